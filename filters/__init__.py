@@ -1,0 +1,8 @@
+"""Nova scheduler filters of nova-twotier, installed as `nova_twotier.filters`."""
+
+
+def all_filters():
+    """Every filter class, for `[filter_scheduler]available_filters`."""
+    from nova_twotier.filters.tier_filter import TierFilter
+
+    return [TierFilter]

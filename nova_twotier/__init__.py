@@ -1,0 +1,1 @@
+"""Two-tier scheduling of parallel jobs for OpenStack Nova."""

@@ -1,0 +1,1 @@
+"""The brain: jobs, cluster, actions and policies. Pure Python, no I/O; time is an argument."""

@@ -1,0 +1,71 @@
+"""What a policy decides: start, move, evict or kill a job. Plain values, carried out by a body."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nova_twotier.core.jobs import Job
+
+
+class Tier(StrEnum):
+    """CPU priority class of a VM."""
+
+    FG = "fg"
+    BG = "bg"
+
+    @property
+    def other(self) -> "Tier":
+        return Tier.BG if self is Tier.FG else Tier.FG
+
+
+class How(StrEnum):
+    """How a start came about."""
+
+    IMMEDIATE = "immediate"  # no earlier arrival was waiting
+    BACKFILLED = "backfilled"  # an earlier arrival was still waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start (or restore) all processes of a waiting job in one tier.
+
+    `hosts[i]` is the host of process i in the policy's own play-out; a simulator follows it, the
+    live system lets Nova choose by the same ranking.
+    """
+
+    job: Job
+    tier: Tier
+    hosts: tuple[int, ...]
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Change the tier of a running job.
+
+    Processes whose host stays the same (`before[i] == after[i]`) swap in place; the others migrate.
+    `by` is the preemptor, if the job did not gain by it.
+    """
+
+    job: Job
+    tier: Tier
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    by: Job | None = None
+
+    @property
+    def migrating(self) -> tuple[int, ...]:
+        """Indices of the processes that change their host."""
+        pairs = zip(self.before, self.after, strict=True)
+        return tuple(i for i, (old, new) in enumerate(pairs) if old != new)
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Preempt a running job; its state is saved and it returns to the queue."""
+
+    job: Job
+    tier: Tier
+    by: Job
+
+
+Action = Start | Move | Evict

@@ -1,0 +1,196 @@
+"""Occupancy of the hosts' slots in both tiers.
+
+A host has L slots, each with room for one foreground and K-1 background processes. Its slots are
+interchangeable: as in Placement, they are counted, not named (`core.slots` says which VMs share one).
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from nova_twotier.core.actions import Action, Move, Start, Tier
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
+
+NOTHING = MappingProxyType({})
+
+
+class OutOfSlots(ValueError):
+    """A placement that the cluster has no room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A compute host: `slots` L of it, `tiers` K. A host that takes no new VMs has `enabled` False."""
+
+    name: str
+    slots: int
+    tiers: int = 2
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A job on its slots: `hosts[i]` is the index of the host of process i."""
+
+    job: Job
+    tier: Tier
+    hosts: tuple[int, ...]
+
+
+class Cluster:
+    """Hosts and the jobs on them.
+
+    :param hosts: in the order in which ties are broken.
+    :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
+    """
+
+    def __init__(self, hosts: Sequence[Host], threshold: float = THRESHOLD):
+        self.hosts = tuple(hosts)
+        self.threshold = threshold
+        self.runs: dict[int, Run] = {}
+        #: Processes, and the sum of their CPU utilisations, by tier and host.
+        self.used = {tier: [0] * len(self.hosts) for tier in Tier}
+        self.load = {tier: [0.0] * len(self.hosts) for tier in Tier}
+        #: Slots closed by a hot foreground process, and the sum of the utilisations there.
+        self.closed = [0] * len(self.hosts)
+        self._hot_load = [0.0] * len(self.hosts)
+        self.idle = {
+            tier: sum(self.room(tier, index) for index in range(len(self.hosts))) for tier in Tier
+        }
+
+    def copy(self) -> "Cluster":
+        """An independent copy; hosts and runs are values and shared."""
+        twin = object.__new__(Cluster)
+        twin.hosts, twin.threshold = self.hosts, self.threshold
+        twin.runs = dict(self.runs)
+        twin.used = {tier: list(counts) for tier, counts in self.used.items()}
+        twin.load = {tier: list(loads) for tier, loads in self.load.items()}
+        twin.closed, twin._hot_load = list(self.closed), list(self._hot_load)
+        twin.idle = dict(self.idle)
+        return twin
+
+    def total(self, tier: Tier) -> int:
+        """Processes that the enabled hosts hold in this tier when nothing is closed."""
+        return sum(
+            host.slots if tier is Tier.FG else host.slots * (host.tiers - 1)
+            for host in self.hosts
+            if host.enabled
+        )
+
+    def room(self, tier: Tier, host: int) -> int:
+        """Processes that the host still takes in this tier; never negative."""
+        spec = self.hosts[host]
+        if not spec.enabled:
+            return 0
+        if tier is Tier.FG:
+            return max(0, spec.slots - self.used[tier][host])
+        return max(0, self.open_background(host) - self.used[tier][host])
+
+    def open_background(self, host: int) -> int:
+        """Background processes that the host may hold: K-1 on each slot that is not closed."""
+        spec = self.hosts[host]
+        return max(0, spec.slots - self.closed[host]) * (spec.tiers - 1)
+
+    def overfull(self, host: int) -> int:
+        """Background processes that have to leave because their slot is closed."""
+        return max(0, self.used[Tier.BG][host] - self.open_background(host))
+
+    def fits(self, job: Job, tier: Tier) -> bool:
+        return job.size <= self.idle[tier]
+
+    def running(self, tier: Tier) -> list[Run]:
+        """The runs of a tier in the order of their jobs' arrival."""
+        runs = [run for run in self.runs.values() if run.tier is tier]
+        runs.sort(key=lambda run: run.job.order)
+        return runs
+
+    def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
+        """The `count` best free places of a tier, as host indices: the least loaded first.
+
+        :param promised: places by host that are not to be given away.
+        :raises OutOfSlots: if fewer are free.
+        """
+        best = heapq.nsmallest(count, self._free_places(tier, promised))
+        if len(best) < count:
+            raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
+        return [host for _load, host in best]
+
+    def _free_places(self, tier: Tier, promised: Mapping[int, int]) -> Iterator[tuple[float, int]]:
+        for host, spec in enumerate(self.hosts):
+            room = self.room(tier, host) - promised.get(host, 0)
+            if room <= 0:
+                continue
+            if tier is Tier.FG:
+                share = max(1, spec.tiers - 1)
+                view = spec.slots, -(-self.used[Tier.BG][host] // share), self.load[Tier.BG][host]
+            else:
+                share = spec.tiers - 1
+                closed = self.closed[host]
+                view = (
+                    spec.slots - closed,
+                    self.used[Tier.FG][host] - closed,
+                    max(0.0, self.load[Tier.FG][host] - self._hot_load[host]),
+                )
+            slots, other, other_cpu = view
+            own = self.used[tier][host]
+            for place in range(own, own + room):
+                taken = place if tier is Tier.FG else place // share
+                yield next_slot_load(slots, taken, other, other_cpu), host
+
+    def start(self, job: Job, tier: Tier, hosts: Sequence[int] | None = None) -> Run:
+        """Put a job on `hosts`, or on the best places of the tier.
+
+        :raises OutOfSlots: if the job is on the cluster already, or has no room there.
+        """
+        if job.number in self.runs:
+            raise OutOfSlots(f"{job.label} already runs in {self.runs[job.number].tier}")
+        hosts = self.rank(tier, job.size) if hosts is None else hosts
+        run = Run(job, tier, tuple(hosts))
+        for host in set(run.hosts):
+            if run.hosts.count(host) > self.room(tier, host):
+                raise OutOfSlots(f"{job.label} has no room in {tier} on {self.hosts[host].name}")
+        self.adopt(run)
+        return run
+
+    def adopt(self, run: Run) -> None:
+        """Take a run as observed, room or not."""
+        self.runs[run.job.number] = run
+        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
+            self._count(run.tier, host, cpu, 1)
+
+    def remove(self, job: Job) -> Run:
+        """Take a job off its slots.
+
+        :raises KeyError: if it does not run.
+        """
+        run = self.runs.pop(job.number)
+        for host, cpu in zip(run.hosts, job.cpu, strict=True):
+            self._count(run.tier, host, cpu, -1)
+        return run
+
+    def apply(self, actions: Iterable[Action]) -> None:
+        """Carry out a policy's decision, on the places that it named.
+
+        :raises OutOfSlots: if the decision does not fit this cluster.
+        """
+        actions = list(actions)
+        for action in actions:
+            if not isinstance(action, Start):
+                self.remove(action.job)
+        for action in actions:
+            if isinstance(action, Move):
+                self.start(action.job, action.tier, action.after)
+            elif isinstance(action, Start):
+                self.start(action.job, action.tier, action.hosts)
+
+    def _count(self, tier: Tier, host: int, cpu: float, sign: int) -> None:
+        before = self.room(Tier.FG, host), self.room(Tier.BG, host)
+        self.used[tier][host] += sign
+        self.load[tier][host] += sign * cpu
+        if tier is Tier.FG and is_hot(cpu, self.threshold):
+            self.closed[host] += sign
+            self._hot_load[host] += sign * cpu
+        self.idle[Tier.FG] += self.room(Tier.FG, host) - before[0]
+        self.idle[Tier.BG] += self.room(Tier.BG, host) - before[1]

@@ -1,0 +1,59 @@
+"""A parallel job as a policy sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+class InvalidJob(ValueError):
+    """A job that cannot be described; the message says which field and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """N processes that start and stop together (a gang).
+
+    :param number: identity; also breaks ties between jobs of the same arrival.
+    :param size: number of processes N, at least 1.
+    :param arrival: time of submission in seconds.
+    :param cpu: CPU utilisation 0..1 of each process on a dedicated slot, N of them;
+        kept in descending order, the order in which processes are placed.
+    :param estimate: estimated run time in seconds, or None if unknown.
+    :param name: for people; not an identity.
+    :raises InvalidJob: if a field is out of its range.
+    """
+
+    number: int
+    size: int
+    arrival: float
+    cpu: tuple[float, ...]
+    estimate: float | None = None
+    name: str = ""
+    #: Position in the queue: jobs are considered by arrival, then by number.
+    order: tuple[float, int] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self):
+        check_size(self.size)
+        check_cpu(self.cpu, self.size)
+        if self.estimate is not None and not self.estimate > 0:
+            raise InvalidJob(f"estimate is {self.estimate}; give a run time above 0 seconds")
+        object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
+        object.__setattr__(self, "order", (self.arrival, self.number))
+
+    @property
+    def label(self) -> str:
+        return self.name or f"job {self.number}"
+
+
+def check_size(size: int) -> None:
+    """:raises InvalidJob: unless `size` is a whole number of at least 1."""
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise InvalidJob(f"size is {size!r}; a job needs a whole number of processes, at least 1")
+
+
+def check_cpu(cpu: Sequence[float], size: int) -> None:
+    """:raises InvalidJob: unless `cpu` holds one utilisation in 0..1 for each of `size` processes."""
+    if len(cpu) != size:
+        raise InvalidJob(f"cpu has {len(cpu)} values for {size} processes; give one, or one each")
+    for value in cpu:
+        if not 0 <= value <= 1:
+            raise InvalidJob(f"cpu is {value}; give the share of a CPU a process uses, 0 to 1")

@@ -1,0 +1,10 @@
+"""Conservative Migration and Consolidation supported BackFilling (TPDS 2013, section 4.2)."""
+
+from nova_twotier.core.policies.consolidation import Consolidation
+
+
+class Cmcbf(Consolidation):
+    """Any job may take foreground slots from later arrivals when that lets it start."""
+
+    name = "cmcbf"
+    only_head = False

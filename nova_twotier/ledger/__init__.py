@@ -1,0 +1,1 @@
+"""The ledger: who holds which tier of which host, kept in OpenStack Placement and nowhere else."""
