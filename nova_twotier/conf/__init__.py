@@ -1,0 +1,38 @@
+"""Options, one module a group, and how they are loaded."""
+
+from oslo_config import cfg
+
+from nova_twotier.conf import cloud, database, manager, scheduler
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message says which option and what to do."""
+
+
+def load(args: list[str], prog: str) -> cfg.ConfigOpts:
+    """Read the files named by `--config-file`, else the default ones of nova-twotier.
+
+    :raises ConfigError: if a file is missing or an option has a wrong value.
+    """
+    conf = cfg.ConfigOpts()
+    for module in (cloud, database, manager):
+        module.register_opts(conf)
+    try:
+        conf(args, project="nova-twotier", prog=prog)
+        for group, options in [*manager.list_opts(), *database.list_opts()]:
+            for option in options:
+                conf[group.name][option.dest]  # a wrong value shows only when it is read
+    except cfg.ConfigFilesNotFoundError as error:
+        raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
+    except (cfg.Error, ValueError) as error:
+        raise ConfigError(f"configuration: {' '.join(str(error).split())}") from error
+    return conf
+
+
+def list_opts():
+    """All options, for oslo-config-generator."""
+    return [
+        option
+        for module in (cloud, database, manager, scheduler)
+        for option in module.list_opts()
+    ]

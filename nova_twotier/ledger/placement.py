@@ -1,0 +1,86 @@
+"""The one client for Placement: JSON in, JSON out, and errors that say what happened."""
+
+from keystoneauth1 import adapter
+from keystoneauth1 import exceptions as ksa_exc
+
+from nova_twotier.ledger.names import MICROVERSION
+
+
+class PlacementError(Exception):
+    """Placement refused a request; `status` is its HTTP status."""
+
+    def __init__(self, message: str, status: int = 0):
+        super().__init__(message)
+        self.status = status
+
+
+class PlacementUnavailable(PlacementError):
+    """Placement did not answer."""
+
+
+class NotFound(PlacementError):
+    """There is no such thing in Placement."""
+
+
+class Conflict(PlacementError):
+    """409: somebody else changed it meanwhile, or there is no room. Nothing was changed."""
+
+
+class StaleGeneration(Conflict):
+    """409 of a write that was based on an old read: read again and repeat."""
+
+
+class Placement:
+    """Requests to Placement through a keystoneauth session.
+
+    :param session: keystoneauth session.
+    :param options: adapter options, such as `auth`, `region_name` or `endpoint_override`.
+    """
+
+    def __init__(self, session, **options):
+        self._adapter = adapter.Adapter(session, **{"service_type": "placement", **options})
+
+    def get(self, url: str) -> dict:
+        return self._request("GET", url)
+
+    def put(self, url: str, body: dict | None = None) -> dict:
+        return self._request("PUT", url, body)
+
+    def post(self, url: str, body: dict) -> dict:
+        return self._request("POST", url, body)
+
+    def delete(self, url: str) -> dict:
+        return self._request("DELETE", url)
+
+    def _request(self, method: str, url: str, body: dict | None = None) -> dict:
+        """:raises PlacementError: or one of its kinds, on any answer but 2xx."""
+        try:
+            answer = self._adapter.request(
+                url,
+                method,
+                json=body,
+                raise_exc=False,
+                headers={"OpenStack-API-Version": f"placement {MICROVERSION}"},
+            )
+        except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
+            raise PlacementUnavailable(
+                f"Placement does not answer ({error}); is the cloud up, and [placement] right?"
+            ) from error
+        if answer.ok:
+            return answer.json() if answer.content else {}
+        raise _error(answer, f"{method} {url}")
+
+
+def _error(answer, request: str) -> PlacementError:
+    try:
+        error = answer.json()["errors"][0]
+    except (ValueError, LookupError, TypeError):
+        error = {}
+    detail = " ".join(error.get("detail", answer.text).split())
+    message = f"Placement refused {request}: {answer.status_code} {detail}"
+    if answer.status_code == 404:
+        return NotFound(message, 404)
+    if answer.status_code == 409:
+        stale = error.get("code") == "placement.concurrent_update"
+        return (StaleGeneration if stale else Conflict)(message, 409)
+    return PlacementError(message, answer.status_code)

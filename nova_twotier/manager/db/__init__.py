@@ -1,0 +1,1 @@
+"""The queue manager's durable state: jobs, actions and events."""
