@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from keystoneauth1 import exceptions as ksa_exc
 from nova.scheduler.client import report
 from oslo_log import log as logging
+from oslo_utils import uuidutils
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import reading
@@ -67,7 +68,9 @@ def _wanted(spec) -> Tier | None:
     hints = spec.scheduler_hints if "scheduler_hints" in spec else None
     job = ((hints or {}).get("twotier:job") or [None])[0]
     if job is not None:
-        tier = reading.wanted_tier(_get(f"/allocations/{job}"))
+        # A tenant writes the hint: nothing but a uuid may become part of the URL.
+        valid = uuidutils.is_uuid_like(job)
+        tier = reading.wanted_tier(_get(f"/allocations/{job}")) if valid else None
         if tier is None:
             LOG.warning("Hint twotier:job=%s names no job in the ledger: no host for %s",
                         job, spec.instance_uuid)

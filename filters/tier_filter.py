@@ -1,7 +1,6 @@
-"""Keeps the hosts, and of each the allocation candidate, of the tier that a two-tier request wants."""
+"""Keeps the hosts, and of each the allocation candidate, of the tier that a request wants."""
 
-from nova.scheduler import filters
-from nova.scheduler import utils
+from nova.scheduler import filters, utils
 
 from nova_twotier.filters import request
 

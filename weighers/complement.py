@@ -1,7 +1,6 @@
 """Prefers hosts whose other tier leaves the most CPU to the next process."""
 
-from nova.scheduler import utils
-from nova.scheduler import weights
+from nova.scheduler import utils, weights
 from oslo_config import cfg
 
 from nova_twotier.conf import scheduler as scheduler_conf
@@ -12,11 +11,11 @@ scheduler_conf.register_opts(CONF)
 
 
 class ComplementWeigher(weights.BaseHostWeigher):
-    """Weigh a foreground VM by the background load it would sit on, a background VM by the foreground's.
+    """Weigh hosts by the load of the other tier beside the next VM.
 
-    Higher weights win: the less load beside it, the higher. The default multiplier makes it outweigh
-    Nova's own weighers but not the build-failure weigher; a negative multiplier stacks load on load.
-    Needs TierFilter, which reads the ledger. Other requests weigh 0.
+    Higher weights win: the less load, the higher. The default multiplier outweighs Nova's own
+    weighers but not the build-failure weigher; a negative multiplier stacks load on load. Needs
+    TierFilter, which reads the ledger. Requests that are not two-tier weigh 0.
     """
 
     minval = -1.0

@@ -1,6 +1,7 @@
 """Options, one module a group, and how they are loaded."""
 
 from oslo_config import cfg
+from oslo_log import log
 
 from nova_twotier.conf import cloud, database, manager, scheduler
 
@@ -15,13 +16,13 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     :raises ConfigError: if a file is missing or an option has a wrong value.
     """
     conf = cfg.ConfigOpts()
+    log.register_options(conf)
     for module in (cloud, database, manager):
         module.register_opts(conf)
     try:
         conf(args, project="nova-twotier", prog=prog)
-        for group, options in [*manager.list_opts(), *database.list_opts()]:
-            for option in options:
-                conf[group.name][option.dest]  # a wrong value shows only when it is read
+        for section in (conf, conf.manager, conf.database):
+            dict(section)  # a wrong value shows only when it is read
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:

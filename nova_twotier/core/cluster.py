@@ -1,7 +1,7 @@
 """Occupancy of the hosts' slots in both tiers.
 
 A host has L slots, each with room for one foreground and K-1 background processes. Its slots are
-interchangeable: as in Placement, they are counted, not named (`core.slots` says which VMs share one).
+interchangeable: as in Placement, they are counted, not named (`core.slots` says who shares one).
 """
 
 import heapq
@@ -22,7 +22,7 @@ class OutOfSlots(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A compute host: `slots` L of it, `tiers` K. A host that takes no new VMs has `enabled` False."""
+    """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`."""
 
     name: str
     slots: int

@@ -51,7 +51,7 @@ def check_size(size: int) -> None:
 
 
 def check_cpu(cpu: Sequence[float], size: int) -> None:
-    """:raises InvalidJob: unless `cpu` holds one utilisation in 0..1 for each of `size` processes."""
+    """:raises InvalidJob: unless `cpu` has one utilisation in 0..1 for each of `size` processes."""
     if len(cpu) != size:
         raise InvalidJob(f"cpu has {len(cpu)} values for {size} processes; give one, or one each")
     for value in cpu:

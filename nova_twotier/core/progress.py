@@ -12,9 +12,9 @@ from nova_twotier.core.slots import Slot, arrange
 class MeanProgress:
     """The papers' model with every random quantity at its mean.
 
-    A foreground process advances at 1 alone and at `1 - loss` above a background VM. A background job
-    advances at 1 while all its foreground VMs are idle, else at `eff * min(1, idle / cpu)` of its
-    slowest process, `idle` being what the foreground leaves of the CPU, at least `floor`.
+    A foreground process advances at 1 alone and at `1 - loss` above a background VM. A background
+    job advances at 1 while all its foreground VMs are idle, else at `eff * min(1, idle / cpu)` of
+    its slowest process, `idle` being what the foreground leaves of the CPU, at least `floor`.
     """
 
     loss: float = 0.0185  # mean of uniform(0, 0.037)

@@ -1,4 +1,4 @@
-"""Which slots a process should get: the match of high CPU utilisation to low load of the other tier.
+"""Which slots a process should get: high CPU utilisation goes where the other tier's load is low.
 
 TPDS 2013, section 4.2 ("the process matches the background VM that is likely to incur high node
 utilization to the foreground VM that is likely to incur low node utilization"), for both tiers.

@@ -1,7 +1,7 @@
 """Which VMs of a host share a slot: one pure function for simulator, manager and agent.
 
-The hottest foreground process sits beside the least background demand, so a background process finds
-an idle slot while there is one. Stable: equal utilisations keep the order of their keys.
+The hottest foreground process sits beside the least background demand, so a background process
+finds an idle slot while there is one. Stable: equal utilisations keep the order of their keys.
 """
 
 from collections.abc import Hashable, Mapping
@@ -12,7 +12,7 @@ from nova_twotier.core.ranking import THRESHOLD, is_hot
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot: the key of its foreground process or None, and those of its background processes."""
+    """One slot: the key of its foreground process or None, and of those in the background."""
 
     fg: Hashable | None
     bg: tuple[Hashable, ...]

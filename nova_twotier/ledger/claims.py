@@ -25,7 +25,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """The change of one job's tier: VMs that change in place, and the tier that the rest will seek."""
+    """A job changes its tier: these VMs in place; the rest will seek slots of the new tier."""
 
     job: str
     size: int
@@ -36,8 +36,7 @@ class Swap:
 def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, list[Claim]]:
     """All claims on the hosts' slots, by consumer.
 
-    A consumer has two claims while it migrates: Nova keeps the source under the migration's uuid, so
-    a VM itself has one.
+    While a VM migrates, Nova keeps its claim on the source under the migration's uuid.
     """
     claims = {}
     for host in hosts:
@@ -72,7 +71,7 @@ def release(placement: Placement, job: str) -> None:
 def swap(
     placement: Placement, hosts: Iterable[TierHost], swaps: Iterable[Swap], project: str, user: str
 ) -> None:
-    """Change tiers of several jobs in one transaction: all or nothing, also when all slots are full.
+    """Change tiers of several jobs in one transaction: all or nothing, even if all slots are full.
 
     :raises Conflict: if a tier has no room for it, or a VM has no claim to change.
     """
@@ -151,6 +150,9 @@ def _rewrite(placement: Placement, changes: Mapping) -> None:
                     },
                     **{key: new[key] for key in _CONSUMER_KEYS},
                 }
+                # Nova claims without a type, which Placement shows as one that it does not take.
+                if body[consumer]["consumer_type"] == "unknown":
+                    body[consumer]["consumer_type"] = names.VM_CONSUMER
         if not body:
             return
         try:

@@ -13,6 +13,7 @@ CPU = "CUSTOM_TWOTIER_CPU"
 JOB_SIZE = {Tier.FG: "CUSTOM_TWOTIER_JOB_FG", Tier.BG: "CUSTOM_TWOTIER_JOB_BG"}
 TRAIT = {Tier.FG: "CUSTOM_TWOTIER_FG", Tier.BG: "CUSTOM_TWOTIER_BG"}
 JOB_CONSUMER = "TWOTIER_JOB"
+VM_CONSUMER = "INSTANCE"
 JOBS_PROVIDER = "twotier-jobs"
 
 #: Our providers have uuids that follow from the host's, so that making one twice changes nothing.

@@ -1,4 +1,4 @@
-"""What answers of Placement say about tiers: pure functions of decoded JSON, for plugin and manager."""
+"""What answers of Placement say about tiers: pure functions of decoded JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class HostView:
 
 
 def wanted_tier(allocations: Mapping) -> Tier | None:
-    """The tier that a job's entry asks for, from `GET /allocations/{job}`; None without an entry."""
+    """The tier that a job's entry asks for, from `GET /allocations/{job}`, or None."""
     for allocation in allocations.get("allocations", {}).values():
         for tier, resource_class in JOB_SIZE.items():
             if allocation["resources"].get(resource_class):

@@ -1,4 +1,4 @@
-"""The loop that the two-tier policies with migration share (TPDS 2013, section 4.2, Algorithms 2-4)."""
+"""The loop of the two-tier policies with migration (TPDS 2013, section 4.2, Algorithms 2-4)."""
 
 from typing import ClassVar
 

@@ -114,7 +114,7 @@ class Play:
                 del self.waiting[job.number]
 
     def actions(self) -> list[Action]:
-        """What has to be done to get from the cluster before to the one now, in a feasible order."""
+        """What leads from the cluster before to the one now, in a feasible order."""
         before, after = self.before.runs, self.cluster.runs
         evictions, falls, rises, starts = [], [], [], []
         for number, run in before.items():

@@ -1,7 +1,7 @@
 """Who may take foreground slots from whom: the rule of CMBF and AMBF, and so of CMCBF and AMCBF.
 
-TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals are
-enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards.
+TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals
+are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards.
 """
 
 import heapq
@@ -13,7 +13,7 @@ from nova_twotier.core.jobs import Job
 
 @dataclass(slots=True)
 class Selection:
-    """Jobs that get the foreground, in order of arrival, and those that lose it, with the winner."""
+    """Jobs that get the foreground, by arrival, and those that lose it, with the winner."""
 
     chosen: list[Job] = field(default_factory=list)
     evicted: dict[int, tuple[Job, Job]] = field(default_factory=dict)  # number: (job, preemptor)

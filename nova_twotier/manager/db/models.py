@@ -98,9 +98,10 @@ class Action(Base):
     #: Actions of a lower phase are closed before those of a higher one begin.
     phase: Mapped[int]
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
-    #: What to do, and what was begun: requests by server, and the time of the first.
+    #: What to do, and what was begun of it: how often each request was made.
     plan: Mapped[dict[str, Any]]
     begun: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    begun_at: Mapped[float | None]
     state: Mapped[str] = mapped_column(String(16), default=ActionState.EXPECTED, index=True)
     reason: Mapped[str] = mapped_column(default="")
     created_at: Mapped[float]

@@ -1,0 +1,35 @@
+"""The two-tier hosts: read from aggregates and services, and kept in the ledger's tree."""
+
+from nova_twotier.ledger import tree
+from nova_twotier.ledger.placement import Placement
+from nova_twotier.manager.cloud import Cloud
+
+
+class Hosts:
+    """
+    :param interval: seconds between two looks.
+    """
+
+    def __init__(self, cloud: Cloud, placement: Placement, interval: float):
+        self._cloud = cloud
+        self._placement = placement
+        self._interval = interval
+        self._looked_at: float | None = None
+        self._shapes: dict[str, tree.Shape] = {}
+        self.tree: tuple[tree.TierHost, ...] = ()
+        self.enabled: frozenset[str] = frozenset()
+
+    def refresh(self, now: float) -> bool:
+        """Look again if it is time. Returns whether hosts came, went, or changed."""
+        if self._looked_at is not None and now < self._looked_at + self._interval:
+            return False
+        if self._looked_at is None:
+            tree.prepare(self._placement)
+        found = self._cloud.hosts()
+        shapes = {name: host.shape for name, host in found.items()}
+        enabled = frozenset(name for name, host in found.items() if host.enabled)
+        changed = shapes != self._shapes or enabled != self.enabled
+        if changed or len(self.tree) < len(shapes):
+            self.tree = tuple(tree.sync_hosts(self._placement, shapes))
+        self._shapes, self.enabled, self._looked_at = shapes, enabled, now
+        return changed

@@ -1,0 +1,82 @@
+"""What the manager saw at one instant: servers, claims and hosts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.ranking import is_hot
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.tree import TierHost
+from nova_twotier.manager.cloud import Server
+from nova_twotier.manager.db.models import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """
+    :param servers: by job uuid, in the order of the processes.
+    :param claims: the slot that each VM holds, by VM.
+    :param enabled: names of the hosts that take new VMs.
+    """
+
+    at: float
+    hosts: tuple[TierHost, ...]
+    enabled: frozenset[str]
+    servers: Mapping[str, list[Server]]
+    claims: Mapping[str, Claim]
+
+    def gang(self, job: Job) -> list[Server]:
+        return self.servers.get(job.uuid, [])
+
+    def whole(self, job: Job) -> bool:
+        """Whether the job has all its servers, each on a slot."""
+        gang = self.gang(job)
+        return len(gang) == job.size and all(server.id in self.claims for server in gang)
+
+    def in_tier(self, job: Job, tier: Tier) -> bool:
+        """Whether every server of the job holds a slot in `tier`."""
+        return all(
+            server.id in self.claims and self.claims[server.id].tier is tier
+            for server in self.gang(job)
+        )
+
+    def shape_slots(self) -> int:
+        """Foreground slots of all hosts, enabled or not."""
+        return sum(host.shape.slots for host in self.hosts)
+
+    def cluster(self, running: Iterable[Job], threshold: float) -> Cluster:
+        """The cluster with these jobs where their servers are."""
+        cluster = Cluster(
+            [
+                Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
+                for host in self.hosts
+            ],
+            threshold,
+        )
+        index = {host.name: i for i, host in enumerate(self.hosts)}
+        for job in running:
+            places = tuple(index[self.claims[server.id].host] for server in self.gang(job))
+            cluster.adopt(Run(job.core(), Tier(job.tier), places))
+        return cluster
+
+    def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
+        """Slots of each host whose foreground server closes them."""
+        closed = {host.name: 0 for host in self.hosts}
+        for job in jobs:
+            for server in self.gang(job):
+                claim = self.claims.get(server.id)
+                if claim and claim.tier is Tier.FG and is_hot(job.cpu[server.index], threshold):
+                    closed[claim.host] += 1
+        return closed
+
+    def missing_points(self, jobs: Iterable[Job]) -> dict[str, int]:
+        """CPU points that the claims of settled servers should have and do not."""
+        points = {}
+        for job in jobs:
+            for server in self.gang(job):
+                claim = self.claims.get(server.id)
+                wanted = round(100 * job.cpu[server.index])
+                if claim and not server.busy and claim.cpu_points != wanted:
+                    points[server.id] = wanted
+        return points

@@ -1,0 +1,53 @@
+"""Change the tiers of jobs in place: one transaction of the ledger for all that swap in a pass."""
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.ranking import is_hot
+from nova_twotier.ledger import claims, tree
+from nova_twotier.ledger.placement import Conflict
+from nova_twotier.manager.operations.operation import OWNER, Note, Operation, done, failed
+
+
+class Swap(Operation):
+    def advance(self, action, jobs, seen, env):
+        items = action.plan["swaps"]
+        self._reopen(items, jobs, seen, env)
+        swaps = [
+            claims.Swap(item["uuid"], item["size"], Tier(item["tier"]), tuple(item["vms"]))
+            for item in items
+        ]
+        try:
+            claims.swap(env.placement, seen.hosts, swaps, **OWNER)
+        except Conflict as error:
+            return failed(str(error))
+        return done()
+
+    def _reopen(self, items, jobs, seen, env):
+        """Open the slots that hot processes leave: those that come down may take their places."""
+        closed = seen.closed(jobs.values(), env.threshold)
+        for item in items:
+            if item["tier"] != Tier.BG:
+                continue
+            job = jobs[item["number"]]
+            for server in seen.gang(job):
+                claim = seen.claims.get(server.id)
+                if claim and server.id in item["vms"] and claim.tier is Tier.FG:
+                    closed[claim.host] -= is_hot(job.cpu[server.index], env.threshold)
+        for host in seen.hosts:
+            tree.set_closed(env.placement, host, closed[host.name])
+
+    def close(self, action, jobs, env):
+        notes = []
+        for item in action.plan["swaps"]:
+            job = jobs[item["number"]]
+            job.tier = item["tier"]
+            if item["vms"]:
+                job.swaps += 1
+                by = f", preempted by {item['by']}" if item["by"] else ""
+                detail = f"{len(item['vms'])} of {job.size} processes to {job.tier}{by}"
+                notes.append(Note(job.number, "swapped", detail))
+        return notes
+
+    def undo(self, action, jobs, env):
+        return [
+            Note(item["number"], "not swapped", action.reason) for item in action.plan["swaps"]
+        ]

@@ -1,0 +1,57 @@
+"""From the policy's decision to the records of actions, in the order in which they can be done."""
+
+from collections.abc import Iterable
+
+from nova_twotier.core import actions as decided
+from nova_twotier.core.actions import Tier
+from nova_twotier.manager.db.models import Action, ActionKind
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.operation import Jobs
+
+#: Room is made before it is taken, and the foreground, which closes slots, before the background.
+PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
+
+
+def records(
+    decision: Iterable[decided.Action], jobs: Jobs, seen: Observation, now: float
+) -> list[Action]:
+    """The actions to record for a decision. Tiers that change in place are one transaction."""
+    evictions, migrations, starts, swaps = [], [], [], []
+    for action in decision:
+        number = action.job.number
+        match action:
+            case decided.Evict():
+                plan = {"by": action.by.label}
+                evictions.append(_record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
+            case decided.Move():
+                swaps.append(_swap(action, jobs, seen))
+                if action.migrating:
+                    plan = {"targets": {str(i): seen.hosts[action.after[i]].name
+                                        for i in action.migrating}}
+                    migrations.append(
+                        _record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now)
+                    )
+            case decided.Start():
+                phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
+                plan = {"tier": action.tier, "how": action.how}
+                starts.append(_record(ActionKind.START, phase, number, plan, now))
+    if swaps:
+        swaps = [_record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
+    return [*evictions, *swaps, *migrations, *starts]
+
+
+def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> dict:
+    job = jobs[move.job.number]
+    gang = seen.gang(job)
+    return {
+        "number": job.number,
+        "uuid": job.uuid,
+        "size": job.size,
+        "tier": move.tier,
+        "vms": [server.id for server in gang if server.index not in move.migrating],
+        "by": move.by.label if move.by else None,
+    }
+
+
+def _record(kind: ActionKind, phase: int, job: int | None, plan: dict, now: float) -> Action:
+    return Action(kind=kind, phase=phase, job=job, plan=plan, begun={}, created_at=now)
