@@ -6,14 +6,14 @@ memory, so a manager that is killed at any point goes on where it was.
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 
 from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event, Snapshot
-from nova_twotier.ledger import claims, tree
+from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement, PlacementError
 from nova_twotier.manager import planning
 from nova_twotier.manager.cloud import Cloud, CloudError
@@ -36,6 +36,7 @@ class Engine:
     """One look at a time: `look()` observes and takes each open action one step further.
 
     :param options: the options of group `[manager]`.
+    :param pool: makes the requests to Nova; by default as many at once as the options allow.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Engine:
         placement: Placement,
         policy: Policy,
         clock: Callable[[], float] = time.time,
+        pool: Executor | None = None,
     ):
         self._options = options
         self._store = store
@@ -54,7 +56,7 @@ class Engine:
         self._policy = policy
         self._clock = clock
         self._hosts = Hosts(cloud, placement, options.host_interval)
-        self._pool = ThreadPoolExecutor(options.concurrency)
+        self._pool = pool or ThreadPoolExecutor(options.concurrency)
         # What happened since the last decision; after a start, anything may have.
         self._events = ALL
         self._known: set[int] = set()
@@ -99,6 +101,7 @@ class Engine:
             placement=self._placement,
             attempts=self._options.attempts,
             boot_grace=self._options.boot_grace,
+            close=self._hosts.close,
             threshold=self._options.threshold,
             now=self._clock(),
         )
@@ -123,9 +126,7 @@ class Engine:
 
     def _settle_ledger(self, seen: Observation, jobs: dict[int, Job]) -> None:
         """Close the slots under hot processes, and enter the CPU points that are missing."""
-        closed = seen.closed(jobs.values(), self._options.threshold)
-        for host in seen.hosts:
-            tree.set_closed(self._placement, host, closed[host.name])
+        self._hosts.close(seen.closed(jobs.values(), self._options.threshold))
         if points := seen.missing_points(jobs.values()):
             claims.set_cpu_points(self._placement, seen.hosts, points)
 

@@ -1,5 +1,7 @@
 """The two-tier hosts: read from aggregates and services, and kept in the ledger's tree."""
 
+from collections.abc import Mapping
+
 from nova_twotier.ledger import tree
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.cloud import Cloud
@@ -16,6 +18,7 @@ class Hosts:
         self._interval = interval
         self._looked_at: float | None = None
         self._shapes: dict[str, tree.Shape] = {}
+        self._closed: dict[str, int] = {}
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
 
@@ -31,5 +34,15 @@ class Hosts:
         changed = shapes != self._shapes or enabled != self.enabled
         if changed or len(self.tree) < len(shapes):
             self.tree = tuple(tree.sync_hosts(self._placement, shapes))
+            self._closed.clear()
         self._shapes, self.enabled, self._looked_at = shapes, enabled, now
         return changed
+
+    def close(self, closed: Mapping[str, int]) -> None:
+        """Withhold the background places of that many slots of each host."""
+        for host in self.tree:
+            if self._closed.get(host.name) != closed[host.name]:
+                # Known again only after Placement has said yes.
+                self._closed.pop(host.name, None)
+                tree.set_closed(self._placement, host, closed[host.name])
+                self._closed[host.name] = closed[host.name]

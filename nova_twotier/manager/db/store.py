@@ -59,15 +59,17 @@ class Store:
         cpu: list[float],
         name: str = "",
         estimate: float | None = None,
+        at: float | None = None,
     ) -> Job:
         """Put a job in the queue.
 
         :param cpu: utilisation of each process, or one for all.
+        :param at: the time of its arrival, in seconds since the epoch; default: now.
         :raises InvalidJob: if it cannot be a job.
         """
         check_size(size)
         cpu = list(cpu) * size if len(cpu) == 1 else list(cpu)
-        now = time.time()
+        now = time.time() if at is None else at
         # The core's own checks, before anything is written.
         core = CoreJob(0, size, now, tuple(cpu), estimate)
         job = Job(size=size, cpu=list(core.cpu), name=name, estimate=estimate, submitted_at=now)

@@ -20,6 +20,7 @@ class Environment:
     placement: Placement
     attempts: int
     boot_grace: float
+    close: Callable[[Mapping[str, int]], None]
     threshold: float
     now: float
 

@@ -2,7 +2,7 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.ranking import is_hot
-from nova_twotier.ledger import claims, tree
+from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager.operations.operation import OWNER, Note, Operation, done, failed
 
@@ -32,8 +32,7 @@ class Swap(Operation):
                 claim = seen.claims.get(server.id)
                 if claim and server.id in item["vms"] and claim.tier is Tier.FG:
                     closed[claim.host] -= is_hot(job.cpu[server.index], env.threshold)
-        for host in seen.hosts:
-            tree.set_closed(env.placement, host, closed[host.name])
+        env.close(closed)
 
     def close(self, action, jobs, env):
         notes = []

@@ -1,0 +1,225 @@
+"""Nova as the queue manager sees it, in memory, that takes its time and can be made to fail.
+
+Claims are real: every placement goes through Placement, which refuses what does not fit.
+"""
+
+import dataclasses
+import uuid
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import names, reading
+from nova_twotier.ledger.placement import Conflict
+from nova_twotier.ledger.tree import Shape
+from nova_twotier.manager.cloud import CloudError, ComputeHost, Server
+
+
+class Crash(BaseException):
+    """The manager is killed here: nothing of it runs on."""
+
+
+class Faults:
+    """Decides at each request whether it fails, or the manager dies, before or after its effect.
+
+    :param random: the source of chance; nothing happens while `active` is False.
+    """
+
+    def __init__(self, random, failures, crashes):
+        self.random, self.failures, self.crashes = random, failures, crashes
+        self.active = True
+        self.crashed = 0
+
+    def around(self, effect):
+        chance = self.random.random() if self.active else 1.0
+        before = self.random.random() < 0.5
+        kind = self._kind(chance)
+        if kind and before:
+            raise kind
+        effect()
+        if kind:
+            raise kind
+
+    def _kind(self, chance):
+        if chance < self.crashes:
+            self.crashed += 1
+            return Crash()
+        if chance < self.crashes + self.failures:
+            return CloudError("Nova answered 500, as the test told it to")
+        return None
+
+
+class CrashingLedger:
+    """Placement, at whose writes the manager may die."""
+
+    def __init__(self, placement, faults):
+        self._placement, self._faults = placement, faults
+
+    def get(self, url):
+        return self._placement.get(url)
+
+    def put(self, url, body=None):
+        return self._write(lambda: self._placement.put(url, body))
+
+    def post(self, url, body):
+        return self._write(lambda: self._placement.post(url, body))
+
+    def _write(self, effect):
+        faults = self._faults
+        dies = faults.active and faults.random.random() < faults.crashes / 3
+        before = faults.random.random() < 0.5
+        if dies:
+            faults.crashed += 1
+        if dies and before:
+            raise Crash()
+        answer = effect()
+        if dies:
+            raise Crash()
+        return answer
+
+
+class FakeNova:
+    """The interface of `manager.cloud.Cloud`.
+
+    :param roots: uuid of each host's provider, by host name.
+    """
+
+    def __init__(self, placement, roots, shape, faults, random):
+        self.placement, self.roots, self.shape = placement, roots, shape
+        self.faults, self.random = faults, random
+        self.fleet: dict[str, Server] = {}
+        self.groups: set[str] = set()
+        self._under_way: dict[str, callable] = {}
+        self._moving: dict[str, str] = {}
+
+    # What the manager calls
+
+    def servers(self):
+        return list(self.fleet.values())
+
+    def hosts(self):
+        shape = Shape(*self.shape)
+        return {name: ComputeHost(shape, enabled=True) for name in self.roots}
+
+    def boot(self, job, name, size):
+        self.faults.around(lambda: self._boot(job, size))
+
+    def _boot(self, job, size):
+        self.groups.add(job)
+        for index in range(size):
+            server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None)
+            self.fleet[server.id] = server
+            self._under_way[server.id] = self._place
+        placed = [self._claim(server) for server in self.servers() if server.task == "scheduling"]
+        if not all(placed):  # all or nothing, as Nova's scheduler
+            for server in self.servers():
+                if server.task == "scheduling":
+                    self._unclaim(server.id)
+                    self._under_way[server.id] = self._fail
+        for server in self.servers():
+            if server.task == "scheduling":
+                self._change(server.id, task="spawning")
+
+    def shelve(self, server):
+        self.faults.around(lambda: self._begin(server, "shelving", self._offload))
+
+    def unshelve(self, server):
+        self.faults.around(lambda: self._begin(server, "unshelving", self._restore))
+
+    def live_migrate(self, server, host):
+        self._moving[server] = host
+        self.faults.around(lambda: self._begin(server, "migrating", self._migrate))
+
+    def delete(self, server):
+        self.faults.around(lambda: self._begin(server, "deleting", self._remove))
+
+    def delete_server_group(self, job):
+        self.groups.discard(job)
+
+    # What goes on in Nova
+
+    def work(self):
+        """Some of what is under way ends."""
+        for server, end in list(self._under_way.items()):
+            if self.random.random() < 0.6:
+                del self._under_way[server]
+                end(server)
+
+    def guest_stops(self, server):
+        if server in self.fleet and self.fleet[server].status == "ACTIVE":
+            self._begin(server, "powering-off", lambda s: self._change(s, status="SHUTOFF"))
+
+    def _begin(self, server, task, end):
+        if server not in self.fleet:
+            raise CloudError("404")
+        if self.fleet[server].task and task != "deleting":
+            raise CloudError("409: busy")
+        self._change(server, task=task, keep_task=True)
+        self._under_way[server] = end
+
+    def _change(self, server, keep_task=False, task=None, **values):
+        self.fleet[server] = dataclasses.replace(self.fleet[server], task=task, **values)
+        if task is None and keep_task:
+            raise AssertionError("a task has a name")
+
+    def _place(self, server):
+        self._change(server, status="ACTIVE")
+
+    def _fail(self, server):
+        self._change(server, status="ERROR", fault="No valid host was found.")
+
+    def _offload(self, server):
+        self._unclaim(server)
+        self._change(server, status="SHELVED_OFFLOADED", host=None)
+
+    def _restore(self, server):
+        if self._claim(self.fleet[server]):
+            self._change(server, status="ACTIVE")
+        else:
+            self._change(server, status="SHELVED_OFFLOADED")
+
+    def _migrate(self, server):
+        before = self.placement.get(f"/allocations/{server}")["allocations"]
+        old = self.fleet[server].host
+        self._unclaim(server)
+        if not self._claim(self.fleet[server], host=self._moving[server], other_than=old):
+            self._write(server, {rp: entry["resources"] for rp, entry in before.items()})
+            self._change(server, status="ACTIVE", host=old)
+        else:
+            self._change(server, status="ACTIVE")
+
+    def _remove(self, server):
+        self._unclaim(server)
+        del self.fleet[server]
+
+    def _claim(self, server, host=None, other_than=None):
+        """Schedule: the tier of the job's entry, the least loaded host; whether there was room."""
+        tier = reading.wanted_tier(self.placement.get(f"/allocations/{server.job}"))
+        views = reading.host_views(self.placement.get(reading.CANDIDATES_URL))
+        candidates = sorted(
+            (views[root].load_beside(tier, 0), name)
+            for name, root in self.roots.items()
+            if root in views and views[root].tier(tier).free
+            and name != other_than and host in (None, name)
+        ) if tier else []
+        for _load, name in candidates:
+            root = self.roots[name]
+            child = names.child_uuid(root, Tier(tier))
+            try:
+                self._write(server.id, {root: {"VCPU": 1}, child: {names.SLOT: 1}})
+            except Conflict:
+                continue
+            self.fleet[server.id] = dataclasses.replace(self.fleet[server.id], host=name)
+            return True
+        return False
+
+    def _unclaim(self, server):
+        if self.placement.get(f"/allocations/{server}")["allocations"]:
+            self._write(server, {})
+
+    def _write(self, server, resources):
+        current = self.placement.get(f"/allocations/{server}")
+        self.placement.post("/allocations", {server: {
+            "allocations": {rp: {"resources": amount} for rp, amount in resources.items()},
+            "project_id": "project", "user_id": "user",
+            "consumer_generation": current.get("consumer_generation"),
+            "consumer_type": names.VM_CONSUMER,
+        }})

@@ -1,0 +1,223 @@
+"""The queue manager on real Placement: whatever fails and whenever it dies, no job is lost."""
+
+import os
+import random
+import types
+from collections import Counter
+from concurrent import futures
+
+import fixtures
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import claims, names
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.db.models import OVER, JobState
+from nova_twotier.manager.db.store import Store
+from nova_twotier.manager.engine import Engine
+from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
+from tests.functional.ledger_case import LedgerTestCase
+
+OPTIONS = types.SimpleNamespace(
+    attempts=4, boot_grace=3.0, concurrency=1, host_interval=1e9, threshold=0.96
+)
+#: More of them find more: `TWOTIER_TEST_SEEDS=40 pytest tests/functional/test_manager.py`.
+SEEDS = int(os.environ.get("TWOTIER_TEST_SEEDS", "4"))
+#: Rounds after which a run that has not ended never will.
+ENOUGH = 600
+
+
+class OneByOne(futures.Executor):
+    """Makes requests one after the other, and none after the manager has died."""
+
+    def map(self, function, *items):
+        return map(function, *items)
+
+
+class ManagerTestCase(LedgerTestCase):
+    HOSTS = 2
+    SLOTS = 3
+
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(self.store.close)
+        self.now = 0.0
+
+    def cloud(self, seed, failures=0.0, crashes=0.0):
+        self.random = random.Random(seed)
+        self.faults = Faults(self.random, failures, crashes)
+        roots = {f"host{number}": root for number, root in enumerate(self.roots)}
+        shape = (self.SLOTS, self.TIERS)
+        self.nova = FakeNova(self.ledger, roots, shape, self.faults, self.random)
+
+    def engine(self, policy):
+        ledger = CrashingLedger(self.ledger, self.faults)
+        chosen = policies.get(policy)
+        engine = Engine(
+            OPTIONS, self.store, self.nova, ledger, chosen, lambda: self.now, OneByOne()
+        )
+        self.addCleanup(engine.close)
+        return engine
+
+    def play(self, policy, arrivals, lives):
+        """Run until all jobs are over.
+
+        :param arrivals: (round, size, cpu) of each job.
+        :param lives: rounds of work in each job, in the same order.
+        """
+        engine = self.engine(policy)
+        worked = [0] * len(arrivals)
+        for at in range(ENOUGH):
+            self.now += 1
+            for due, size, cpu in arrivals:
+                if due == at:
+                    self.store.submit(size, [cpu], at=self.now)
+            try:
+                engine.look()
+            except Crash:
+                engine = self.engine(policy)
+            except (CloudError, PlacementError):
+                continue
+            jobs = self.store.jobs()
+            self.check(jobs)
+            self.guests(jobs, worked, lives)
+            self.nova.work()
+            if at > max(due for due, *_ in arrivals) and all(job.state in OVER for job in jobs):
+                return jobs
+        stuck = [(job.number, job.state, job.reason) for job in self.store.jobs()]
+        raise AssertionError(f"not over after {ENOUGH} rounds: {stuck}")
+
+    def guests(self, jobs, worked, lives):
+        for place, job in enumerate(jobs):
+            gang = [server for server in self.nova.servers() if server.job == job.uuid]
+            if job.state == JobState.RUNNING and all(s.status == "ACTIVE" for s in gang):
+                worked[place] += 1
+            if worked[place] >= lives[place]:
+                for server in gang:
+                    if not server.task:
+                        self.nova.guest_stops(server.id)
+
+    def check(self, jobs):
+        """Invariants that hold at every instant."""
+        held = claims.read_claims(self.ledger, self.tiers)
+        for job in jobs:
+            gang = [server for server in self.nova.servers() if server.job == job.uuid]
+            self.assertLessEqual(len(gang), job.size, job.number)
+            if job.state in (JobState.FINISHED, JobState.CANCELLED):
+                self.assertEqual([], gang)
+        self.assertEqual({1} if held else set(), {len(claim) for claim in held.values()})
+        places = Counter((claim.host, claim.tier) for [claim] in held.values())
+        self.assertLessEqual(max(places.values(), default=0), self.SLOTS)
+
+    def check_clean(self):
+        """What holds when all is over."""
+        self.assertEqual([], self.nova.servers())
+        self.assertEqual(set(), self.nova.groups)
+        self.assertEqual({tier: [0] * self.HOSTS for tier in Tier}, self.usage())
+        jobs = self.ledger.get(f"/resource_providers/{names.jobs_uuid()}/usages")["usages"]
+        self.assertEqual({0}, set(jobs.values()))
+
+    def kinds(self, number):
+        return [event.kind for event in self.store.events(number)]
+
+
+class TestManager(ManagerTestCase):
+    def test_a_job_in_each_tier_then_a_swap(self):
+        self.cloud(seed=1)
+        jobs = self.play("amcbf", [(0, 4, 0.5), (0, 4, 0.5)], lives=[6, 40])
+        self.assertEqual([JobState.FINISHED] * 2, [job.state for job in jobs])
+        self.assertEqual(["submitted", "started", "swapped", "finished"], self.kinds(2))
+        self.assertEqual(1, jobs[1].swaps)
+        self.check_clean()
+
+    def test_evicted_and_restored(self):
+        # 2 waits for all 6 slots; 3 passes it, and has to make room when 1 ends. Its CPU use
+        # closes its slots, and 2's is hot as well: no background for 3.
+        self.cloud(seed=2)
+        arrivals = [(0, 4, 1.0), (1, 6, 1.0), (12, 2, 1.0)]
+        jobs = self.play("amcbf", arrivals, lives=[30, 10, 60])
+        self.assertEqual([JobState.FINISHED] * 3, [job.state for job in jobs])
+        self.assertEqual(
+            ["submitted", "started", "evicted", "restored", "finished"], self.kinds(3)
+        )
+        self.assertEqual((1, 1), (jobs[2].evictions, jobs[2].restores))
+        self.check_clean()
+
+    def test_larger_than_the_cluster(self):
+        self.cloud(seed=3)
+        [job] = self.play("amcbf", [(0, 7, 0.5)], lives=[1])
+        self.assertEqual(JobState.FAILED, job.state)
+        self.assertIn("needs 7 slots, the cluster has 6", job.reason)
+        self.check_clean()
+
+    def test_wishes(self):
+        self.cloud(seed=4)
+        self.store.submit(2, [0.5], at=0)
+        self.store.submit(2, [0.5], at=0)
+        self.store.wish(2, "cancel")
+        engine = self.engine("fcfs")
+        for _round in range(20):
+            self.now += 1
+            engine.look()
+            self.nova.work()
+        self.assertEqual(JobState.RUNNING, self.store.job(1).state)
+        self.assertEqual(JobState.CANCELLED, self.store.job(2).state)
+        self.store.wish(1, "complete")
+        for _round in range(20):
+            self.now += 1
+            engine.look()
+            self.nova.work()
+        self.assertEqual(JobState.FINISHED, self.store.job(1).state)
+        self.check_clean()
+
+    def test_a_server_deleted_behind_our_back(self):
+        self.cloud(seed=5)
+        self.store.submit(3, [0.5], at=0)
+        engine = self.engine("amcbf")
+        for at in range(60):
+            self.now += 1
+            engine.look()
+            self.nova.work()
+            if at == 15:
+                self.nova.delete(self.nova.servers()[0].id)
+        self.assertIn("queued", self.kinds(1))
+        self.assertEqual(JobState.RUNNING, self.store.job(1).state)
+        self.assertEqual(3, len(self.nova.servers()))
+
+
+class TestFaults(ManagerTestCase):
+    """Random jobs, failures and deaths; the seed of a failing run is in its name."""
+
+    def chaos(self, seed, policy="amcbf", failures=0.1, crashes=0.05):
+        self.cloud(seed, failures, crashes)
+        draw = random.Random(seed)
+        arrivals = [
+            (draw.randrange(60), size, 1.0 if size == 1 else draw.choice((0.4, 0.7, 1.0)))
+            for size in (draw.choice((1, 1, 2, 2, 3, 4, 6)) for _ in range(10))
+        ]
+        lives = [draw.randrange(3, 40) for _ in arrivals]
+        self.faults.active = True
+        jobs = self.play(policy, sorted(arrivals), lives)
+        self.assertEqual(len(arrivals), len(jobs))
+        for job in jobs:
+            kinds = self.kinds(job.number)
+            self.assertEqual(1, sum(kind in OVER for kind in kinds), f"seed {seed}, {kinds}")
+        self.check_clean()
+        return jobs
+
+
+def _add(name, **options):
+    def test(self):
+        self.chaos(**options)
+
+    test.__name__ = name
+    setattr(TestFaults, name, test)
+
+
+for _seed in range(SEEDS):
+    _add(f"test_killed_and_failing_seed_{_seed}", seed=_seed)
+for _seed in range(SEEDS // 4):
+    _add(f"test_fcfs_killed_often_seed_{_seed}", seed=_seed, policy="fcfs", crashes=0.2)
