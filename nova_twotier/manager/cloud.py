@@ -109,7 +109,9 @@ class Cloud:
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects."""
         found = self.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
-        return [_server(server) for server in found if JOB_KEY in server.metadata]
+        # Nova lists a server that is just being made more than once.
+        unique = {server.id: server for server in found if JOB_KEY in server.metadata}
+        return [_server(server) for server in unique.values()]
 
     @_translated
     def hosts(self) -> dict[str, ComputeHost]:

@@ -1,0 +1,64 @@
+"""Short ways to make what the manager sees."""
+
+import itertools
+import uuid
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.tree import Shape, TierHost
+from nova_twotier.manager.cloud import Server
+from nova_twotier.manager.db.models import Action, Job, JobState
+from nova_twotier.manager.observation import Observation
+
+FG, BG = Tier.FG, Tier.BG
+_numbers = itertools.count(1)
+
+
+def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
+    number = values.pop("number", next(_numbers))
+    defaults = {
+        "uuid": str(uuid.uuid4()), "name": "", "submitted_at": float(number), "saved": False,
+        "failures": 0, "evictions": 0, "restores": 0, "swaps": 0, "migrations": 0, "wish": None,
+        "reason": "", "not_before": 0.0, "started_at": None, "finished_at": None,
+    }
+    return Job(number=number, size=size, cpu=[cpu] * size, state=state, tier=tier,
+               **{**defaults, **values})
+
+
+def servers(of, status="ACTIVE", task=None, hosts=("a",), count=None):
+    """The gang of a job, spread over `hosts` in turn."""
+    return [
+        Server(f"{of.number}/{index}", of.uuid, index, status, task, hosts[index % len(hosts)])
+        for index in range(of.size if count is None else count)
+    ]
+
+
+def hosts(names="ab", slots=4, tiers=2):
+    return tuple(
+        TierHost(name, Shape(slots, tiers), {tier: f"{name}-{tier}" for tier in Tier})
+        for name in names
+    )
+
+
+def seen(*gangs, tiers=None, at=100.0, where=None):
+    """An observation of these gangs; every server on a host holds a slot in its job's tier.
+
+    :param tiers: the tier of each gang, foreground by default.
+    """
+    where = hosts() if where is None else where
+    tiers = tiers or [FG] * len(gangs)
+    claims = {
+        server.id: Claim(server.id, server.host, tier, 50)
+        for gang, tier in zip(gangs, tiers, strict=True)
+        for server in gang
+        if server.host and server.status not in ("SHELVED_OFFLOADED", "ERROR", "BUILD")
+    }
+    return Observation(
+        at, where, frozenset(host.name for host in where),
+        {gang[0].job: list(gang) for gang in gangs if gang}, claims,
+    )
+
+
+def action(kind, of=None, plan=None, **begun):
+    return Action(id=1, kind=kind, phase=1, job=of.number if of else None, plan=plan or {},
+                  begun=begun, created_at=0.0)

@@ -1,0 +1,49 @@
+"""From decisions to records."""
+
+import testtools
+
+from nova_twotier.core.actions import Evict, How, Move, Start
+from nova_twotier.manager import planning
+from nova_twotier.manager.db.models import ActionKind, JobState
+from tests.unit.manager.builders import BG, FG, job, seen, servers
+
+
+class TestPlanning(testtools.TestCase):
+    def test_order_and_content(self):
+        up, down, out, new = job(tier=BG), job(), job(), job(state=JobState.QUEUED, tier=None)
+        jobs = {one.number: one for one in (up, down, out, new)}
+        look = seen(
+            servers(up, hosts=("a", "b")), servers(down, hosts=("b",)), servers(out),
+            tiers=[BG, FG, FG],
+        )
+        decision = [
+            Start(new.core(), BG, (0, 0), How.BACKFILLED),
+            Move(up.core(), FG, before=(0, 1), after=(0, 0)),
+            Move(down.core(), BG, before=(1, 1), after=(1, 1), by=up.core()),
+            Evict(out.core(), FG, by=up.core()),
+        ]
+        records = planning.records(decision, jobs, look, now=5.0)
+        self.assertEqual(
+            [
+                (ActionKind.EVICT, 1, out.number),
+                (ActionKind.SWAP, 2, None),
+                (ActionKind.MIGRATE, 3, up.number),
+                (ActionKind.START, 5, new.number),
+            ],
+            [(record.kind, record.phase, record.job) for record in records],
+        )
+        evict, swap, migrate, start = (record.plan for record in records)
+        self.assertEqual({"by": f"job {up.number}"}, evict)
+        self.assertEqual([f"{up.number}/0"], swap["swaps"][0]["vms"])  # process 1 migrates
+        self.assertEqual([f"{down.number}/0", f"{down.number}/1"], swap["swaps"][1]["vms"])
+        self.assertEqual({"targets": {"1": "a"}}, migrate)
+        self.assertEqual({"tier": "bg", "how": "backfilled"}, start)
+
+    def test_the_foreground_starts_before_the_background(self):
+        first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))
+        decision = [Start(first.core(), BG, (0, 0), How.IMMEDIATE),
+                    Start(second.core(), FG, (0, 0), How.IMMEDIATE)]
+        jobs = {one.number: one for one in (first, second)}
+        records = planning.records(decision, jobs, seen(), now=5.0)
+        self.assertEqual({first.number: 5, second.number: 4},
+                         {record.job: record.phase for record in records})
