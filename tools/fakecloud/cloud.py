@@ -1,0 +1,206 @@
+"""Bring a fake cloud up and down; what is running is known from its directory alone."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import time
+
+from nova_twotier.tools.fakecloud import child, handover, ports, processes
+from nova_twotier.tools.fakecloud.embedded import Embedded
+from nova_twotier.tools.fakecloud.errors import FakeCloudError, NotUp
+from nova_twotier.tools.fakecloud.layout import Layout
+from nova_twotier.tools.fakecloud.settings import Settings
+
+START_PATIENCE = 180.0
+
+
+class FakeCloud:
+    """One cloud in one directory.
+
+    >>> cloud = FakeCloud('/tmp/cloud', hosts=4)
+    >>> info = cloud.up()           # ready when it returns; the content of cloud.json
+    >>> cloud.down()
+    """
+
+    def __init__(self, dir: str | pathlib.Path, progress=lambda text: None, **options):
+        self.settings = Settings(dir=dir, **options)
+        self.layout = Layout(self.settings.dir)
+        self._progress = progress
+
+    def up(self) -> dict:
+        """Start the cloud, unless it is up; leave nothing behind on failure or interruption."""
+        with self._lock():
+            state = self.layout.read_state()
+            if state and _healthy(state):
+                changed = self.settings.differences(state['settings'])
+                if changed:
+                    raise FakeCloudError(
+                        f'a cloud with {", ".join(changed)} is up in {self.layout.root}; '
+                        f'run "fakecloud down" first')
+                self._progress('already up')
+                return self.info()
+            if state:
+                self._progress('cleaning up after a cloud that ended without "fakecloud down"')
+                self._end(state)
+            try:
+                return self._start()
+            except BaseException as error:
+                self._end(self.layout.read_state() or {})
+                if isinstance(error, _unexpected()):
+                    raise FakeCloudError(f'cannot start the cloud: {error}; '
+                                         f'the logs are in {self.layout.logs}') from error
+                raise
+
+    def down(self, purge: bool = False) -> bool:
+        """End what `up` started; True when there was something to end."""
+        if not self.layout.root.exists():
+            return False
+        with self._lock():
+            state = self.layout.read_state()
+            if state:
+                self._end(state)
+            if purge:
+                self.layout.purge()
+        return state is not None
+
+    def status(self) -> dict:
+        """State of the cloud (up, down or crashed) and of each of its processes."""
+        state = self.layout.read_state() if self.layout.root.exists() else None
+        if not state:
+            return {'state': 'down', 'dir': str(self.layout.root), 'processes': []}
+        rows = [{'name': process.name, 'pid': process.pid, 'alive': process.alive()}
+                for process in _processes(state)]
+        if state['status'] == 'starting':
+            name = 'starting' if any(row['alive'] for row in rows) else 'crashed'
+        else:
+            name = 'up' if all(row['alive'] for row in rows) else 'crashed'
+        return {'state': name, 'dir': str(self.layout.root), 'settings': state['settings'],
+                'ports': state['ports'], 'processes': rows}
+
+    def info(self) -> dict:
+        """The content of cloud.json."""
+        try:
+            return json.loads(self.layout.cloud_json.read_text())
+        except FileNotFoundError as error:
+            raise NotUp(f'no cloud is up in {self.layout.root}; run "fakecloud up"') from error
+
+    def nova(self, token: str | None = None):
+        """A novaclient of the administrator, or of the user:project of a token (embedded)."""
+        from nova_twotier.tools.fakecloud import bootstrap
+        return bootstrap.nova_client(handover.read(self.info(), token))
+
+    def placement(self):
+        """An HTTP client of Placement, as administrator."""
+        from nova_twotier.tools.fakecloud import bootstrap
+        return bootstrap.placement_client(handover.read(self.info()))
+
+    def __enter__(self):
+        self.up()
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def _lock(self):
+        return self.layout.lock(
+            waiting=lambda: self._progress('waiting for another fakecloud command'))
+
+    def _start(self) -> dict:
+        began = time.monotonic()
+        self.layout.make_fresh()
+        variant_class = self._variant_class()
+        sockets = ports.listen(variant_class.servers, self.settings.port_base)
+        numbers = {name: sock.getsockname()[1] for name, sock in sockets.items()}
+        state = {'status': 'starting', 'settings': self.settings.to_dict(), 'ports': numbers,
+                 'processes': [], 'discard': {}}
+        try:
+            variant = variant_class(self.settings, self.layout, numbers)
+            variant.check()
+            state['discard'] = variant.to_discard()
+            self.layout.write_state(state)
+            variant.prepare(self._progress)
+            running = []
+            for number, stage in enumerate(variant.stages()):
+                self._progress('starting ' + ', '.join(name for name, *_ in stage))
+                started = []
+                for name, argv, served, extra in stage:
+                    process = self._spawn(name, argv, {key: sockets[key] for key in served}, extra)
+                    started.append(process)
+                    state['processes'].append(dataclasses.asdict(process))
+                    self.layout.write_state(state)
+                running += started
+                self._wait_until_ready(started, running)
+                variant.after_stage(number)
+        finally:
+            ports.close(sockets)
+        self._bootstrap(variant)
+        info = handover.write(self.settings, self.layout, variant.access(), running, numbers)
+        state['status'] = 'up'
+        self.layout.write_state(state)
+        self._progress(f'ready after {time.monotonic() - began:.1f} s')
+        return info
+
+    def _variant_class(self):
+        if self.settings.full:
+            from nova_twotier.tools.fakecloud.full import Full
+            return Full
+        return Embedded
+
+    def _spawn(self, name, argv, sockets, extra) -> processes.Process:
+        fds = {key: sock.fileno() for key, sock in sockets.items()}
+        env = {**environment(), **child.environment(name, self.layout.run, fds), **extra}
+        return processes.start(name, argv, self.layout.log(name), env, list(fds.values()))
+
+    def _wait_until_ready(self, started, running) -> None:
+        deadline = time.monotonic() + START_PATIENCE
+        for process in started:
+            while not self.layout.ready(process.name).exists():
+                for other in running:
+                    if not other.alive():
+                        raise FakeCloudError(self._last_words(other.name, 'ended while starting'))
+                if time.monotonic() > deadline:
+                    raise FakeCloudError(self._last_words(
+                        process.name, f'was not ready after {START_PATIENCE:.0f} s'))
+                time.sleep(0.05)
+
+    def _last_words(self, name: str, what: str, lines: int = 8) -> str:
+        log = self.layout.log(name)
+        tail = log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
+        return '\n'.join([f'{name} {what}; all of its log is in {log}', *tail])
+
+    def _bootstrap(self, variant) -> None:
+        # Late: novaclient takes as long to import as the services need to start.
+        from nova_twotier.tools.fakecloud import bootstrap
+        bootstrap.run(self.settings, variant.access())
+
+    def _end(self, state: dict) -> None:
+        processes.stop(_processes(state))
+        discard = state.get('discard')
+        if discard:
+            from nova_twotier.tools.fakecloud import servers
+            servers.discard(discard, self._progress)
+        for path in (self.layout.state, self.layout.cloud_json, self.layout.openrc,
+                     self.layout.manager_conf):
+            path.unlink(missing_ok=True)
+
+
+def _unexpected() -> tuple[type[Exception], ...]:
+    """Failures that are the machine's or a service's, not a mistake in this program."""
+    from keystoneauth1 import exceptions as keystoneauth
+    from novaclient import exceptions as novaclient
+    return OSError, keystoneauth.ClientException, novaclient.ClientException
+
+
+def _processes(state: dict) -> list[processes.Process]:
+    return [processes.Process(**fields) for fields in state.get('processes', [])]
+
+
+def _healthy(state: dict) -> bool:
+    return state['status'] == 'up' and all(process.alive() for process in _processes(state))
+
+
+def environment() -> dict[str, str]:
+    """For the children: the caller's, without settings of other OpenStack installations."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith('OS_') and name != 'LISTEN_PID'}
