@@ -1,0 +1,1 @@
+"""The trace-driven simulator: it drives the same policies as the queue manager."""

@@ -1,0 +1,1 @@
+"""Workloads: traces of real machines, and models."""

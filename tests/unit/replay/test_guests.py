@@ -1,0 +1,74 @@
+"""Guests advance only as a whole, by their tier, and stop when they are done."""
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core.progress import MeanProgress
+from nova_twotier.tools.replay.guests import Guests
+from tests.unit.replay.fakes import BG, FG, roster, sample
+
+
+class TestGuests(testtools.TestCase):
+    def test_a_foreground_job_alone_advances_with_the_clock(self):
+        guests = Guests(roster(((0.5, 0.5), 100)))
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        guests.advance(60, whole)
+        self.assertEqual({1: 60}, guests.work)
+
+    def test_half_a_gang_does_not_advance(self):
+        guests = Guests(roster(((0.5, 0.5), 100)))
+        for second in (
+            (1, 1, "h2", FG, "BUILD"), (1, 1, "h2", None), (1, 1, "h2", BG),
+            (1, 1, "h2", FG, "MIGRATING", "migrating"), (1, 1, "h2", FG, "SHUTOFF"),
+        ):
+            part = sample(1, (1, 0, "h1", FG), second)
+            guests.advance(0, part)
+            guests.advance(60, part)
+        self.assertEqual({}, guests.work)
+
+    def test_background_beside_a_busy_foreground_is_slower(self):
+        model = MeanProgress()
+        guests = Guests(roster(((0.8, 0.8), 1e6), ((0.5, 0.5), 1e6)), model)
+        both = sample(1, (1, 0, "h1", FG), (1, 1, "h1", FG), (2, 0, "h1", BG), (2, 1, "h1", BG))
+        guests.advance(0, both)
+        guests.advance(100, both)
+        self.assertAlmostEqual(100 * (1 - model.loss), guests.work[1])
+        self.assertAlmostEqual(100 * model.eff_parallel * 0.2 / 0.5, guests.work[2])
+
+    def test_shelving_keeps_the_work(self):
+        guests = Guests(roster(((0.5,), 100)))
+        guests.advance(0, sample(1, (1, 0, "h1", FG)))
+        guests.advance(30, sample(2, (1, 0, None, None, "SHELVED_OFFLOADED")))
+        guests.advance(500, sample(3, (1, 0, "h2", FG)))
+        guests.advance(20, sample(4, (1, 0, "h2", FG)))
+        self.assertEqual({1: 50}, guests.work)
+
+    def test_finished_guests_stop_again_after_a_restore_but_not_while_busy(self):
+        guests = Guests(roster(((0.5,), 10)))
+        up = sample(1, (1, 0, "h1", FG))
+        guests.advance(0, up)
+        self.assertEqual([], guests.to_stop(up))
+        guests.advance(10, up)
+        self.assertEqual(["vm1-0"], [server.id for server in guests.to_stop(up)])
+        self.assertEqual([], guests.to_stop(sample(3, (1, 0, "h1", FG, "ACTIVE", "powering-off"))))
+        restored = sample(4, (1, 0, "h2", BG))
+        self.assertEqual(["vm1-0"], [server.id for server in guests.to_stop(restored)])
+
+    def test_a_job_without_work_is_done_when_it_has_run(self):
+        jobs = roster(((0.5,), 0))
+        guests = Guests(jobs)
+        self.assertFalse(guests.done(jobs[1]))
+        guests.advance(1, sample(1, (1, 0, "h1", FG)))
+        self.assertTrue(guests.done(jobs[1]))
+
+    @given(st.lists(st.tuples(st.floats(0, 50), st.sampled_from([FG, BG, None])), max_size=12))
+    def test_work_never_shrinks_nor_passes_the_run_time(self, rounds):
+        guests = Guests(roster(((0.5,), 100)))
+        last = 0
+        for at, (seconds, tier) in enumerate(rounds):
+            guests.advance(seconds, sample(at, (1, 0, "h1", tier)))
+            work = guests.work.get(1, 0)
+            self.assertTrue(last <= work <= 100)
+            last = work

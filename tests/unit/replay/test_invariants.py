@@ -1,0 +1,79 @@
+"""The checks find what is broken, and only that."""
+
+import testtools
+
+from nova_twotier.tools.replay import invariants
+from nova_twotier.tools.replay.guests import Guests
+from nova_twotier.tools.replay.invariants import Invariants
+from tests.unit.replay.fakes import BG, FG, roster, sample
+
+
+class TestSamples(testtools.TestCase):
+    def broken(self, jobs, *samples):
+        checks = Invariants(roster(*jobs))
+        for each in samples:
+            checks.see(each, each.at)
+        return [name for name, invariant in checks.all.items() if not invariant.holds]
+
+    def test_full_hosts_are_fine(self):
+        full = sample(1, *((1, i, "h1", FG) for i in range(2)), *((2, i, "h1", BG) for i in (0, 1)))
+        self.assertEqual([], self.broken([((0.5, 0.5), 1), ((0.5, 0.5), 1)], full, full))
+
+    def test_a_slot_given_twice(self):
+        over = sample(1, (1, 0, "h1", FG), (1, 1, "h1", FG), others=[("h1", FG)])
+        self.assertEqual([invariants.CAPACITY], self.broken([((0.5, 0.5), 1)], over))
+
+    def test_two_claims_count_when_two_samples_in_a_row_show_them(self):
+        twice, once = (sample(1, (1, 0, "h1", tiers)) for tiers in ([FG, BG], FG))
+        jobs = [((0.5,), 1)]
+        self.assertEqual([], self.broken(jobs, twice, once, twice))
+        self.assertEqual([invariants.ONE_CLAIM], self.broken(jobs, once, twice, twice))
+
+    def test_background_under_closed_slots(self):
+        jobs = [((1.0,), 1), ((0.5, 0.5), 1)]
+        one = sample(1, (1, 0, "h1", FG), (2, 0, "h1", BG), (2, 1, "h2", BG))
+        two = sample(1, (1, 0, "h1", FG), (2, 0, "h1", BG), (2, 1, "h1", BG))
+        self.assertEqual([], self.broken(jobs, one, one, two, one))
+        self.assertEqual([invariants.CLOSED], self.broken(jobs, two, two))
+
+    def test_a_gang_that_is_too_large(self):
+        extra = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        self.assertEqual([invariants.GANG], self.broken([((0.5,), 1)], extra))
+
+
+class TestEnd(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.jobs = roster(((0.5,), 10), ((0.5,), 10))
+        self.guests = Guests(self.jobs)
+        both = sample(1, (1, 0, "h1", FG), (2, 0, "h2", FG))
+        self.guests.advance(0, both)
+        self.guests.advance(10, both)
+
+    def end(self, finishes, rejected=(), leftovers=()):
+        checks = Invariants(self.jobs)
+        checks.end(finishes, rejected, self.guests, leftovers)
+        return {name: i.broken for name, i in checks.all.items() if not i.holds}
+
+    def test_all_is_well(self):
+        self.assertEqual({}, self.end({1: 1, 2: 1}))
+
+    def test_a_rejected_job_is_not_to_finish(self):
+        self.assertEqual({}, self.end({1: 1}, rejected=[2]))
+        self.assertEqual(
+            {invariants.ONCE: ["j-2 finished 1 times, not 0"]}, self.end({1: 1, 2: 1}, [2]))
+
+    def test_lost_and_doubled_jobs(self):
+        self.assertEqual(
+            {invariants.ONCE: ["j-1 finished 2 times, not 1", "j-2 finished 0 times, not 1"]},
+            self.end({1: 2}))
+
+    def test_a_job_that_was_ended_before_its_work_was_done(self):
+        self.guests.work[2] = 5
+        self.assertEqual(
+            {invariants.ONCE: ["j-2 was ended at 50% of its work"]}, self.end({1: 1, 2: 1}))
+
+    def test_leftovers(self):
+        self.assertEqual(
+            {invariants.CLEAN: ["2 servers; claims of 1 consumers"]},
+            self.end({1: 1, 2: 1}, leftovers=["2 servers", "claims of 1 consumers"]))

@@ -1,0 +1,38 @@
+"""How jobs of a trace are fitted to the cluster."""
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.sim.workloads import swf
+from nova_twotier.tools.replay.run import EXCERPT
+from nova_twotier.tools.replay.workload import CPU_RANGE, draw_cpu, fit, scaled_size
+
+
+class TestFit(testtools.TestCase):
+    @given(st.integers(1, 1000), st.integers(1, 64))
+    def test_a_job_keeps_its_share_of_the_machine_rounded_up(self, procs, slots):
+        size = scaled_size(procs, 1000, slots)
+        self.assertTrue(size - 1 < procs * slots / 1000 <= size)
+        self.assertTrue(1 <= size <= slots)
+
+    @given(st.integers(2, 40), st.integers(), st.integers(0, 10**6))
+    def test_cpu_is_drawn_once_for_a_seed_and_a_job(self, size, seed, number):
+        cpu = draw_cpu(size, seed, number)
+        self.assertEqual(cpu, draw_cpu(size, seed, number))
+        self.assertEqual(sorted(cpu, reverse=True), list(cpu))
+        self.assertTrue(all(CPU_RANGE[0] <= value <= CPU_RANGE[1] for value in cpu))
+
+    def test_a_single_process_uses_all_of_its_slot(self):
+        self.assertEqual((1.0,), draw_cpu(1, 5, 5))
+
+    def test_the_excerpt_says_whose_it_is_and_fits(self):
+        trace = swf.read(EXCERPT)
+        self.assertEqual("Lars Malinowsky", trace.header("Acknowledge"))
+        self.assertEqual(100, trace.processors)
+        self.assertTrue(60 <= len(trace.records) <= 100)
+        jobs = fit(trace.records, trace.processors, 32, prefix="kth", load_scale=2.0)
+        span = trace.records[-1].submit - trace.records[0].submit
+        self.assertEqual((0, span / 2), (jobs[0].submit, jobs[-1].submit))
+        self.assertTrue(all(job.size <= 32 and job.estimate >= job.runtime for job in jobs))
+        self.assertEqual(f"kth-{trace.records[0].number}", jobs[0].name)

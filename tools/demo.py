@@ -1,0 +1,172 @@
+"""The demo: a fake-driver cloud, the queue manager, and a trace played under each policy."""
+
+import argparse
+import configparser
+import contextlib
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+from rich.console import Console
+
+from nova_twotier import conf as configuration
+from nova_twotier.conf import ConfigError
+from nova_twotier.core.policies import POLICIES
+from nova_twotier.manager.db.store import StoreError
+from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
+from nova_twotier.tools.replay import summary
+from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.run import EXCERPT, Settings, replay
+from nova_twotier.tools.replay.supervisor import Supervisor, python
+
+PROG = "demo"
+HOSTS, SLOTS, TIERS = 8, 4, 2
+#: Wall seconds after which a replay that is not over is given up.
+TIMEOUT = 900.0
+#: What the first policy must really have done: key of the totals, least number, and in words.
+FEATS = (
+    ("background_starts", 5, "jobs started in the background"),
+    ("swaps", 1, "swap"),
+    ("evictions", 1, "eviction by shelve"),
+    ("restores", 1, "restore"),
+    ("live_migrations", 1, "live migration in Nova"),
+)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _interrupt)
+    console = Console()
+    began = time.monotonic()
+    try:
+        done = _demo(arguments, console)
+    except (FakeCloudError, ReplayError, ConfigError, StoreError) as error:
+        print(f"{PROG}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{PROG}: interrupted", file=sys.stderr)
+        return 130
+    good = _report(done, arguments.dir, console)
+    console.print(f"{time.monotonic() - began:.0f} s in all", highlight=False)
+    return 0 if good else 1
+
+
+def _interrupt(_signum, _frame):
+    raise KeyboardInterrupt
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m nova_twotier.tools.{PROG}", allow_abbrev=False,
+        description="Starts a cloud of fake hosts with real Nova and Placement on loopback, plays "
+                    "an excerpt of KTH-SP2 under each policy, and shows what really happened.")
+    parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path(".demo"), metavar="DIR",
+                        help="directory of everything the demo writes (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=60, metavar="N", choices=range(1, 101),
+                        help="jobs of the excerpt, 1 to 100 (default: %(default)s)")
+    parser.add_argument("--policies", nargs="+", default=["amcbf", "fcfs"], metavar="POLICY",
+                        choices=sorted(POLICIES),
+                        help=f"of {', '.join(sorted(POLICIES))} (default: amcbf fcfs)")
+    return parser
+
+
+def _demo(arguments, console: Console) -> list[dict]:
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    directory = arguments.dir.absolute()
+    cloud = FakeCloud(
+        directory / "cloud", hosts=HOSTS, slots=SLOTS, tiers=TIERS,
+        progress=lambda text: say(f"cloud: {text}"),
+    )
+    say(f"cloud: {HOSTS} hosts with {SLOTS} slots of {TIERS} tiers, in {directory / 'cloud'}")
+    # Left by a demo that was killed: its cloud may be up, its queue is of no use.
+    cloud.down()
+    try:
+        info = cloud.up()
+        return [
+            _play(policy, pathlib.Path(info["files"]["manager_conf"]), directory, arguments.jobs,
+                  console, say)
+            for policy in dict.fromkeys(arguments.policies)
+        ]
+    finally:
+        with _uninterrupted():
+            cloud.down()
+            say("cloud: down")
+
+
+@contextlib.contextmanager
+def _uninterrupted():
+    """Cleaning up is not interrupted by an impatient second Ctrl-C."""
+    before = {number: signal.signal(number, signal.SIG_IGN)
+              for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, say) -> dict:
+    """One policy: a queue of its own, a manager, a replay."""
+    out = directory / policy
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    manager_conf = out / "nova-twotier.conf"
+    _write_conf(cloud_conf, manager_conf, out / "state", policy)
+    conf = configuration.load([f"--config-file={manager_conf}"], PROG)
+    say("")
+    say(f"policy {policy}")
+    argv = python("nova_twotier.cmd.manager", f"--config-file={manager_conf}")
+    with Supervisor("manager", argv, out / "manager.log", say) as manager:
+        say(f"manager: pid {manager.pid}; try `kill -9 {manager.pid}`, the replay goes on")
+        settings = Settings(trace=EXCERPT, out=out, jobs=jobs, timeout=TIMEOUT)
+        done = replay(conf, settings, console, watch=manager.check)
+    if done["interrupted"] == "interrupted":
+        raise KeyboardInterrupt
+    return done
+
+
+def _write_conf(source: pathlib.Path, path: pathlib.Path, state: pathlib.Path, policy: str) -> None:
+    """The cloud's configuration, with this policy and a state of its own."""
+    # oslo.config's [DEFAULT] is a section like the others, and % and $ are its own business.
+    ini = configparser.RawConfigParser(default_section="", strict=False)
+    ini.read(source)
+    for section, option, value in (
+        ("DEFAULT", "state_path", str(state)), ("manager", "policy", policy),
+    ):
+        if not ini.has_section(section):
+            ini.add_section(section)
+        ini.set(section, option, value)
+    with path.open("w") as stream:
+        ini.write(stream)
+
+
+def _report(done: list[dict], directory: pathlib.Path, console: Console) -> bool:
+    """Say what happened; whether all invariants hold and the first replay had all it should."""
+    lines = []
+    good = True
+    for result in done:
+        lines += ["", f"invariants under {result['name']}", *summary.verdicts(result)]
+        good &= all(invariant["holds"] for invariant in result["invariants"].values())
+    if done[0]["policy"] != "fcfs":
+        lines += ["", f"what Nova really did under {done[0]['name']}"]
+        for key, least, words in FEATS:
+            count = done[0]["totals"][key] or 0
+            enough = count >= least
+            lines.append(f"{'✓' if enough else '✗'} {words}: {count}, at least {least}")
+            good &= enough
+    lines.append("")
+    for result in done:
+        chart = directory / result["name"] / "gantt.png"
+        lines.append(f"Gantt chart of {result['name']}: {chart} and .html beside it")
+    console.print(summary.table(done))
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main())

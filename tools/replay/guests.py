@@ -1,0 +1,64 @@
+"""Acts as the guests: processes advance as their tier lets them, and stop when they are done."""
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.progress import MeanProgress
+from nova_twotier.manager.cloud import Server
+from nova_twotier.tools.replay.roster import Entry, Roster
+from nova_twotier.tools.replay.sampling import Sample
+
+
+class Guests:
+    """The work that each job has done, in seconds on dedicated slots; shelving keeps it."""
+
+    def __init__(self, roster: Roster, model: MeanProgress | None = None):
+        self._roster = roster
+        self._model = model or MeanProgress()
+        self._rates: dict[int, float] = {}
+        self.work: dict[int, float] = {}
+
+    def advance(self, seconds: float, sample: Sample) -> None:
+        """Let `seconds` of trace time pass as of the last sample; from now on, as of this one."""
+        for number, rate in self._rates.items():
+            runtime = self._roster[number].job.runtime
+            self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
+        self._rates = self._model.rates(self._cluster(sample))
+
+    def done(self, entry: Entry) -> bool:
+        """Whether it ran, and has nothing left to do."""
+        started = entry.number in self.work or entry.number in self._rates
+        return started and self.work.get(entry.number, 0.0) >= entry.job.runtime
+
+    def share(self, entry: Entry) -> float:
+        """The part of its work that is done, 0..1."""
+        if not entry.job.runtime:
+            return float(self.done(entry))
+        return self.work.get(entry.number, 0.0) / entry.job.runtime
+
+    def to_stop(self, sample: Sample) -> list[Server]:
+        """Servers that a finished guest switches off, also those restored after their end."""
+        return [
+            server
+            for server in sample.servers
+            if server.status == "ACTIVE"
+            and not server.busy
+            and (entry := self._roster.find(server.job))
+            and self.done(entry)
+        ]
+
+    def _cluster(self, sample: Sample) -> Cluster:
+        """The cluster with the jobs that can advance: every server is up, and in one tier."""
+        cluster = Cluster(
+            [Host(host.name, host.shape.slots, host.shape.tiers) for host in sample.hosts]
+        )
+        index = {host.name: i for i, host in enumerate(sample.hosts)}
+        for uuid, gang in sample.gangs().items():
+            entry = self._roster.find(uuid)
+            if entry is None or len(gang) != entry.size:
+                continue
+            held = [sample.claim(server) for server in gang]
+            up = all(server.status == "ACTIVE" for server in gang)
+            if up and all(held) and len({claim.tier for claim in held}) == 1:
+                places = tuple(index[claim.host] for claim in held)
+                cluster.adopt(Run(entry.core(), Tier(held[0].tier), places))
+        return cluster

@@ -1,0 +1,137 @@
+"""Checks what must always hold, on what Nova and Placement showed."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.ranking import THRESHOLD, is_hot
+from nova_twotier.tools.replay.guests import Guests
+from nova_twotier.tools.replay.roster import Roster
+from nova_twotier.tools.replay.sampling import Sample
+
+CAPACITY = "no slot given twice"
+ONE_CLAIM = "no VM holds two slots"
+CLOSED = "no background VM under a closed slot"
+GANG = "no job has more servers than processes"
+ONCE = "every job finished exactly once, with its work done"
+CLEAN = "no server, claim or job entry left at the end"
+
+
+@dataclass
+class Invariant:
+    """One of them, and how it was broken."""
+
+    name: str
+    checks: int = 0
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+
+class Invariants:
+    """All of them, over the samples of a replay.
+
+    A sample is not of one instant. What spans providers (two claims of a VM, the background under
+    a closed slot) therefore counts as broken only when two samples in a row show it.
+    """
+
+    def __init__(self, roster: Roster, threshold: float = THRESHOLD):
+        self._roster = roster
+        self._threshold = threshold
+        self._suspects: dict[str, set] = {ONE_CLAIM: set(), CLOSED: set()}
+        self.all = {
+            name: Invariant(name) for name in (CAPACITY, ONE_CLAIM, CLOSED, GANG, ONCE, CLEAN)
+        }
+
+    @property
+    def hold(self) -> bool:
+        return all(invariant.holds for invariant in self.all.values())
+
+    def see(self, sample: Sample, at: float) -> None:
+        """Check a sample; `at` is for the report, in wall seconds since the replay began."""
+        when = f"at {at:.0f} s"
+        self._capacity(sample, when)
+        self._twice(ONE_CLAIM, when, {
+            server.id: f"VM {server.id} holds {len(sample.claims[server.id])} slots"
+            for server in sample.servers
+            if len(sample.claims.get(server.id, ())) > 1
+        })
+        self._twice(CLOSED, when, self._under_closed(sample))
+        self._gangs(sample, when)
+
+    def _capacity(self, sample: Sample, when: str) -> None:
+        # Migrations hold a place of their own, under their own uuid: they count.
+        used = Counter((c.host, c.tier) for held in sample.claims.values() for c in held)
+        for host in sample.hosts:
+            for tier in Tier:
+                self._check(CAPACITY, used[host.name, tier] <= host.shape.places(tier),
+                    f"{when} {host.name} has {used[host.name, tier]} claims for "
+                    f"{host.shape.places(tier)} {tier} places")
+
+    def _under_closed(self, sample: Sample) -> dict[str, str]:
+        """Hosts with more background VMs than their open slots take."""
+        hot, background = Counter(), Counter()
+        for server in sample.servers:
+            claim = sample.claim(server)
+            entry = self._roster.find(server.job)
+            if claim is None or entry is None:
+                continue
+            if claim.tier is Tier.BG:
+                background[claim.host] += 1
+            elif server.index < entry.size and is_hot(
+                entry.job.cpu[server.index], self._threshold
+            ):
+                hot[claim.host] += 1
+        return {
+            host.name: f"{host.name} has {background[host.name]} background VMs, "
+            f"{hot[host.name]} of its {host.shape.slots} slots are closed"
+            for host in sample.hosts
+            if background[host.name]
+            > (host.shape.slots - hot[host.name]) * (host.shape.tiers - 1)
+        }
+
+    def _gangs(self, sample: Sample, when: str) -> None:
+        for uuid, gang in sample.gangs().items():
+            if entry := self._roster.find(uuid):
+                self._check(GANG, len(gang) <= entry.size,
+                    f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes")
+
+    def end(
+        self,
+        finishes: Mapping[int, int],
+        rejected: Iterable[int],
+        guests: Guests,
+        leftovers: Iterable[str],
+    ) -> None:
+        """Check the end.
+
+        :param finishes: how often each job's record says that it finished.
+        :param rejected: jobs that the manager refused; they are not to finish.
+        :param leftovers: what is still there, in words.
+        """
+        rejected = set(rejected)
+        for entry in self._roster:
+            times = finishes.get(entry.number, 0)
+            expected = 0 if entry.number in rejected else 1
+            self._check(ONCE, times == expected,
+                f"{entry.job.name} finished {times} times, not {expected}")
+            if times and not guests.done(entry):
+                share = guests.share(entry)
+                self._check(ONCE, False, f"{entry.job.name} was ended at {share:.0%} of its work")
+        leftovers = list(leftovers)
+        self._check(CLEAN, not leftovers, "; ".join(leftovers))
+
+    def _twice(self, name: str, when: str, found: Mapping[str, str]) -> None:
+        for key, text in found.items():
+            self._check(name, key not in self._suspects[name], f"{when} {text}")
+        self._suspects[name] = set(found)
+        self.all[name].checks += 1
+
+    def _check(self, name: str, holds: bool, text: str) -> None:
+        invariant = self.all[name]
+        invariant.checks += 1
+        if not holds:
+            invariant.broken.append(text)

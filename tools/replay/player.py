@@ -1,0 +1,182 @@
+"""The loop of a replay: submit what is due, look, let the guests work, record, check, show."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from keystoneauth1 import exceptions as ksa_exc
+from novaclient import exceptions as nova_exc
+
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.cloud import Cloud, CloudError
+from nova_twotier.tools.replay.clock import Clock
+from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.guests import Guests
+from nova_twotier.tools.replay.invariants import Invariants
+from nova_twotier.tools.replay.queue import Look, Queue
+from nova_twotier.tools.replay.recorder import Recorder
+from nova_twotier.tools.replay.roster import Roster
+from nova_twotier.tools.replay.sampling import Sample, Sampler
+from nova_twotier.tools.replay.workload import ReplayJob
+
+#: Wall seconds between two samples.
+INTERVAL = 1.0
+#: How long the cloud may be silent, jobs unobserved, and leftovers there, in wall seconds.
+SILENCE = 60.0
+UNOBSERVED = 20.0
+SETTLING = 20.0
+#: Requests to stop servers that run at the same time.
+STOPPERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLength:
+    """Jobs that wait, at one time in wall seconds since the replay began."""
+
+    at: float
+    jobs: int
+
+
+@dataclass
+class Player:
+    """One replay. `now` and `sleep` are arguments so that tests need no time.
+
+    :param show: called with the player after every sample.
+    :param say: called with a line for the user.
+    """
+
+    jobs: list[ReplayJob]
+    queue: Queue
+    roster: Roster
+    cloud: Cloud
+    sampler: Sampler
+    clock: Clock
+    show: Callable[["Player"], None]
+    say: Callable[[str], None]
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    queue_lengths: list[QueueLength] = field(default_factory=list)
+    #: Ids of the live migrations that Nova says it has completed.
+    live_migrations: set[int] = field(default_factory=set)
+    interrupted: str = ""
+
+    def __post_init__(self):
+        self.guests = Guests(self.roster)
+        self.recorder = Recorder(self.roster, self.clock.began)
+        self.invariants = Invariants(self.roster)
+        self.look = Look({})
+        self._due = deque(self.jobs)
+        self._last: Sample | None = None
+        self._heard_at = self.clock.began
+        self._warned = False
+
+    def play(self, timeout: float) -> None:
+        """Until every job is over, the time is up, or the user has had enough."""
+        stoppers = ThreadPoolExecutor(STOPPERS)
+        try:
+            while not self._over():
+                if self.now() > self.clock.began + timeout:
+                    self.interrupted = f"not over after {timeout:.0f} s"
+                    break
+                began = self.now()
+                self._submit_due()
+                self._round(stoppers)
+                self.show(self)
+                self._wait_until(began + INTERVAL)
+        except KeyboardInterrupt:
+            self.interrupted = "interrupted"
+        finally:
+            stoppers.shutdown()
+        self._end()
+
+    def elapsed(self) -> float:
+        """Wall seconds since the replay began."""
+        return self.now() - self.clock.began
+
+    def _over(self) -> bool:
+        return not self._due and len(self.look.over) == len(self.roster)
+
+    def _submit_due(self) -> None:
+        while self._due and self.clock.wall(self._due[0].submit) <= self.now():
+            self.queue.submit(self._due.popleft())
+
+    def _wait_until(self, then: float) -> None:
+        while (left := then - self.now()) > 0:
+            if self._due:
+                left = min(left, max(0.0, self.clock.wall(self._due[0].submit) - self.now()))
+            self.sleep(left)
+            self._submit_due()
+
+    def _round(self, stoppers: ThreadPoolExecutor) -> None:
+        self.look = self.queue.look()
+        at = self.now()
+        self.queue_lengths.append(QueueLength(at - self.clock.began, len(self.look.waiting)))
+        self._warn_if_unobserved(at)
+        try:
+            sample = self.sampler.sample(at)
+            self.live_migrations |= self.sampler.live_migrations(self.recorder.seen)
+        except (CloudError, PlacementError) as error:
+            if at - self._heard_at > SILENCE:
+                raise ReplayError(f"no answer for {SILENCE:.0f} s, giving up: {error}") from error
+            self.say(f"warning: {error}; going on")
+            return
+        self._heard_at = at
+        passed = (at - self._last.at) * self.clock.speedup if self._last else 0.0
+        self._last = sample
+        self.guests.advance(passed, sample)
+        self.recorder.see(sample)
+        self.invariants.see(sample, at - self.clock.began)
+        list(stoppers.map(self._stop, self.guests.to_stop(sample)))
+
+    def _stop(self, server) -> None:
+        try:
+            self.cloud.nova.servers.stop(server.id)
+        except (nova_exc.Conflict, nova_exc.NotFound):
+            pass  # Something else happens to it now; the next round looks again.
+        except (nova_exc.ClientException, ksa_exc.ClientException) as error:
+            self.say(f"warning: server {server.id} does not stop, trying again: {error}")
+
+    def _warn_if_unobserved(self, at: float) -> None:
+        oldest = min((job.submitted_at for job in self.look.jobs.values()), default=at)
+        if self._warned or at - oldest < UNOBSERVED or not self.look.untouched:
+            return
+        self._warned = True
+        self.say(
+            f"warning: nobody has looked at the jobs for {UNOBSERVED:.0f} s; start "
+            "`twotier-manager --config-file ...` with the configuration of this replay"
+        )
+
+    def _end(self) -> None:
+        """Wait for the last traces of the jobs to go, then check the end."""
+        self.look = self.queue.look()
+        leftovers = self._leftovers()
+        deadline = self.now() + (0 if self.interrupted else SETTLING)
+        while leftovers and self.now() < deadline:
+            self.sleep(INTERVAL)
+            leftovers = self._leftovers()
+        self.recorder.finish(self.now())
+        if self.interrupted:
+            leftovers.insert(0, self.interrupted)
+        rejected = [job.number for job in self.look.rejected]
+        self.invariants.end(self.queue.finishes(), rejected, self.guests, leftovers)
+
+    def _leftovers(self) -> list[str]:
+        """What is still there of the jobs, in words."""
+        try:
+            sample = self.sampler.sample(self.now())
+            entries = self.sampler.entries_held()
+        except (CloudError, PlacementError) as error:
+            return [f"cannot tell: {error}"]
+        self.recorder.see(sample)
+        ours = [server for server in sample.servers if self.roster.find(server.job)]
+        left = [f"{len(ours)} servers"] if ours else []
+        if self.queue.strangers():
+            self.say("note: other jobs are in the queue; their claims are not looked at")
+            return left
+        if sample.claims:
+            left.append(f"claims of {len(sample.claims)} consumers")
+        if entries:
+            left.append(f"job entries {entries}")
+        return left

@@ -1,0 +1,65 @@
+"""The queue as the replay needs it: submits jobs, and reads what became of them."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from nova_twotier.manager.db.models import OVER, Job, JobState
+from nova_twotier.manager.db.store import Store
+from nova_twotier.tools.replay.roster import Entry, Roster
+from nova_twotier.tools.replay.workload import ReplayJob
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The records of the roster's jobs, by number, at one instant."""
+
+    jobs: dict[int, Job]
+
+    @property
+    def waiting(self) -> list[Job]:
+        return [job for job in self.jobs.values() if job.state == JobState.QUEUED]
+
+    @property
+    def over(self) -> list[Job]:
+        return [job for job in self.jobs.values() if job.state in OVER]
+
+    @property
+    def rejected(self) -> list[Job]:
+        return [job for job in self.jobs.values() if job.state in OVER and never_finished(job)]
+
+    @property
+    def untouched(self) -> bool:
+        """Whether no manager has looked at any of the jobs."""
+        return all(job.state == JobState.QUEUED and not job.reason for job in self.jobs.values())
+
+
+def never_finished(job: Job) -> bool:
+    """Refused by the manager, or cancelled."""
+    return job.state in (JobState.FAILED, JobState.CANCELLED)
+
+
+class Queue:
+    """Fills the roster as jobs are submitted."""
+
+    def __init__(self, store: Store, roster: Roster):
+        self._store = store
+        self._roster = roster
+
+    def submit(self, job: ReplayJob) -> Entry:
+        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate)
+        entry = Entry(row.number, row.uuid, job)
+        self._roster.add(entry)
+        return entry
+
+    def look(self) -> Look:
+        return Look({job.number: job for job in self._store.jobs() if job.number in self._roster})
+
+    def strangers(self) -> int:
+        """Jobs of others that are not over."""
+        return sum(
+            job.state not in OVER and job.number not in self._roster for job in self._store.jobs()
+        )
+
+    def finishes(self) -> Counter:
+        """How often each job was recorded as finished."""
+        return Counter(event.job for event in self._store.events() if event.kind == "finished")

@@ -1,0 +1,151 @@
+"""One replay from configuration to files: what `twotier-replay run` does."""
+
+import contextlib
+import pathlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.cloud import Cloud, CloudError, placement_for
+from nova_twotier.manager.db.store import Store
+from nova_twotier.sim.workloads import swf
+from nova_twotier.tools.replay import chart, live, summary
+from nova_twotier.tools.replay.clock import Clock
+from nova_twotier.tools.replay.errors import ReplayError, UsageError
+from nova_twotier.tools.replay.player import Player
+from nova_twotier.tools.replay.queue import Queue
+from nova_twotier.tools.replay.roster import Roster
+from nova_twotier.tools.replay.sampling import Sampler
+from nova_twotier.tools.replay.workload import ReplayJob, fit
+
+EXCERPT = pathlib.Path(__file__).parent / "data" / "kth-sp2-excerpt.swf"
+#: With these the first 60 jobs of the excerpt arrive in half a minute and keep 32 slots busy for
+#: two: short enough to watch, long enough for Nova to boot and move their servers.
+SPEEDUP = 380.0
+EXCERPT_LOAD = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to play, how, and where the results go."""
+
+    trace: pathlib.Path
+    out: pathlib.Path
+    jobs: int = 60
+    speedup: float = SPEEDUP
+    load_scale: float = EXCERPT_LOAD
+    seed: int = 1
+    timeout: float = 1800.0
+    name: str = ""
+
+
+def replay(
+    conf, settings: Settings, console: Console, watch: Callable[[], None] = lambda: None
+) -> dict:
+    """Play, write the files, and return the summary.
+
+    :param conf: the manager's configuration.
+    :param watch: called now and then; what it raises ends the replay.
+    :raises ReplayError: if it cannot begin, or the cloud goes away.
+    """
+    trace = _read(settings)
+    try:
+        settings.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"directory {settings.out} cannot be made: {error.strerror}") from error
+    cloud = Cloud(conf)
+    sampler = Sampler(cloud, placement_for(conf))
+    try:
+        shapes = sampler.shapes()
+        sampler.sample(time.time())
+    except (CloudError, PlacementError) as error:
+        raise ReplayError(str(error)) from error
+    if not shapes:
+        raise ReplayError(
+            "no host aggregate has twotier:slots; set it: openstack aggregate set "
+            "--property twotier:slots=4 --property twotier:tiers=2 AGGREGATE"
+        )
+    slots = sum(shape.slots for shape in shapes.values())
+    jobs = fitted(trace, settings, slots)
+    store = Store(conf.database.connection)
+    with contextlib.closing(store):
+        player = _play(store, cloud, sampler, jobs, settings, console, trace, watch)
+    title = settings.name or conf.manager.policy
+    done = summary.summarise(player, {
+        "name": title,
+        "policy": conf.manager.policy,
+        "trace": settings.trace.name,
+        "speedup": settings.speedup,
+        "load_scale": settings.load_scale,
+        "seed": settings.seed,
+        "slots": slots,
+        "interrupted": player.interrupted,
+    })
+    _write(settings.out, done, chart.of(player, _title(done), shapes), console)
+    return done
+
+
+def fitted(trace: swf.Trace, settings: Settings, slots: int) -> list[ReplayJob]:
+    """The first jobs of the trace, scaled to the cluster."""
+    return fit(
+        trace.records[: settings.jobs],
+        trace.processors,
+        slots,
+        prefix=settings.trace.name.partition("-")[0].partition(".")[0].lower(),
+        seed=settings.seed,
+        load_scale=settings.load_scale,
+    )
+
+
+def _read(settings: Settings) -> swf.Trace:
+    try:
+        trace = swf.read(settings.trace)
+    except swf.MalformedTrace as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        raise UsageError(f"trace {settings.trace} cannot be read: {error.strerror}") from error
+    if not trace.records:
+        raise UsageError(f"{settings.trace} has no jobs with a run time and processors")
+    return trace
+
+
+def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch) -> Player:
+    roster = Roster()
+    with live.view(console) as shown:
+        left_out = f", {trace.left_out} records without run time or processors left out"
+        shown.say(
+            f"{settings.trace.name}: {len(jobs)} jobs, {sum(job.size for job in jobs)} processes, "
+            f"{settings.speedup:g} trace seconds a second{left_out if trace.left_out else ''}"
+        )
+
+        def each_round(player: Player) -> None:
+            watch()
+            shown(player)
+
+        player = Player(
+            jobs=jobs, queue=Queue(store, roster), roster=roster, cloud=cloud, sampler=sampler,
+            clock=Clock(time.time(), settings.speedup), show=each_round, say=shown.say,
+        )
+        player.play(settings.timeout)
+    return player
+
+
+def _title(done: dict) -> str:
+    totals = done["totals"]
+    return (
+        f"{done['name']}: {totals['jobs']} jobs of {done['trace']}, what Nova and Placement did"
+    )
+
+
+def _write(out: pathlib.Path, done: dict, drawn: chart.Chart, console: Console) -> None:
+    # Late: the plotting libraries take longer to import than a replay takes to begin.
+    from nova_twotier.tools.replay import gantt_html, gantt_png
+
+    summary.save(done, out)
+    gantt_png.draw(drawn, out / "gantt.png")
+    gantt_html.draw(drawn, out / "gantt.html")
+    for name in (summary.FILE, "gantt.png", "gantt.html"):
+        console.print(f"{out / name}", markup=False, highlight=False, soft_wrap=True)

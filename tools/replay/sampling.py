@@ -1,0 +1,97 @@
+"""What Nova and Placement say, read without the manager."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from keystoneauth1 import exceptions as ksa_exc
+from novaclient import exceptions as nova_exc
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import claims, names
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.placement import NotFound, Placement
+from nova_twotier.ledger.tree import TierHost
+from nova_twotier.manager.cloud import Cloud, CloudError, Server
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Servers of jobs and all claims on tier slots, at about one instant.
+
+    Placement is read provider by provider, so a claim that changes meanwhile may show twice or not
+    at all; each provider's own claims are of one instant.
+    """
+
+    at: float
+    hosts: tuple[TierHost, ...]
+    servers: tuple[Server, ...] = ()
+    claims: Mapping[str, list[Claim]] = field(default_factory=dict)
+
+    def gangs(self) -> dict[str, list[Server]]:
+        """The servers of each job, by its uuid, in the order of the processes."""
+        gangs = {}
+        for server in sorted(self.servers, key=lambda server: server.index):
+            gangs.setdefault(server.job, []).append(server)
+        return gangs
+
+    def claim(self, server: Server) -> Claim | None:
+        """The server's only claim; None if it shows none, or two."""
+        held = self.claims.get(server.id, ())
+        return held[0] if len(held) == 1 else None
+
+
+class Sampler:
+    """Reads samples, about 2 requests a host and one of Nova."""
+
+    def __init__(self, cloud: Cloud, placement: Placement):
+        self._cloud = cloud
+        self._placement = placement
+        self._shapes = {}
+        self._hosts: tuple[TierHost, ...] = ()
+
+    def shapes(self) -> dict:
+        """What the aggregates say of the hosts, by name."""
+        found = sorted(self._cloud.hosts().items())
+        self._shapes = {name: host.shape for name, host in found}
+        return self._shapes
+
+    def sample(self, now: float) -> Sample:
+        """:raises CloudError, PlacementError: if Nova or Placement does not answer."""
+        if len(self._hosts) < len(self._shapes):
+            self._hosts = self._find_hosts()
+        # Claims first: a server that shows as shelved has then given its claim up for certain.
+        held = claims.read_claims(self._placement, self._hosts)
+        # Nova lists a server that is just being made twice, as a request and as an instance.
+        servers = {server.id: server for server in self._cloud.servers()}
+        return Sample(now, self._hosts, tuple(servers.values()), held)
+
+    def _find_hosts(self) -> tuple[TierHost, ...]:
+        """Hosts whose child providers the manager has made by now."""
+        answer = self._placement.get("/resource_providers")["resource_providers"]
+        uuids = {provider["name"]: provider["uuid"] for provider in answer}
+        hosts = []
+        for name, shape in self._shapes.items():
+            children = {tier: uuids.get(names.child_name(name, tier)) for tier in Tier}
+            if all(children.values()):
+                hosts.append(TierHost(name, shape, children))
+        return tuple(hosts)
+
+    def entries_held(self) -> dict[str, int]:
+        """What the entries of jobs add up to, by resource class."""
+        try:
+            answer = self._placement.get(f"/resource_providers/{names.jobs_uuid()}/usages")
+        except NotFound:
+            return {}
+        return {rc: used for rc, used in answer["usages"].items() if used}
+
+    def live_migrations(self, servers: set[str]) -> set[int]:
+        """Live migrations of these servers that Nova has completed; gone when the server is."""
+        try:
+            found = self._cloud.nova.migrations.list(migration_type="live-migration")
+        except (nova_exc.ClientException, ksa_exc.ClientException) as error:
+            raise CloudError(f"Nova does not list migrations: {error}") from error
+        return {
+            migration.id
+            for migration in found
+            if migration.instance_uuid in servers and migration.status == "completed"
+        }
