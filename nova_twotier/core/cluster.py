@@ -32,11 +32,15 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A job on its slots: `hosts[i]` is the index of the host of process i."""
+    """A job on its slots: `hosts[i]` is the index of the host of process i.
+
+    A `pinned` run is about to be there, or to leave: no policy moves or evicts it.
+    """
 
     job: Job
     tier: Tier
     hosts: tuple[int, ...]
+    pinned: bool = False
 
 
 class Cluster:
@@ -94,8 +98,23 @@ class Cluster:
         return max(0, spec.slots - self.closed[host]) * (spec.tiers - 1)
 
     def overfull(self, host: int) -> int:
-        """Background processes that have to leave because their slot is closed."""
+        """Background processes that have to leave because their slot is closed.
+
+        A host that was shrunk below its use keeps its VMs as long as none of its slots is closed.
+        """
+        if not self.closed[host]:
+            return 0
         return max(0, self.used[Tier.BG][host] - self.open_background(host))
+
+    def frees(self, run: Run) -> bool:
+        """Whether a policy may evict the run, and all its foreground slots become idle then.
+
+        Not those of a host that takes no new VMs, or holds more than it has slots.
+        """
+        return not run.pinned and all(
+            self.hosts[host].enabled and self.used[Tier.FG][host] <= self.hosts[host].slots
+            for host in run.hosts
+        )
 
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]

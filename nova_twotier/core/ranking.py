@@ -28,4 +28,5 @@ def next_slot_load(slots: int, own: int, other: int, other_cpu: float) -> float:
     """
     if own + other < slots or not other:
         return 0.0
-    return other_cpu / other
+    # Sums that differ only by the order in which they came about are equal.
+    return round(other_cpu / other, 9)

@@ -64,11 +64,17 @@ class Placement:
             )
         except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
             raise PlacementUnavailable(
-                f"Placement does not answer ({error}); is the cloud up, and [placement] right?"
+                f"Placement does not answer ({brief(error)}); "
+                "is the cloud up, and [placement] right?"
             ) from error
         if answer.ok:
             return answer.json() if answer.content else {}
         raise _error(answer, f"{method} {url}")
+
+
+def brief(error: Exception) -> str:
+    """A connection error without the chain of its causes."""
+    return str(error).partition(": HTTP")[0]
 
 
 def _error(answer, request: str) -> PlacementError:

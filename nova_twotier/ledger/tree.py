@@ -7,7 +7,7 @@ from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names
-from nova_twotier.ledger.placement import NotFound, Placement
+from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
 
 LOG = logging.getLogger(__name__)
 
@@ -72,7 +72,13 @@ def _sync_host(placement: Placement, name: str, root: str, shape: Shape) -> dict
         _ensure_provider(placement, child, names.child_name(name, tier), parent=root)
         # Without places (K = 1) there is nothing to inventory: totals start at 1.
         inventory = {names.SLOT: places, names.CPU: 100 * places} if places else {}
-        _ensure_inventory(placement, child, inventory)
+        try:
+            _ensure_inventory(placement, child, inventory)
+        except StaleGeneration:
+            raise
+        except Conflict:
+            # VMs hold places that the shape no longer has (K = 1 now): they stay, none follows.
+            set_closed(placement, TierHost(name, shape, children), shape.slots)
         _ensure_trait(placement, child, names.TRAIT[tier])
     return children
 
@@ -85,7 +91,8 @@ def set_closed(placement: Placement, host: TierHost, closed: int) -> None:
     inventory = current["inventories"].get(names.SLOT)
     if inventory is None:
         return
-    reserved = min(closed * (host.shape.tiers - 1), inventory["total"])
+    open_places = max(0, host.shape.slots - closed) * (host.shape.tiers - 1)
+    reserved = max(0, inventory["total"] - open_places)
     if inventory["reserved"] != reserved:
         placement.put(f"{url}/{names.SLOT}", {
             **inventory,

@@ -10,7 +10,7 @@ from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.conf import ConfigError
-from nova_twotier.ledger.placement import Placement
+from nova_twotier.ledger.placement import Placement, brief
 from nova_twotier.ledger.tree import Shape
 
 #: Live migration and unshelve to a host of which the scheduler's filters are asked, too.
@@ -83,7 +83,7 @@ def _translated(method):
             raise CloudError(f"Nova refused {method.__name__}: {error}") from error
         except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
             raise CloudError(
-                f"Nova does not answer ({error}); is the cloud up, and [nova] right?"
+                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?"
             ) from error
         except ksa_exc.ClientException as error:
             raise CloudError(f"Nova refused {method.__name__}: {error}") from error

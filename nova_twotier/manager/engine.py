@@ -20,7 +20,7 @@ from nova_twotier.manager.cloud import Cloud, CloudError
 from nova_twotier.manager.db import models
 from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Job, JobState
 from nova_twotier.manager.db.store import Store, open_actions, open_jobs
-from nova_twotier.manager.endings import endings
+from nova_twotier.manager.endings import PHASE_END, endings
 from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations import OPERATIONS
@@ -72,11 +72,13 @@ class Engine:
             opened = open_actions(session)
             env = self._environment()
             self._settle_ledger(seen, jobs)
+
             # 1. Jobs that end, or whose gang is broken.
             ended = self._endings(seen, jobs, opened)
             session.add_all(ended)
             session.flush()
             opened += ended
+
             # 2. The next step of each action whose turn it is.
             calls = []
             changed = bool(ended)
@@ -84,9 +86,12 @@ class Engine:
                 over, requests = self._advance(session, action, jobs, seen, env)
                 changed |= over
                 calls += [(action.id, call) for call in requests]
-            # 3. A decision, when nothing is under way.
-            if not any(action.state == ActionState.EXPECTED for action in opened):
-                changed |= self._decide(session, jobs, seen, env.now)
+
+            # 3. A decision, unless jobs are just changing places.
+            opened = [action for action in opened if action.state == ActionState.EXPECTED]
+            if all(action.kind in (ActionKind.START, ActionKind.END) for action in opened):
+                changed |= self._decide(session, jobs, opened, seen, env.now)
+
         # 4. Requests are made after they were recorded.
         self._request(calls)
         return changed and not calls
@@ -161,8 +166,7 @@ class Engine:
             return False, step.calls
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
-            if action.kind == ActionKind.END:
-                self._freed(jobs[action.job], seen)
+            self._events |= _caused(action, jobs)
             notes = operation.close(action, jobs, env)
         else:
             action.reason = step.reason
@@ -172,10 +176,6 @@ class Engine:
         self._note(session, notes, env.now)
         return True, []
 
-    def _freed(self, job: Job, seen: Observation) -> None:
-        if job.tier:
-            self._events |= _FREED[Tier(job.tier)]
-
     def _abandon(self, session, now: float) -> None:
         """Drop what was decided but not begun: after a failure it is decided anew."""
         for action in open_actions(session):
@@ -183,28 +183,36 @@ class Engine:
                 action.state, action.closed_at = ActionState.FAILED, now
                 action.reason = "an action before it failed"
 
-    def _decide(self, session, jobs, seen, now) -> bool:
-        queue = [
-            job for job in jobs.values() if job.state == JobState.QUEUED and job.not_before <= now
+    def _decide(self, session, jobs, opened, seen, now) -> bool:
+        starting = {action.job: action for action in opened if action.kind == ActionKind.START}
+        ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
+        waiting = [
+            job
+            for job in jobs.values()
+            if job.state == JobState.QUEUED and job.number not in starting
         ]
-        arrived = {job.number for job in queue} - self._known
-        if arrived:
+        queue = [job for job in waiting if job.not_before <= now]
+        if not self._known.issuperset(job.number for job in queue):
             self._events |= Event.ARRIVAL
-        paused = any(job.state == JobState.QUEUED and job.not_before > now for job in jobs.values())
         running = [job for job in jobs.values() if job.state == JobState.RUNNING]
         if not self._events or not all(seen.whole(job) for job in running):
             return False
-        cluster = seen.cluster(running, self._options.threshold)
+        cluster = seen.cluster(
+            running,
+            {jobs[number]: Tier(action.plan["tier"]) for number, action in starting.items()},
+            [job for job in ending if job.tier],
+            self._options.threshold,
+        )
         snapshot = Snapshot(cluster, tuple(job.core() for job in queue))
         decision = self._policy.schedule(snapshot, self._events, now)
         session.add_all(planning.records(decision, jobs, seen, now))
         cluster.apply(decision)
-        waiting = tuple(job.core() for job in queue if job.number not in cluster.runs)
-        after = Snapshot(cluster, waiting)
-        for job in waiting:
+        left = tuple(job.core() for job in queue if job.number not in cluster.runs)
+        after = Snapshot(cluster, left)
+        for job in left:
             jobs[job.number].reason = self._policy.reason(after, job)
         self._known = set(jobs)
-        self._events = ALL if paused else Event(0)
+        self._events = ALL if len(queue) < len(waiting) else Event(0)
         return bool(decision)
 
     def _note(self, session, notes: list[Note], now: float) -> None:
@@ -225,10 +233,19 @@ class Engine:
         list(self._pool.map(make, calls))
 
 
+def _caused(action: Action, jobs: dict[int, Job]) -> Event:
+    """What a policy has to know of an action that is done, besides what it decided itself."""
+    if action.kind == ActionKind.END and jobs[action.job].tier:
+        return _FREED[Tier(jobs[action.job].tier)]
+    # Nova may have placed it elsewhere than the policy thought: look for closed slots.
+    return Event.BACKGROUND if action.kind == ActionKind.START else Event(0)
+
+
 def _due(opened: list[Action]) -> list[Action]:
-    """Ends, and the actions of the lowest phase that is not closed."""
-    others = [action for action in opened if action.kind != ActionKind.END]
-    lowest = min((action.phase for action in others), default=None)
+    """What was begun, ends, and of the rest those of the lowest phase that is not closed."""
+    lowest = min((action.phase for action in opened if action.kind != ActionKind.END), default=0)
     return [
-        action for action in opened if action.kind == ActionKind.END or action.phase == lowest
+        action
+        for action in opened
+        if action.begun_at is not None or action.phase in (PHASE_END, lowest)
     ]

@@ -1,7 +1,7 @@
 """What the manager saw at one instant: servers, claims and hosts."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
@@ -45,8 +45,20 @@ class Observation:
         """Foreground slots of all hosts, enabled or not."""
         return sum(host.shape.slots for host in self.hosts)
 
-    def cluster(self, running: Iterable[Job], threshold: float) -> Cluster:
-        """The cluster with these jobs where their servers are."""
+    def cluster(
+        self,
+        running: Iterable[Job],
+        starting: Mapping[Job, Tier],
+        ending: Iterable[Job],
+        threshold: float,
+    ) -> Cluster:
+        """The cluster as it will be when what is under way is over, but with the ends still there.
+
+        :param running: jobs that hold all their slots.
+        :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
+            the rest is taken where the ranking, and so Nova's scheduler, would.
+        :param ending: jobs that hold some of theirs still.
+        """
         cluster = Cluster(
             [
                 Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
@@ -54,11 +66,31 @@ class Observation:
             ],
             threshold,
         )
-        index = {host.name: i for i, host in enumerate(self.hosts)}
         for job in running:
-            places = tuple(index[self.claims[server.id].host] for server in self.gang(job))
-            cluster.adopt(Run(job.core(), Tier(job.tier), places))
+            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job)))
+        for job in ending:
+            self._pin(cluster, job, Tier(job.tier), self._places(job))
+        for job, tier in starting.items():
+            places = self._places(job)
+            absent = min(job.size - len(places), cluster.idle[tier])
+            self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)))
         return cluster
+
+    def _places(self, job: Job) -> tuple[int, ...]:
+        """Hosts of the servers that hold a slot, by index."""
+        index = {host.name: i for i, host in enumerate(self.hosts)}
+        return tuple(
+            index[self.claims[server.id].host]
+            for server in self.gang(job)
+            if server.id in self.claims
+        )
+
+    @staticmethod
+    def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...]) -> None:
+        if places:
+            core = job.core()
+            part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
+            cluster.adopt(Run(part, tier, places, pinned=True))
 
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host whose foreground server closes them."""

@@ -63,7 +63,7 @@ def _marks(axes, chart: Chart) -> None:
     for mark, places in chart.marks().items():
         axes.scatter(
             [at for at, _y, _interval in places], [y for _at, y, _interval in places],
-            marker=mark.matplotlib, color=mark.colour, s=44, zorder=5,
+            marker=mark.matplotlib, color=mark.colour, s=60, zorder=5,
             edgecolors="white", linewidths=0.6,
         )
 

@@ -22,10 +22,11 @@ class Play:
 
     def rearrange(self, only_head: bool) -> None:
         """Give the foreground to those to whom it belongs, waiting or in the background."""
-        rising = {run.job.number: run for run in self.cluster.running(Tier.BG)}
+        background = self.cluster.running(Tier.BG)
+        rising = {run.job.number: run for run in background if not run.pinned}
         selection = select(
             [*self.waiting.values(), *(run.job for run in rising.values())],
-            [run.job for run in self.cluster.running(Tier.FG)],
+            [run.job for run in self.cluster.running(Tier.FG) if self.cluster.frees(run)],
             self.cluster.idle[Tier.FG],
             only_head,
         )
@@ -89,7 +90,10 @@ class Play:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
         for host in range(len(self.cluster.hosts)):
             while self.cluster.overfull(host):
-                there = [run for run in self.cluster.running(Tier.BG) if host in run.hosts]
+                background = self.cluster.running(Tier.BG)
+                there = [run for run in background if host in run.hosts and not run.pinned]
+                if not there:
+                    break
                 job = there[-1].job
                 self.cluster.remove(job)
                 self.waiting[job.number] = job

@@ -14,6 +14,9 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.jobs import check_size
 from nova_twotier.manager.db.models import OVER, Action, ActionState, Base, Event, Job
 
+#: Execution option of connections that only read.
+_READING = {"reading": True}
+
 
 class StoreError(Exception):
     """The database cannot be opened; the message says which and why."""
@@ -50,6 +53,13 @@ class Store:
         with self._session.begin() as session:
             yield session
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that only reads, and so never waits for one that writes."""
+        with self._session() as session:
+            session.connection(execution_options=_READING)
+            yield session
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -81,12 +91,12 @@ class Store:
 
     def job(self, number: int) -> Job:
         """:raises NoSuchJob: if there is none of that number."""
-        with self.transaction() as session:
+        with self.reading() as session:
             return _job(session, number)
 
     def jobs(self) -> list[Job]:
         """All jobs, in the order of submission."""
-        with self.transaction() as session:
+        with self.reading() as session:
             return list(session.scalars(select(Job).order_by(Job.submitted_at, Job.number)))
 
     def events(self, number: int | None = None) -> list[Event]:
@@ -94,7 +104,7 @@ class Store:
         query = select(Event).order_by(Event.at, Event.id)
         if number is not None:
             query = query.where(Event.job == number)
-        with self.transaction() as session:
+        with self.reading() as session:
             return list(session.scalars(query))
 
     def wish(self, number: int, wish: str) -> Job:
@@ -140,4 +150,5 @@ def _durable_sqlite(connection, _record) -> None:
 
 
 def _begin_immediate(connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
