@@ -18,7 +18,7 @@ class ComplementWeigher(weights.BaseHostWeigher):
     TierFilter, which reads the ledger. Requests that are not two-tier weigh 0.
     """
 
-    minval = -1.0
+    # No minval: beside several background VMs (K > 2) the load may exceed 1.
     maxval = 0.0
 
     def weight_multiplier(self, host_state):

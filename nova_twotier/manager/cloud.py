@@ -2,6 +2,7 @@
 
 import functools
 import re
+import time
 from dataclasses import dataclass
 
 from keystoneauth1 import exceptions as ksa_exc
@@ -12,6 +13,7 @@ from novaclient import exceptions as nova_exc
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.placement import Placement, brief
 from nova_twotier.ledger.tree import Shape
+from nova_twotier.manager.fleet import Fleet
 
 #: Live migration and unshelve to a host of which the scheduler's filters are asked, too.
 MICROVERSION = "2.91"
@@ -104,14 +106,13 @@ class Cloud:
         self._conf = conf
         session, options = session_for(conf, "nova")
         self.nova = nova_client.Client(MICROVERSION, session=session, **options)
+        self._fleet = Fleet(self.nova.servers.list)
 
     @_translated
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects."""
-        found = self.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
-        # Nova lists a server that is just being made more than once.
-        unique = {server.id: server for server in found if JOB_KEY in server.metadata}
-        return [_server(server) for server in unique.values()]
+        found = self._fleet.look(time.time())
+        return [_server(server) for server in found if JOB_KEY in server.metadata]
 
     @_translated
     def hosts(self) -> dict[str, ComputeHost]:

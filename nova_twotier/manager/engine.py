@@ -83,6 +83,8 @@ class Engine:
             calls = []
             changed = bool(ended)
             for action in _due(opened):
+                if action.state != ActionState.EXPECTED:
+                    continue  # dropped, because one before it has just failed
                 over, requests = self._advance(session, action, jobs, seen, env)
                 changed |= over
                 calls += [(action.id, call) for call in requests]

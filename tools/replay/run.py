@@ -24,7 +24,7 @@ from nova_twotier.tools.replay.workload import ReplayJob, fit
 EXCERPT = pathlib.Path(__file__).parent / "data" / "kth-sp2-excerpt.swf"
 #: With these the first 60 jobs of the excerpt arrive in half a minute and keep 32 slots busy for
 #: two: short enough to watch, long enough for Nova to boot and move their servers.
-SPEEDUP = 380.0
+SPEEDUP = 1200.0
 EXCERPT_LOAD = 2.0
 
 

@@ -2,7 +2,14 @@
 
 from nova_twotier.ledger import claims
 from nova_twotier.manager.db.models import OVER, JobState
-from nova_twotier.manager.operations.operation import Call, Note, Operation, Step, done
+from nova_twotier.manager.operations.operation import (
+    Call,
+    Note,
+    Operation,
+    Step,
+    done,
+    still_claiming,
+)
 
 
 class End(Operation):
@@ -22,6 +29,8 @@ class End(Operation):
                     if server.task != "deleting"
                 ]
             )
+        if still_claiming(action, seen):
+            return Step()
         env.cloud.delete_server_group(job.uuid)
         claims.release(env.placement, job.uuid)
         return done()

@@ -10,6 +10,7 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    still_claiming,
     tried,
 )
 
@@ -24,7 +25,7 @@ class Evict(Operation):
         if reason := defect(gang, job.size):
             return failed(reason)
         remaining = [s for s in gang if s.busy or s.status != "SHELVED_OFFLOADED"]
-        if not remaining:
+        if not remaining and not still_claiming(action, seen):
             claims.release(env.placement, job.uuid)
             return done()
         step = Step()

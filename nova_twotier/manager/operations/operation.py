@@ -81,6 +81,14 @@ def failed(reason: str) -> Step:
     return Step(state=ActionState.FAILED, reason=reason)
 
 
+def still_claiming(action: Action, seen: Observation) -> bool:
+    """Whether a server that the action took away still holds a slot.
+
+    Nova drops a deleted server from its list a moment before it drops the claim.
+    """
+    return any(key.split()[-1] in seen.claims for key in action.begun)
+
+
 def tried(action: Action, key: str) -> int:
     """How often a request was made, as recorded before each."""
     return action.begun.get(key, 0)

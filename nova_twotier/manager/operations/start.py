@@ -12,6 +12,7 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    still_claiming,
     tried,
 )
 
@@ -31,7 +32,7 @@ class Start(Operation):
         job = jobs[action.job]
         gang = seen.gang(job)
         if "undoing" in action.begun:
-            return self._take_back(action, job, gang, env)
+            return self._take_back(action, job, gang, seen, env)
         if job.saved:
             return self._restore(action, job, gang, seen, env)
         return self._boot(action, job, gang, seen, env)
@@ -43,13 +44,14 @@ class Start(Operation):
                 return Step()
             if gang or tried(action, BOOT) >= env.attempts:
                 reason = f"Nova made {len(gang)} of {job.size} servers"
-                return self._take_back(action, job, gang, env, reason)
+                return self._take_back(action, job, gang, seen, env, reason)
             action.begun = {**action.begun, "at": env.now}
             self._admit(job, env)
             uuid, name, size = job.uuid, f"tt-{job.number}", job.size
             return Step([Call(BOOT, lambda: env.cloud.boot(uuid, name, size))])
         if len(gang) > job.size:
-            return self._take_back(action, job, gang, env, "Nova made more servers than wanted")
+            reason = f"Nova made {len(gang)} servers for {job.size} processes"
+            return self._take_back(action, job, gang, seen, env, reason)
         return self._settle(action, job, gang, seen, env)
 
     def _restore(self, action, job, gang, seen, env):
@@ -59,7 +61,7 @@ class Start(Operation):
                 continue
             if tried(action, server.id) >= env.attempts:
                 reason = f"server {server.id} finds no slot in {job.tier}"
-                return self._take_back(action, job, gang, env, reason)
+                return self._take_back(action, job, gang, seen, env, reason)
             step.calls.append(Call(server.id, lambda server=server: env.cloud.unshelve(server.id)))
         if step.calls:
             self._admit(job, env)
@@ -74,22 +76,22 @@ class Start(Operation):
     def _settle(self, action, job, gang, seen, env):
         """Over when the whole gang is up, with slots in the tier."""
         if reason := defect(gang, job.size):
-            return self._take_back(action, job, gang, env, reason)
+            return self._take_back(action, job, gang, seen, env, reason)
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
             return Step()
         if not seen.in_tier(job, Tier(job.tier)):
             reason = f"Nova placed it outside {job.tier}"
-            return self._take_back(action, job, gang, env, reason)
+            return self._take_back(action, job, gang, seen, env, reason)
         return done()
 
-    def _take_back(self, action, job, gang, env, reason=""):
+    def _take_back(self, action, job, gang, seen, env, reason=""):
         """All or none: delete what was booted, shelve again what was restored; then fail."""
         if reason:
             action.begun = {**action.begun, "undoing": reason}
         reason = action.begun["undoing"]
         keep = job.saved and not defect(gang, job.size)
         leftover = [s for s in gang if not keep or s.busy or s.status != "SHELVED_OFFLOADED"]
-        if not leftover:
+        if not leftover and not still_claiming(action, seen):
             claims.release(env.placement, job.uuid)
             job.saved = keep
             return failed(reason)
@@ -98,7 +100,7 @@ class Start(Operation):
             [
                 Call(f"undo {s.id}", lambda s=s: remove(s.id))
                 for s in leftover
-                if not s.busy or not keep
+                if (not s.busy if keep else s.task != "deleting")
             ]
         )
 

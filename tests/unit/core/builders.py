@@ -1,0 +1,70 @@
+"""Builders and hypothesis strategies for jobs, hosts and clusters."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.jobs import Job
+
+FG, BG = Tier.FG, Tier.BG
+
+# A loaded machine is no failure.
+settings.register_profile("twotier", deadline=None)
+settings.load_profile("twotier")
+
+#: Idle, light, half, heavy, just below and at the threshold, full.
+UTILISATIONS = (0.0, 0.1, 0.5, 0.6, 0.95, 0.96, 1.0)
+
+utilisation = st.sampled_from(UTILISATIONS)
+
+
+def job(number, size=1, cpu=0.5, arrival=None, **options):
+    """A job whose processes all use `cpu`; jobs arrive in the order of their numbers."""
+    arrival = float(number) if arrival is None else arrival
+    return Job(number, size, arrival, (cpu,) * size, **options)
+
+
+def cluster(*slots, tiers=2):
+    return Cluster([Host(f"host{n}", count, tiers) for n, count in enumerate(slots)])
+
+
+@st.composite
+def hosts(draw, max_hosts=4, enabled=True, tiers=(2, 3)):
+    """A few hosts; with `enabled=False` some of them may take no new VMs."""
+    may = st.just(True) if enabled else st.booleans()
+    shapes = st.tuples(st.integers(1, 3), st.sampled_from(tiers), may)
+    drawn = draw(st.lists(shapes, min_size=1, max_size=max_hosts))
+    return [Host(f"host{n}", *shape) for n, shape in enumerate(drawn)]
+
+
+@st.composite
+def jobs(draw, max_size, max_jobs=12):
+    """Jobs of at most `max_size` processes, some of which arrive at the same time."""
+    cpus = st.lists(utilisation, min_size=1, max_size=max_size)
+    drawn = draw(st.lists(st.tuples(cpus, st.integers(0, 5)), min_size=1, max_size=max_jobs))
+    return [
+        Job(number, len(cpu), float(arrival), tuple(cpu))
+        for number, (cpu, arrival) in enumerate(drawn, start=1)
+    ]
+
+
+def state(of):
+    """Everything that a cluster knows, as a value; sums of utilisations rounded."""
+    return (
+        of.hosts,
+        dict(of.runs),
+        {tier: tuple(of.used[tier]) for tier in Tier},
+        {tier: tuple(round(load, 9) for load in of.load[tier]) for tier in Tier},
+        tuple(of.closed),
+        tuple(round(load, 9) for load in of._hot_load),
+        dict(of.idle),
+    )
+
+
+def recounted(of):
+    """A cluster with the same runs, counted anew."""
+    fresh = Cluster(of.hosts, of.threshold)
+    for run in of.runs.values():
+        fresh.adopt(run)
+    return fresh

@@ -1,0 +1,200 @@
+"""The occupancy of slots: what holds after any series of starts and departures."""
+
+from collections import Counter
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.ranking import next_slot_load
+from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs, recounted, state
+
+
+@st.composite
+def occupied(draw, **options):
+    """A cluster after some starts and departures, and the jobs that are not on it."""
+    made = Cluster(draw(hosts(**options)))
+    outside = []
+    for each in draw(jobs(max_size=4)):
+        tier = draw(st.sampled_from(Tier))
+        if made.fits(each, tier):
+            made.start(each, tier)
+        else:
+            outside.append(each)
+        if made.runs and draw(st.booleans()):
+            gone = draw(st.sampled_from(sorted(made.runs)))
+            outside.append(made.remove(made.runs[gone].job).job)
+    return made, outside
+
+
+class TestCounts(testtools.TestCase):
+    @given(occupied(enabled=False))
+    def test_counts_are_those_of_the_runs(self, drawn):
+        made, _outside = drawn
+        self.assertEqual(state(recounted(made)), state(made))
+        for tier in Tier:
+            rooms = [made.room(tier, host) for host in range(len(made.hosts))]
+            self.assertEqual(sum(rooms), made.idle[tier])
+            self.assertGreaterEqual(min(rooms), 0)
+
+    @given(occupied(enabled=False), st.sampled_from(Tier))
+    def test_remove_undoes_start(self, drawn, tier):
+        made, outside = drawn
+        for each in outside:
+            if made.fits(each, tier):
+                before = state(made)
+                run = made.start(each, tier)
+                self.assertEqual((each, tier), (run.job, run.tier))
+                self.assertEqual(run, made.remove(each))
+                self.assertEqual(before, state(made))
+
+    @given(occupied(), st.sampled_from(Tier))
+    def test_a_copy_is_independent(self, drawn, tier):
+        made, outside = drawn
+        before, twin = state(made), made.copy()
+        self.assertEqual(before, state(twin))
+        for run in list(twin.runs.values()):
+            twin.remove(run.job)
+        for each in outside:
+            if twin.fits(each, tier):
+                twin.start(each, tier)
+        self.assertEqual(before, state(made))
+
+    def test_adopts_without_room(self):
+        """Hosts that shrank, or whose service is down, keep what runs there."""
+        made = Cluster([Host("small", 1), Host("down", 2, enabled=False)])
+        made.adopt(Run(job(1, 3), FG, (0, 0, 1)))
+        self.assertEqual({FG: 0, BG: 1}, made.idle)
+        made.remove(job(1, 3))
+        self.assertEqual({FG: 1, BG: 1}, made.idle)
+
+    def test_totals_leave_disabled_hosts_out(self):
+        made = Cluster([Host("a", 2, 3), Host("b", 4, 2), Host("c", 8, 2, enabled=False)])
+        self.assertEqual((6, 8), (made.total(FG), made.total(BG)))
+        self.assertEqual({FG: 6, BG: 8}, made.idle)
+
+    def test_one_tier_has_no_background(self):
+        made = cluster(2, tiers=1)
+        self.assertEqual({FG: 2, BG: 0}, made.idle)
+        made.start(job(1, 2), FG)
+        self.assertRaises(OutOfSlots, made.start, job(2), BG)
+
+
+class TestPlacing(testtools.TestCase):
+    @given(occupied(enabled=False), st.sampled_from(Tier), st.data())
+    def test_rank_fills_no_host_over(self, drawn, tier, data):
+        made, _outside = drawn
+        count = data.draw(st.integers(0, made.idle[tier]))
+        places = made.rank(tier, count)
+        self.assertEqual(count, len(places))
+        for host, processes in Counter(places).items():
+            self.assertLessEqual(processes, made.room(tier, host))
+        self.assertRaises(OutOfSlots, made.rank, tier, made.idle[tier] + 1)
+
+    @given(occupied(), st.sampled_from(Tier), st.data())
+    def test_rank_keeps_promises(self, drawn, tier, data):
+        made, _outside = drawn
+        promised = {
+            host: data.draw(st.integers(0, made.room(tier, host)))
+            for host in range(len(made.hosts))
+        }
+        free = made.idle[tier] - sum(promised.values())
+        for host, processes in Counter(made.rank(tier, free, promised)).items():
+            self.assertLessEqual(processes, made.room(tier, host) - promised[host])
+        self.assertRaises(OutOfSlots, made.rank, tier, free + 1, promised)
+
+    @given(occupied())
+    def test_no_background_on_closed_slots(self, drawn):
+        made, outside = drawn
+        for each in outside:
+            closed = [made.overfull(host) for host in range(len(made.hosts))]
+            if made.fits(each, BG):
+                made.start(each, BG)
+            after = [made.overfull(host) for host in range(len(made.hosts))]
+            self.assertEqual(closed, after)
+
+    @given(occupied(), st.sampled_from(Tier))
+    def test_rank_does_not_depend_on_history(self, drawn, tier):
+        """Two bodies that came to the same occupation by different ways place alike."""
+        made, _outside = drawn
+        count = made.idle[tier]
+        self.assertEqual(recounted(made).rank(tier, count), made.rank(tier, count))
+
+    @given(occupied(), st.sampled_from(Tier))
+    def test_a_full_tier_takes_nothing(self, drawn, tier):
+        made, _outside = drawn
+        if made.idle[tier]:
+            made.start(job(1000, made.idle[tier], cpu=0.0), tier)
+        self.assertEqual(0, made.idle[tier])
+        self.assertRaises(OutOfSlots, made.start, job(1001), tier)
+
+    def test_rank_forgets_what_has_left(self):
+        made = cluster(1, 1, tiers=3)
+        for number, cpu, host in ((1, 0.1, 0), (2, 0.95, 0), (3, 0.1, 1)):
+            made.start(job(number, cpu=cpu), BG, [host])
+        made.remove(job(2, cpu=0.95))
+        self.assertNotEqual(made.load[BG][0], made.load[BG][1], "a sum of floats, as it happens")
+        self.assertEqual([0, 1], made.rank(FG, 2))
+
+    def test_foreground_goes_where_the_background_is_least(self):
+        made = cluster(1, 1, 1)
+        for host, cpu in enumerate((0.9, 0.1, 0.5)):
+            made.start(job(host, cpu=cpu), BG, [host])
+        self.assertEqual([1, 2, 0], made.rank(FG, 3))
+
+    def test_background_goes_where_the_foreground_is_least(self):
+        made = cluster(1, 1, 1)
+        for host, cpu in enumerate((0.9, 0.1, 0.5)):
+            made.start(job(host, cpu=cpu), FG, [host])
+        self.assertEqual([1, 2, 0], made.rank(BG, 3))
+
+    def test_idle_slots_come_first(self):
+        made = cluster(2, 2)
+        made.start(job(1, cpu=0.1), FG, [0])
+        made.start(job(2, 2, cpu=0.9), FG, [1, 1])
+        self.assertEqual([0, 0, 1, 1], made.rank(BG, 4))
+
+    def test_closed_slots_are_no_places(self):
+        made = cluster(2, 1)
+        made.start(job(1, cpu=0.96), FG, [0])
+        made.start(job(2, cpu=0.95), FG, [1])
+        self.assertEqual({FG: 1, BG: 2}, made.idle)
+        self.assertEqual([0, 1], made.rank(BG, 2))
+        self.assertRaises(OutOfSlots, made.start, job(3, 2), BG, [0, 0])
+
+    def test_a_hot_foreground_makes_the_background_overfull(self):
+        made = cluster(1, 1, tiers=3)
+        made.start(job(1, 2), BG, [0, 0])
+        made.start(job(2, cpu=1.0), FG, [0])
+        self.assertEqual([2, 0], [made.overfull(host) for host in (0, 1)])
+
+    def test_refuses_a_job_that_runs(self):
+        made = cluster(2)
+        made.start(job(1), FG)
+        self.assertRaises(OutOfSlots, made.start, job(1), BG)
+
+    def test_refuses_places_that_are_taken(self):
+        made = cluster(1, 1)
+        before = state(made)
+        self.assertRaises(OutOfSlots, made.start, job(1, 2), FG, [0, 0])
+        self.assertEqual(before, state(made))
+
+    def test_processes_in_descending_order_onto_ascending_load(self):
+        made = cluster(1, 1)
+        made.start(job(1, cpu=0.9), BG, [0])
+        made.start(job(2, cpu=0.1), BG, [1])
+        run = made.start(type(job(1))(3, 2, 0.0, (0.2, 0.8)), FG)
+        self.assertEqual([(0.8, 1), (0.2, 0)], list(zip(run.job.cpu, run.hosts, strict=True)))
+
+
+class TestNextSlotLoad(testtools.TestCase):
+    def test_idle_slot(self):
+        self.assertEqual(0.0, next_slot_load(3, 1, 1, 0.9))
+
+    def test_shared_slot(self):
+        self.assertEqual(0.45, next_slot_load(3, 1, 2, 0.9))
+
+    def test_nobody_beside(self):
+        self.assertEqual(0.0, next_slot_load(1, 5, 0, 0.0))

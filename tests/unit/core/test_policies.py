@@ -1,0 +1,243 @@
+"""What every policy keeps, and what each promises, on random streams of jobs."""
+
+import testtools
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import Evict, How, Move, Start
+from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.snapshot import Event, Snapshot
+from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
+from tests.unit.core.driver import Driver
+
+#: The properties are inherited: each policy's class runs them, which is meant.
+inherited = settings(suppress_health_check=[HealthCheck.differing_executors])
+
+
+@st.composite
+def streams(draw, **options):
+    """Hosts, and jobs that fit them when they are empty, by arrival."""
+    shapes = draw(hosts(**options))
+    room = sum(shape.slots for shape in shapes)
+    stream = draw(jobs(max_size=room))
+    return shapes, sorted(stream, key=lambda each: each.order)
+
+
+class Properties:
+    """What holds for every policy; a subclass names it and adds what it promises."""
+
+    policy = ""
+
+    def play(self, drawn, data):
+        """Arrivals and departures in any order, one or several at a time, until nothing is left."""
+        shapes, stream = drawn
+        driver = Driver(self, self.policy, shapes)
+        total = len(stream)
+        departures = 0
+        while stream:
+            running = sorted(driver.cluster.runs)
+            if running and data.draw(st.booleans()):
+                gone = data.draw(st.lists(st.sampled_from(running), min_size=1, unique=True))
+                departures += len(gone)
+                foreground = any(driver.cluster.runs[n].tier is FG for n in gone)
+                actions = driver.depart(*gone)
+                self.promise(driver, actions, Event.FOREGROUND if foreground else Event.BACKGROUND)
+            else:
+                count = data.draw(st.integers(1, len(stream)))
+                actions = driver.arrive(*stream[:count])
+                del stream[:count]
+                self.promise(driver, actions, Event.ARRIVAL)
+        self.assertEqual(total, departures + driver.finish())
+
+    def promise(self, driver, actions, event):
+        raise NotImplementedError
+
+    @inherited
+    @given(streams(), st.data())
+    def test_any_stream(self, drawn, data):
+        self.play(drawn, data)
+
+    @inherited
+    @given(streams(tiers=(1,)), st.data())
+    def test_without_background(self, drawn, data):
+        self.play(drawn, data)
+
+    def test_nothing_to_do(self):
+        for event in (Event(0), Event.ARRIVAL, Event.FOREGROUND, Event.BACKGROUND):
+            snapshot = Snapshot(cluster(2), ())
+            self.assertEqual([], policies.get(self.policy).schedule(snapshot, event, 0.0))
+
+    def test_reason_of_every_wait(self):
+        driver = Driver(self, self.policy, [Host("a", 2)])
+        driver.arrive(*(job(number, 2, cpu=0.9) for number in range(1, 5)))
+        self.assertNotEqual([], driver.waiting)
+        snapshot = Snapshot(driver.cluster, tuple(driver.waiting))
+        for each in snapshot.queue:
+            self.assertIn(
+                "2 foreground slots, 0 idle" if each == snapshot.queue[0] else "",
+                driver.policy.reason(snapshot, each),
+            )
+
+    @inherited
+    @given(streams(enabled=False), st.data())
+    def test_hosts_that_change(self, drawn, data):
+        """Hosts go down and shrink below their use while jobs run; no job is lost."""
+        shapes, stream = drawn
+        before = Driver(self, self.policy, [Host(h.name, h.slots, h.tiers) for h in shapes])
+        before.arrive(*stream)
+        shrunk = [
+            Host(h.name, data.draw(st.integers(1, h.slots)), h.tiers, h.enabled) for h in shapes
+        ]
+        changed = Cluster(shrunk)
+        for run in before.cluster.runs.values():
+            changed.adopt(Run(run.job, run.tier, run.hosts))
+        snapshot = Snapshot(changed, tuple(before.waiting))
+        used = {tier: list(changed.used[tier]) for tier in (FG, BG)}
+        actions = before.policy.schedule(snapshot, Event.FOREGROUND | Event.ARRIVAL, 0.0)
+        changed.apply(actions)
+        evicted = {action.job.number for action in actions if isinstance(action, Evict)}
+        waiting = {each.number for each in before.waiting} | evicted
+        self.assertEqual(before.admitted, set(changed.runs) | (waiting - set(changed.runs)))
+        for index, host in enumerate(changed.hosts):
+            for tier, places in ((FG, host.slots), (BG, changed.open_background(index))):
+                grown = changed.used[tier][index] > used[tier][index]
+                if grown:
+                    self.assertTrue(host.enabled or tier is BG, "a new VM on a disabled host")
+                    self.assertLessEqual(changed.used[tier][index], places)
+
+
+class TestFcfs(Properties, testtools.TestCase):
+    policy = "fcfs"
+
+    def promise(self, driver, actions, event):
+        for action in actions:
+            self.assertIsInstance(action, Start)
+            self.assertIs(FG, action.tier)
+            self.assertIs(How.IMMEDIATE, action.how)
+        orders = [action.job.order for action in actions]
+        self.assertEqual(sorted(orders), orders)
+        if driver.waiting:
+            self.assertGreater(driver.waiting[0].size, driver.cluster.idle[FG])
+            started = [run.job.order for run in driver.cluster.running(FG)]
+            self.assertLess(max(started), driver.waiting[0].order)
+
+
+class Consolidating(Properties):
+    def promise(self, driver, actions, event):
+        if event is not Event.FOREGROUND:
+            for action in actions:
+                self.assertFalse(isinstance(action, Move), "moves only when the foreground changes")
+                if isinstance(action, Evict):
+                    self.assertIs(BG, action.tier)
+                    self.assertIs(Event.ARRIVAL, event, "only a new hot foreground closes a slot")
+        for each in driver.waiting:
+            self.assertFalse(
+                driver.cluster.fits(each, BG), f"{each} waits, the background has room"
+            )
+        for action in actions:
+            if isinstance(action, Evict) and action.tier is FG:
+                self.assertLess(action.by.order, action.job.order)
+        if event is Event.FOREGROUND:
+            self.guarantee(driver)
+
+
+class TestCmcbf(Consolidating, testtools.TestCase):
+    policy = "cmcbf"
+
+    def guarantee(self, driver):
+        """Nobody is out of the foreground who could have it from idle slots and later arrivals."""
+        for each in driver.not_in_foreground():
+            self.assertGreater(each.size, driver.could_have(each), each)
+
+
+class TestAmcbf(Consolidating, testtools.TestCase):
+    policy = "amcbf"
+
+    def guarantee(self, driver):
+        """The earliest job out of the foreground has this promise; the others of idle slots."""
+        outside = driver.not_in_foreground()
+        for each in outside[:1]:
+            self.assertGreater(each.size, driver.could_have(each), each)
+        for each in outside:
+            self.assertGreater(each.size, driver.cluster.idle[FG], each)
+
+
+class TestExamples(testtools.TestCase):
+    def test_evicts_when_a_slot_closes(self):
+        driver = Driver(self, "cmcbf", [Host("a", 1)])
+        driver.arrive(job(1, cpu=0.5))
+        driver.arrive(job(2, cpu=0.5))
+        self.assertEqual({1: FG, 2: BG}, {n: run.tier for n, run in driver.cluster.runs.items()})
+        driver.arrive(job(3, cpu=1.0))
+        [rise, start] = driver.depart(1)
+        self.assertEqual((2, FG, ()), (rise.job.number, rise.tier, rise.migrating))
+        self.assertEqual((3, BG), (start.job.number, start.tier))
+        [rise] = driver.depart(2)
+        self.assertEqual((3, FG), (rise.job.number, rise.tier))
+        driver.arrive(job(4))
+        self.assertEqual([4], [each.number for each in driver.waiting])
+
+    def test_swap_in_place_of_two_jobs(self):
+        """The earlier job takes the foreground over from the later one, on the same hosts."""
+        driver = Driver(self, "cmcbf", [Host("a", 1), Host("b", 1), Host("c", 1)])
+        driver.arrive(job(1, 2))
+        driver.arrive(job(2, 2))
+        driver.arrive(job(3, 1))
+        self.assertEqual(
+            {1: FG, 2: BG, 3: FG}, {n: run.tier for n, run in driver.cluster.runs.items()}
+        )
+        actions = driver.depart(1)
+        self.assertEqual([(2, FG)], [(each.job.number, each.tier) for each in actions])
+
+    def test_migrates_what_cannot_swap(self):
+        driver = Driver(self, "cmcbf", [Host("a", 1), Host("b", 1), Host("c", 1)])
+        driver.cluster.start(job(1), FG, [0])
+        driver.cluster.start(job(2, 2), FG, [1, 2])
+        driver.cluster.start(job(3, 2), BG, [0, 1])
+        driver.admitted = {1, 2, 3}
+        [move] = driver.depart(2)
+        self.assertEqual((3, FG, (0,)), (move.job.number, move.tier, move.migrating))
+        self.assertEqual(((0, 1), (2, 1)), (move.before, move.after))
+
+    def test_who_loses_the_foreground_stays_on_its_host(self):
+        made = cluster(1, 1, 1)
+        made.start(job(2), FG, [2])
+        [fall, start] = policies.get("cmcbf").schedule(
+            Snapshot(made, (job(1, 3),)), Event.FOREGROUND, 0.0
+        )
+        self.assertEqual((2, BG, (2,), (2,)), (fall.job.number, fall.tier, fall.before, fall.after))
+        self.assertEqual(1, fall.by.number)
+        self.assertEqual((1, FG, How.IMMEDIATE), (start.job.number, start.tier, start.how))
+
+    def test_who_loses_the_foreground_returns_to_the_queue_without_room(self):
+        made = cluster(1, 1)
+        made.start(job(2, cpu=0.6), FG, [1])
+        made.start(job(3), BG, [1])
+        actions = policies.get("amcbf").schedule(
+            Snapshot(made, (job(1, 2, cpu=1.0),)), Event.FOREGROUND, 0.0
+        )
+        self.assertEqual(
+            [(Evict, 2), (Evict, 3), (Start, 1)],
+            [(type(each), each.job.number) for each in actions],
+        )
+        self.assertEqual([1, 1], [each.by.number for each in actions[:2]])
+
+    def test_unknown_policy(self):
+        error = self.assertRaises(policies.UnknownPolicy, policies.get, "sjf")
+        self.assertIn("amcbf, cmcbf, fcfs", str(error))
+
+    def test_takes_nothing_from_hosts_that_give_nothing(self):
+        """Slots of a host that is down, or has less than it holds, are no use to a preemptor."""
+        for closing in (Host("a", 1, enabled=False), Host("a", 1)):
+            made = Cluster([closing, Host("b", 1)])
+            made.adopt(Run(job(2), FG, (0,)))
+            if closing.enabled:
+                made.adopt(Run(job(3), FG, (0,)))
+            snapshot = Snapshot(made, (job(1, 2),))
+            for policy in ("cmcbf", "amcbf"):
+                actions = policies.get(policy).schedule(snapshot, Event.FOREGROUND, 0.0)
+                made.copy().apply(actions)
+                self.assertEqual(
+                    [], [a for a in actions if isinstance(a, Evict)], (policy, closing)
+                )

@@ -1,0 +1,105 @@
+"""Which processes of a host share a slot."""
+
+from collections import Counter
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core.ranking import THRESHOLD, is_hot
+from nova_twotier.core.slots import Slot, arrange
+from tests.unit.core.builders import utilisation
+
+
+@st.composite
+def loads(draw):
+    """Slots of a host, and its processes by tier; the background may be more than there is room."""
+    slots = draw(st.integers(1, 5))
+    fg = draw(st.lists(utilisation, max_size=slots))
+    bg = draw(st.lists(utilisation, max_size=8))
+    return (
+        slots,
+        {f"fg{n}": cpu for n, cpu in enumerate(fg)},
+        {f"bg{n}": cpu for n, cpu in enumerate(bg)},
+    )
+
+
+class TestArrange(testtools.TestCase):
+    @given(loads())
+    def test_every_process_has_one_seat(self, drawn):
+        slots, fg, bg = drawn
+        seats = arrange(slots, fg, bg)
+        self.assertEqual(slots, len(seats))
+        self.assertEqual(
+            Counter(list(fg)), Counter(seat.fg for seat in seats if seat.fg is not None)
+        )
+        self.assertEqual(Counter(list(bg)), Counter(key for seat in seats for key in seat.bg))
+
+    @given(loads())
+    def test_none_under_a_closed_slot_while_one_is_open(self, drawn):
+        slots, fg, bg = drawn
+        seats = arrange(slots, fg, bg)
+        closed = [seat.fg is not None and is_hot(fg[seat.fg]) for seat in seats]
+        if not all(closed):
+            for seat, is_closed in zip(seats, closed, strict=True):
+                self.assertFalse(is_closed and seat.bg)
+
+    @given(loads())
+    def test_open_slots_share_evenly(self, drawn):
+        slots, fg, bg = drawn
+        seats = arrange(slots, fg, bg)
+        shares = [len(seat.bg) for seat in seats if seat.fg is None or not is_hot(fg[seat.fg])] or [
+            len(seat.bg) for seat in seats
+        ]
+        self.assertLessEqual(max(shares) - min(shares), 1)
+
+    @given(loads())
+    def test_hot_beside_little(self, drawn):
+        """Of two slots with one background process each, the hotter one has the smaller demand."""
+        slots, fg, bg = drawn
+        seats = arrange(slots, fg, bg)
+        pairs = [(fg.get(seat.fg, 0.0), bg[seat.bg[0]]) for seat in seats if len(seat.bg) == 1]
+        for hotter, more in pairs:
+            for cooler, less in pairs:
+                self.assertFalse(hotter > cooler and more > less, pairs)
+
+    @given(loads(), st.randoms())
+    def test_stable(self, drawn, random):
+        """One more background process of the least demand moves none of the others."""
+        slots, fg, bg = drawn
+        seats = arrange(slots, fg, bg)
+        grown = arrange(slots, fg, {**bg, "new": 0.0})
+        for before, after in zip(seats, grown, strict=True):
+            self.assertEqual(before.fg, after.fg)
+            self.assertEqual(before.bg, tuple(key for key in after.bg if key != "new"))
+
+    def test_example(self):
+        fg = {"hot": 0.97, "warm": 0.7, "cool": 0.2}
+        bg = {"big": 0.9, "small": 0.1, "medium": 0.5}
+        self.assertEqual(
+            [
+                Slot(None, ("big",)),
+                Slot("cool", ("medium",)),
+                Slot("warm", ("small",)),
+                Slot("hot", ()),
+            ],
+            arrange(4, fg, bg),
+        )
+
+    def test_equals_keep_their_order(self):
+        self.assertEqual(
+            [Slot("a", ("x",)), Slot("b", ("y",))],
+            arrange(2, {"a": 0.5, "b": 0.5}, {"x": 0.5, "y": 0.5}),
+        )
+
+    def test_all_closed(self):
+        seats = arrange(2, {"a": THRESHOLD, "b": 1.0}, {"x": 0.5, "y": 0.4, "z": 0.3})
+        self.assertEqual([Slot("a", ("x", "z")), Slot("b", ("y",))], seats)
+
+    def test_threshold_is_a_choice(self):
+        fg, bg = {"a": 0.8, "b": 0.5}, {"x": 0.5, "y": 0.4}
+        self.assertEqual([("x",), ("y",)], [seat.bg for seat in arrange(2, fg, bg)])
+        self.assertEqual([("x", "y"), ()], [seat.bg for seat in arrange(2, fg, bg, 0.8)])
+
+    def test_too_many_in_the_foreground(self):
+        self.assertRaises(ValueError, arrange, 1, {"a": 0.1, "b": 0.1}, {})

@@ -1,0 +1,77 @@
+"""The client's errors: each says what Placement meant, and which request it was."""
+
+import testtools
+from keystoneauth1 import session, token_endpoint
+from requests import exceptions as requests_exc
+from requests_mock.contrib import fixture as requests_fixture
+
+from nova_twotier.ledger import placement
+from nova_twotier.ledger.names import MICROVERSION
+
+URL = "http://placement"
+
+
+def refusal(status, detail="no", code="placement.undefined_code"):
+    return {"errors": [{"status": status, "detail": detail, "code": code}]}
+
+
+class TestPlacement(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.requests = self.useFixture(requests_fixture.Fixture())
+        auth = token_endpoint.Token(URL, "token")
+        self.placement = placement.Placement(session.Session(auth=auth))
+
+    def refused(self, kind, status, **answer):
+        self.requests.post(f"{URL}/allocations", status_code=status, **answer)
+        error = self.assertRaises(kind, self.placement.post, "/allocations", {})
+        self.assertIs(kind, type(error))
+        self.assertEqual(status, error.status)
+        self.assertIn(f"POST /allocations: {status}", str(error))
+        return str(error)
+
+    def test_every_method(self):
+        for method in ("get", "put", "post", "delete"):
+            self.requests.register_uri(method.upper(), f"{URL}/x", json={"did": method})
+            arguments = [{"body": 1}] if method in ("put", "post") else []
+            self.assertEqual({"did": method}, getattr(self.placement, method)("/x", *arguments))
+            sent = self.requests.last_request
+            self.assertEqual(f"placement {MICROVERSION}", sent.headers["OpenStack-API-Version"])
+            self.assertEqual("token", sent.headers["X-Auth-Token"])
+            if arguments:
+                self.assertEqual({"body": 1}, sent.json())
+
+    def test_empty_answer(self):
+        self.requests.put(f"{URL}/traits/CUSTOM_X", status_code=204)
+        self.assertEqual({}, self.placement.put("/traits/CUSTOM_X"))
+        self.assertIsNone(self.requests.last_request.body)
+
+    def test_not_found(self):
+        self.refused(placement.NotFound, 404, json=refusal(404))
+
+    def test_stale_generation(self):
+        stale = refusal(409, code="placement.concurrent_update")
+        self.refused(placement.StaleGeneration, 409, json=stale)
+
+    def test_conflict(self):
+        message = self.refused(
+            placement.Conflict, 409, json=refusal(409, "no\n  room", "placement.undefined_code")
+        )
+        self.assertIn("409 no room", message)
+
+    def test_other_refusal(self):
+        self.refused(placement.PlacementError, 400, json=refusal(400))
+
+    def test_answer_that_is_no_json(self):
+        message = self.refused(placement.PlacementError, 502, text="<h1>Bad Gateway</h1>")
+        self.assertIn("Bad Gateway", message)
+
+    def test_answer_without_errors(self):
+        for answer in ([], {}, {"errors": []}, {"errors": None}):
+            self.refused(placement.PlacementError, 500, json=answer)
+
+    def test_nobody_answers(self):
+        for trouble in (requests_exc.ConnectionError, requests_exc.Timeout):
+            self.requests.get(f"{URL}/x", exc=trouble)
+            error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
+            self.assertEqual(0, error.status)

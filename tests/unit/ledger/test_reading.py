@@ -1,0 +1,149 @@
+"""What Placement's answers say about tiers."""
+
+import testtools
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.jobs import Job
+from nova_twotier.ledger import names, reading
+from nova_twotier.ledger.names import CPU, SLOT, TRAIT
+
+FG, BG = Tier.FG, Tier.BG
+
+
+def provider(root, tier, slots, used, cpu=None, cpu_used=0):
+    """One entry of `provider_summaries`."""
+    cpu = 100 * slots if cpu is None else cpu
+    return {
+        "root_provider_uuid": root,
+        "traits": ["CUSTOM_OTHER", TRAIT[tier]],
+        "resources": {
+            SLOT: {"capacity": slots, "used": used},
+            CPU: {"capacity": cpu, "used": cpu_used},
+        },
+    }
+
+
+def views(**summaries):
+    return reading.host_views({"allocation_requests": [], "provider_summaries": summaries})
+
+
+def plain(root):
+    return {
+        "root_provider_uuid": root,
+        "traits": [],
+        "resources": {"VCPU": {"capacity": 4, "used": 0}},
+    }
+
+
+class TestWantedTier(testtools.TestCase):
+    def entry(self, **resources):
+        return {"allocations": {names.jobs_uuid(): {"resources": resources}}, "project_id": "p"}
+
+    def test_tier_of_the_entry(self):
+        self.assertIs(FG, reading.wanted_tier(self.entry(CUSTOM_TWOTIER_JOB_FG=3)))
+        self.assertIs(BG, reading.wanted_tier(self.entry(CUSTOM_TWOTIER_JOB_BG=3)))
+
+    def test_beside_other_resources(self):
+        entry = self.entry(CUSTOM_TWOTIER_JOB_BG=3)
+        entry["allocations"] = {"link": {"resources": {"CUSTOM_MBPS": 5}}, **entry["allocations"]}
+        self.assertIs(BG, reading.wanted_tier(entry))
+
+    def test_no_entry(self):
+        self.assertIsNone(reading.wanted_tier({"allocations": {}}))
+        self.assertIsNone(reading.wanted_tier({}))
+
+    def test_consumer_that_is_no_job(self):
+        self.assertIsNone(reading.wanted_tier(self.entry(CUSTOM_TWOTIER_SLOT=1, VCPU=1)))
+
+
+class TestHostViews(testtools.TestCase):
+    def test_both_tiers(self):
+        found = views(
+            a=plain("a"),
+            a_fg=provider("a", FG, 4, 3, cpu_used=150),
+            a_bg=provider("a", BG, 2, 1, cpu=400, cpu_used=40),
+        )
+        self.assertEqual({"a"}, set(found))
+        view = found["a"]
+        self.assertEqual(("a_fg", "a_bg"), (view.fg.provider, view.bg.provider))
+        self.assertIs(view.fg, view.tier(FG))
+        self.assertIs(view.bg, view.tier(BG))
+        self.assertEqual((1, 1), (view.fg.free, view.bg.free))
+        self.assertEqual((1.5, 0.4), (view.fg.load, view.bg.load))
+        self.assertEqual((4, 1, 2), (view.slots, view.share, view.closed))
+
+    def test_hosts_without_tiers_are_left_out(self):
+        self.assertEqual({}, views(a=plain("a"), b=plain("b")))
+
+    def test_half_a_host_is_left_out(self):
+        self.assertEqual({}, views(a_fg=provider("a", FG, 4, 3)))
+
+    def test_several_background_places_a_slot(self):
+        view = views(a_fg=provider("a", FG, 3, 0), a_bg=provider("a", BG, 4, 0, cpu=600))["a"]
+        self.assertEqual((2, 1), (view.share, view.closed))
+
+    def test_one_tier(self):
+        """A background provider without inventory: no background places, and nothing fails."""
+        bare = {"root_provider_uuid": "a", "traits": [TRAIT[BG]], "resources": {}}
+        view = views(a_fg=provider("a", FG, 3, 1), a_bg=bare)["a"]
+        self.assertEqual((0, 2), (view.bg.free, view.fg.free))
+        self.assertEqual(0.0, view.load_beside(FG, 0))
+
+    def test_all_closed(self):
+        view = views(
+            a_fg=provider("a", FG, 2, 2, cpu_used=200),
+            a_bg=provider("a", BG, 0, 1, cpu=200, cpu_used=50),
+        )["a"]
+        self.assertEqual((2, -1), (view.closed, view.bg.free))
+        self.assertEqual(0.0, view.load_beside(BG, 0))
+
+    def test_shrunk_below_use(self):
+        view = views(a_fg=provider("a", FG, 1, 3), a_bg=provider("a", BG, 1, 0))["a"]
+        self.assertEqual(-2, view.fg.free)
+
+
+class TestLoadBeside(testtools.TestCase):
+    """The scheduler's view of a host says the same as the simulated cluster."""
+
+    @settings(deadline=None)
+    @given(
+        st.integers(1, 4),
+        st.integers(2, 4),
+        st.lists(st.sampled_from((0, 10, 40, 95, 100)), max_size=4),
+        st.lists(st.sampled_from((0, 10, 40, 95, 100)), max_size=12),
+    )
+    def test_like_core(self, slots, tiers, fg, bg):
+        cluster = Cluster([Host("a", slots, tiers)])
+        used = {FG: [], BG: []}
+        for tier, points in ((FG, fg), (BG, bg)):
+            for percent in points:
+                if cluster.room(tier, 0):
+                    number = len(cluster.runs)
+                    cluster.adopt(Run(Job(number, 1, 0.0, (percent / 100,)), tier, (0,)))
+                    used[tier].append(percent)
+        closed = cluster.closed[0]
+        places = (slots - closed) * (tiers - 1)
+        view = views(
+            a_fg=provider("a", FG, slots, len(used[FG]), cpu_used=sum(used[FG])),
+            a_bg=provider("a", BG, places, len(used[BG]), slots * (tiers - 1) * 100, sum(used[BG])),
+        )["a"]
+        self.assertEqual((closed, tiers - 1), (view.closed, view.share))
+        for tier in Tier:
+            self.assertEqual(cluster.idle[tier], max(0, view.tier(tier).free))
+            expected = [load for load, _host in cluster._free_places(tier, {})]
+            seen = [view.load_beside(tier, placed) for placed in range(cluster.idle[tier])]
+            self.assertEqual(
+                [round(load, 9) for load in expected], [round(load, 9) for load in seen]
+            )
+
+
+class TestNames(testtools.TestCase):
+    def test_uuids_follow_from_the_host(self):
+        host = "9b2f2a86-4a3d-4f4e-93a0-0f3f5a0a6a11"
+        uuids = {names.child_uuid(host, tier) for tier in Tier} | {names.jobs_uuid(), host}
+        self.assertEqual(4, len(uuids))
+        self.assertEqual(names.child_uuid(host, FG), names.child_uuid(host, FG))
+        self.assertEqual("h_twotier_fg", names.child_name("h", FG))

@@ -1,0 +1,129 @@
+"""ComplementWeigher on a table of four hosts."""
+
+import testtools
+from nova.scheduler import weights
+from oslo_config import cfg
+from oslo_config import fixture as config_fixture
+
+from nova_twotier.filters.tier_filter import TierFilter
+from nova_twotier.weighers import all_weighers
+from nova_twotier.weighers.complement import ComplementWeigher
+from tests.unit.plugin.fakes import BG, FG, FakePlacement, host, request, summaries
+
+#: CPU points of the VMs in the foreground and in the background of hosts with three slots.
+TABLE = {
+    "a": ([90], [20]),  # a slot is idle in both tiers: no load beside the next VM
+    "b": ([80, 40], [30, 30]),
+    "c": ([50, 10], [60, 60]),
+    "d": ([70, 70], [10, 10]),
+}
+LOAD_BESIDE = {
+    FG: {"a": 0.0, "b": 0.3, "c": 0.6, "d": 0.1},
+    BG: {"a": 0.0, "b": 0.6, "c": 0.3, "d": 0.7},
+}
+
+
+class TestComplement(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.conf = self.useFixture(config_fixture.Config(cfg.CONF))
+        self.handler = weights.HostWeightHandler()
+        self.weigher = ComplementWeigher()
+
+    def filtered(self, tier, **options):
+        """The hosts of the table after the filter has read the ledger for a request."""
+        FakePlacement(
+            *(summaries(name, fg, bg, slots=3, **options) for name, (fg, bg) in TABLE.items())
+        ).patch(self)
+        hosts = [host(name) for name in TABLE]
+        return TierFilter().filter_all(hosts, request(tier))
+
+    def weigh(self, hosts):
+        """Weights by host, best first."""
+        weighed = self.handler.get_weighed_objects([self.weigher], hosts, None)
+        return {each.obj.host: round(each.weight, 6) for each in weighed}
+
+    def check(self, multiplier, order):
+        for tier, names in order.items():
+            weighed = self.weigh(self.filtered(tier))
+            self.assertEqual(list(names), list(weighed))
+            worst = max(LOAD_BESIDE[tier].values())
+            self.assertEqual(
+                {
+                    name: round(multiplier * (1 - load / worst), 6)
+                    for name, load in LOAD_BESIDE[tier].items()
+                },
+                weighed,
+            )
+
+    def test_default_multiplier(self):
+        self.check(10000.0, {FG: "adbc", BG: "acbd"})
+
+    def test_positive_multiplier(self):
+        self.conf.config(group="twotier", complement_weight_multiplier=0.5)
+        self.check(0.5, {FG: "adbc", BG: "acbd"})
+
+    def test_negative_multiplier(self):
+        self.conf.config(group="twotier", complement_weight_multiplier=-2.0)
+        self.check(-2.0, {FG: "cbda", BG: "dbca"})
+
+    def test_zero_multiplier(self):
+        self.conf.config(group="twotier", complement_weight_multiplier=0.0)
+        self.check(0.0, {FG: "abcd", BG: "abcd"})
+
+    def test_multiplier_of_an_aggregate(self):
+        hosts = self.filtered(FG)
+        for state in hosts[:2]:
+            metadata = {"twotier_complement_weight_multiplier": "1.0"}
+            state.aggregates = [type("Aggregate", (), {"metadata": metadata})]
+        self.assertEqual({"a": 1.0, "b": 0.5, "c": 0.0, "d": 8333.333333}, self.weigh(hosts))
+
+    def test_counts_vms_of_this_request(self):
+        """When the idle slot of `a` is taken, the next VM there has the background beside it."""
+        hosts = self.filtered(FG)
+        hosts[0].num_instances += 1
+        weighed = self.weigh(hosts)
+        self.assertEqual(["d", "a", "b", "c"], list(weighed))
+        self.assertEqual(6666.666667, weighed["a"])
+
+    def test_closed_slots(self):
+        """The foreground of a closed slot is not beside any background VM."""
+        points = summaries("a", [100, 40], [20], slots=3, closed=1)
+        other = summaries("b", [30, 30, 30], [20], slots=3)
+        FakePlacement(points, other).patch(self)
+        hosts = TierFilter().filter_all([host("a"), host("b")], request(BG))
+        self.assertEqual({"b": 2500.0, "a": 0.0}, self.weigh(hosts))
+
+    def test_three_tiers(self):
+        """Two background VMs share a slot: the first two have the idle slots."""
+        FakePlacement(
+            summaries("a", [80], [10, 10], slots=2, tiers=3),
+            summaries("b", [40, 40], [10], slots=2, tiers=3),
+        ).patch(self)
+        hosts = TierFilter().filter_all([host("a"), host("b")], request(BG))
+        self.assertEqual({"b": 5000.0, "a": 0.0}, self.weigh(hosts))
+
+    def test_more_than_one_background_load(self):
+        """Several background VMs on a slot add up to more than a CPU: still the least first."""
+        FakePlacement(
+            summaries("a", [], [100, 100, 100], slots=1, tiers=4),
+            summaries("b", [], [90, 80], slots=1, tiers=4),
+            summaries("c", [], [100, 100], slots=1, tiers=4),
+        ).patch(self)
+        hosts = TierFilter().filter_all([host(name) for name in "abc"], request(FG))
+        self.assertEqual(["b", "c", "a"], list(self.weigh(hosts)))
+
+    def test_equal_hosts(self):
+        """The choice among them is left to the other weighers."""
+        for points in ([], [70, 70]):
+            FakePlacement(*(summaries(name, [], points) for name in "ab")).patch(self)
+            hosts = TierFilter().filter_all([host(name) for name in "ab"], request(FG))
+            self.assertEqual({"a": 0.0, "b": 0.0}, self.weigh(hosts))
+
+    def test_requests_that_are_not_ours(self):
+        hosts = [host(name) for name in TABLE]
+        self.assertEqual(1, len(set(self.weigh(hosts).values())))
+
+    def test_loaded_by_nova(self):
+        found = self.handler.get_matching_classes(["nova_twotier.weighers.all_weighers"])
+        self.assertEqual(all_weighers(), found)

@@ -1,0 +1,139 @@
+"""TierFilter on hosts of a table, without services."""
+
+import testtools
+from keystoneauth1 import exceptions as ksa_exc
+
+from nova_twotier.filters import request as plugin_request
+from nova_twotier.filters.tier_filter import TierFilter
+from tests.unit.plugin.fakes import BG, FG, JOB, FakePlacement, host, request, summaries
+
+
+class TestTierFilter(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.filter = TierFilter()
+        self.hosts = [host(name) for name in "abcd"]
+
+    def cloud(self, **options):
+        """Room: a both tiers, b foreground only, c background only; d is full and not listed."""
+        return FakePlacement(
+            summaries("a", [], []),
+            summaries("b", [50], [10, 10]),
+            summaries("c", [50, 50], [10]),
+            **options,
+        ).patch(self)
+
+    def passing(self, spec, hosts=None):
+        hosts = self.hosts if hosts is None else hosts
+        return [state.host for state in self.filter.filter_all(hosts, spec)]
+
+    def test_tier_of_the_flavor(self):
+        self.cloud()
+        self.assertEqual(["a", "b"], self.passing(request("fg")))
+        self.assertEqual(["a", "c"], self.passing(request("bg"), [host(name) for name in "abcd"]))
+
+    def test_foreground_without_a_wish(self):
+        self.cloud()
+        self.assertEqual(["a", "b"], self.passing(request()))
+
+    def test_entry_of_the_job_decides(self):
+        placement = self.cloud(jobs={JOB: BG})
+        self.assertEqual(["a", "c"], self.passing(request("fg", job=JOB)))
+        self.assertEqual(f"/allocations/{JOB}", placement.reads[0])
+        self.assertEqual(2, len(placement.reads))
+
+    def test_keeps_only_candidates_of_the_tier(self):
+        self.cloud()
+        self.passing(request("bg"))
+        for state in self.hosts[::2]:
+            kept = [set(each["allocations"]) for each in state.allocation_candidates]
+            self.assertEqual([{f"uuid-{state.host}", f"{state.host}-bg"}], kept)
+
+    def test_host_without_candidate_of_the_tier(self):
+        self.cloud()
+        self.assertEqual([], self.passing(request("fg"), [host("a", candidates=[BG])]))
+
+    def test_job_without_entry(self):
+        placement = self.cloud()
+        self.assertEqual([], self.passing(request(job=JOB)))
+        self.assertEqual([f"/allocations/{JOB}"], placement.reads)
+
+    def test_hint_that_is_no_uuid(self):
+        placement = self.cloud()
+        for hint in ("../resource_providers", "x", "a/b?c=d", 7):
+            self.assertEqual([], self.passing(request(job=hint)))
+        self.assertEqual([], placement.reads)
+
+    def test_flavor_with_a_wrong_tier(self):
+        placement = self.cloud()
+        for wrong in ("foreground", "FG", "2"):
+            self.assertEqual([], self.passing(request(wrong)))
+        self.assertEqual([], placement.reads)
+
+    def test_not_ours(self):
+        """Also if the hint or the flavor's tier are there: only the resource makes it ours."""
+        placement = self.cloud()
+        for spec in (request(ours=False), request("bg", job=JOB, ours=False)):
+            self.assertEqual(["a", "b", "c", "d"], self.passing(spec))
+        self.assertEqual([], placement.reads)
+        self.assertEqual([2] * 4, [len(state.allocation_candidates) for state in self.hosts])
+
+    def test_rebuild(self):
+        placement = self.cloud()
+        self.assertEqual(["a", "b", "c", "d"], self.passing(request("bg", rebuild=True)))
+        self.assertEqual([], placement.reads)
+
+    def test_no_hosts(self):
+        placement = self.cloud()
+        self.assertEqual([], self.passing(request("fg"), []))
+        self.assertEqual([], placement.reads)
+
+    def test_several_vms(self):
+        """A host drops out when this request has used its slots up; the ledger is read once."""
+        placement = self.cloud()
+        spec = request("fg")
+        rounds = []
+        for chosen in ("a", "b", "a", None):
+            hosts = self.filter.filter_all(self.hosts, spec)
+            rounds.append([state.host for state in hosts])
+            for state in self.hosts:
+                state.num_instances += state.host == chosen
+        self.assertEqual([["a", "b"], ["a", "b"], ["a"], []], rounds)
+        self.assertEqual(1, len(placement.reads))
+
+    def test_vms_that_were_there_before(self):
+        """Nova's count of instances on a host is not ours: only what this request adds counts."""
+        self.cloud()
+        for state in self.hosts:
+            state.num_instances = 40
+        self.assertEqual(["a", "b"], self.passing(request("fg")))
+
+    def test_every_request_reads_anew(self):
+        placement = self.cloud()
+        self.passing(request("fg"))
+        self.hosts = [host(name) for name in "abcd"]
+        placement.summaries = summaries("d", [], [])
+        self.assertEqual(["d"], self.passing(request("fg")))
+        self.assertEqual(2, len(placement.reads))
+
+    def test_placement_refuses(self):
+        self.cloud(status=503)
+        error = self.assertRaises(plugin_request.LedgerUnavailable, self.passing, request("fg"))
+        self.assertIn("503", str(error))
+
+    def test_placement_does_not_answer(self):
+        placement = self.cloud()
+
+        def get(url, version=None):
+            raise ksa_exc.ConnectFailure("nobody there")
+
+        placement.get = get
+        error = self.assertRaises(plugin_request.LedgerUnavailable, self.passing, request("fg"))
+        self.assertIn("nobody there", str(error))
+
+    def test_nothing_is_kept_on_the_filter(self):
+        self.cloud()
+        before = dict(vars(self.filter))
+        self.passing(request("fg"))
+        self.assertEqual(before, vars(self.filter))
+        self.assertEqual(FG, plugin_request.of(self.hosts[0]).tier)

@@ -1,0 +1,46 @@
+"""What setup.cfg installs is what there is."""
+
+import configparser
+import pathlib
+
+import testtools
+
+ROOT = pathlib.Path(__file__).parents[2]
+TOPS = ("nova_twotier", "filters", "weighers", "tools")
+
+
+def listed():
+    """The packages and their directories that setup.cfg names."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    directories = dict(
+        line.split(" = ") for line in config["options"]["package_dir"].split("\n") if " = " in line
+    )
+    return config["options"]["packages"].split(), directories
+
+
+def found(directories):
+    """Every directory of ours with an __init__.py, under the name that it is installed as."""
+    names = {directory: package for package, directory in directories.items()}
+    for top in TOPS:
+        for init in (ROOT / top).rglob("__init__.py"):
+            first, *rest = init.parent.relative_to(ROOT).parts
+            yield ".".join([names.get(first, first), *rest])
+
+
+class TestPackages(testtools.TestCase):
+    def test_every_package_is_listed(self):
+        packages, directories = listed()
+        self.assertEqual(sorted(found(directories)), sorted(packages))
+
+    def test_every_module_is_in_a_package(self):
+        for top in TOPS:
+            for module in (ROOT / top).rglob("*.py"):
+                self.assertTrue((module.parent / "__init__.py").exists(), module)
+
+    def test_mapped_directories_exist(self):
+        _packages, directories = listed()
+        self.assertEqual({"filters", "weighers", "tools"}, set(directories.values()))
+        for package, directory in directories.items():
+            self.assertEqual(f"nova_twotier.{directory}", package)
+            self.assertTrue((ROOT / directory).is_dir(), directory)
