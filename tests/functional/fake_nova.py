@@ -87,6 +87,7 @@ class FakeNova:
         self.faults, self.random = faults, random
         self.fleet: dict[str, Server] = {}
         self.groups: set[str] = set()
+        self.refused: set[str] = set()
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
 
@@ -109,7 +110,7 @@ class FakeNova:
             self.fleet[server.id] = server
             self._under_way[server.id] = self._place
         placed = [self._claim(server) for server in self.servers() if server.task == "scheduling"]
-        if not all(placed):  # all or nothing, as Nova's scheduler
+        if job in self.refused or not all(placed):  # all or nothing, as Nova's scheduler
             for server in self.servers():
                 if server.task == "scheduling":
                     self._unclaim(server.id)

@@ -13,7 +13,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.cloud import CloudError
-from nova_twotier.manager.db.models import OVER, JobState
+from nova_twotier.manager.db.models import OVER, Action, ActionKind, JobState
 from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
@@ -69,7 +69,7 @@ class ManagerTestCase(LedgerTestCase):
         :param lives: rounds of work in each job, in the same order.
         """
         engine = self.engine(policy)
-        worked = [0] * len(arrivals)
+        worked = [0] * len(lives)
         for at in range(ENOUGH):
             self.now += 1
             for due, size, cpu in arrivals:
@@ -152,6 +152,31 @@ class TestManager(ManagerTestCase):
         self.assertEqual(JobState.FAILED, job.state)
         self.assertIn("needs 7 slots, the cluster has 6", job.reason)
         self.check_clean()
+
+    def test_a_job_that_cannot_start(self):
+        self.cloud(seed=6)
+        refused = self.store.submit(2, [0.5], at=0)
+        self.nova.refused.add(refused.uuid)
+        jobs = self.play("amcbf", [(1, 2, 0.5)], lives=[1, 3])
+        self.assertEqual([JobState.FAILED, JobState.FINISHED], [job.state for job in jobs])
+        self.assertIn("No valid host was found", jobs[0].reason)
+        self.check_clean()
+
+    def test_what_a_failure_drops_is_not_begun(self):
+        self.cloud(seed=7)
+        first, second = (self.store.submit(1, [0.5], at=0) for _ in range(2))
+        plan = {"tier": "fg", "how": "immediate"}
+        with self.store.transaction() as session:
+            session.add_all([
+                Action(kind=ActionKind.START, phase=4, job=first.number, plan=plan, begun_at=1.0,
+                       begun={"undoing": "no host"}, created_at=0.0),
+                Action(kind=ActionKind.START, phase=4, job=second.number, plan=plan, begun={},
+                       created_at=0.0),
+            ])
+        self.engine("fcfs").look()
+        self.assertIn("not started", self.kinds(first.number))
+        self.assertEqual(JobState.QUEUED, self.store.job(second.number).state)
+        self.assertEqual([], self.nova.servers())
 
     def test_wishes(self):
         self.cloud(seed=4)
