@@ -13,6 +13,7 @@ test: lint unit functional cloud
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 unit: $(VENV)/test
 	$(BIN)/stestr run

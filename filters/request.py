@@ -72,15 +72,22 @@ def _wanted(spec) -> Tier | None:
         valid = uuidutils.is_uuid_like(job)
         tier = reading.wanted_tier(_get(f"/allocations/{job}")) if valid else None
         if tier is None:
-            LOG.warning("Hint twotier:job=%s names no job in the ledger: no host for %s",
-                        job, spec.instance_uuid)
+            LOG.warning(
+                "Hint twotier:job=%s names no job in the ledger: no host for %s",
+                job,
+                spec.instance_uuid,
+            )
         return tier
     named = spec.flavor.extra_specs.get("twotier:tier", Tier.FG)
     try:
         return Tier(named)
     except ValueError:
-        LOG.warning("Flavor %s has twotier:tier=%s, which is neither fg nor bg: no host for %s",
-                    spec.flavor.name, named, spec.instance_uuid)
+        LOG.warning(
+            "Flavor %s has twotier:tier=%s, which is neither fg nor bg: no host for %s",
+            spec.flavor.name,
+            named,
+            spec.instance_uuid,
+        )
         return None
 
 

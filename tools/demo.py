@@ -59,16 +59,34 @@ def _interrupt(_signum, _frame):
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m nova_twotier.tools.{PROG}", allow_abbrev=False,
+        prog=f"python -m nova_twotier.tools.{PROG}",
+        allow_abbrev=False,
         description="Starts a cloud of fake hosts with real Nova and Placement on loopback, plays "
-                    "an excerpt of KTH-SP2 under each policy, and shows what really happened.")
-    parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path(".demo"), metavar="DIR",
-                        help="directory of everything the demo writes (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=60, metavar="N", choices=range(1, 101),
-                        help="jobs of the excerpt, 1 to 100 (default: %(default)s)")
-    parser.add_argument("--policies", nargs="+", default=["amcbf", "fcfs"], metavar="POLICY",
-                        choices=sorted(POLICIES),
-                        help=f"of {', '.join(sorted(POLICIES))} (default: amcbf fcfs)")
+        "an excerpt of KTH-SP2 under each policy, and shows what really happened.",
+    )
+    parser.add_argument(
+        "--dir",
+        type=pathlib.Path,
+        default=pathlib.Path(".demo"),
+        metavar="DIR",
+        help="directory of everything the demo writes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=60,
+        metavar="N",
+        choices=range(1, 101),
+        help="jobs of the excerpt, 1 to 100 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--policies",
+        nargs="+",
+        default=["amcbf", "fcfs"],
+        metavar="POLICY",
+        choices=sorted(POLICIES),
+        help=f"of {', '.join(sorted(POLICIES))} (default: amcbf fcfs)",
+    )
     return parser
 
 
@@ -78,7 +96,10 @@ def _demo(arguments, console: Console) -> list[dict]:
 
     directory = arguments.dir.absolute()
     cloud = FakeCloud(
-        directory / "cloud", hosts=HOSTS, slots=SLOTS, tiers=TIERS,
+        directory / "cloud",
+        hosts=HOSTS,
+        slots=SLOTS,
+        tiers=TIERS,
         progress=lambda text: say(f"cloud: {text}"),
     )
     say(f"cloud: {HOSTS} hosts with {SLOTS} slots of {TIERS} tiers, in {directory / 'cloud'}")
@@ -87,8 +108,14 @@ def _demo(arguments, console: Console) -> list[dict]:
     try:
         info = cloud.up()
         return [
-            _play(policy, pathlib.Path(info["files"]["manager_conf"]), directory, arguments.jobs,
-                  console, say)
+            _play(
+                policy,
+                pathlib.Path(info["files"]["manager_conf"]),
+                directory,
+                arguments.jobs,
+                console,
+                say,
+            )
             for policy in dict.fromkeys(arguments.policies)
         ]
     finally:
@@ -100,8 +127,9 @@ def _demo(arguments, console: Console) -> list[dict]:
 @contextlib.contextmanager
 def _uninterrupted():
     """Cleaning up is not interrupted by an impatient second Ctrl-C."""
-    before = {number: signal.signal(number, signal.SIG_IGN)
-              for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
@@ -135,7 +163,9 @@ def _write_conf(source: pathlib.Path, path: pathlib.Path, state: pathlib.Path, p
     ini = configparser.RawConfigParser(default_section="", strict=False)
     ini.read(source)
     for section, option, value in (
-        ("DEFAULT", "state_path", str(state)), ("manager", "policy", policy),
+        ("DEFAULT", "state_path", str(state)),
+        ("manager", "policy", policy),
+        ("manager", "poll_interval", "0.5"),
     ):
         if not ini.has_section(section):
             ini.add_section(section)

@@ -32,7 +32,10 @@ def _fail(error: Exception, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="twotier", description="Jobs of the two-tier queue.")
     parser.add_argument(
-        "--config-file", action="append", default=[], metavar="FILE",
+        "--config-file",
+        action="append",
+        default=[],
+        metavar="FILE",
         help="configuration of nova-twotier (default: where oslo.config looks)",
     )
     nouns = parser.add_subparsers(required=True, metavar="job")
@@ -42,7 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     submit = _command(job, "submit", _submit, "put a job in the queue")
     submit.add_argument("--size", type=int, required=True, help="processes (VMs), e.g. 4")
     submit.add_argument(
-        "--cpu", default="1.0", metavar="U[,U...]",
+        "--cpu",
+        default="1.0",
+        metavar="U[,U...]",
         help="CPU utilisation 0..1 of each process, or one for all, e.g. 0.6 (default: 1.0)",
     )
     submit.add_argument("--name", default="", help="a name for people")

@@ -33,7 +33,5 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
 def list_opts():
     """All options, for oslo-config-generator."""
     return [
-        option
-        for module in (cloud, database, manager, scheduler)
-        for option in module.list_opts()
+        option for module in (cloud, database, manager, scheduler) for option in module.list_opts()
     ]

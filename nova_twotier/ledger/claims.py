@@ -57,6 +57,7 @@ def job_tier(placement: Placement, job: str) -> Tier | None:
 
 def admit(placement: Placement, job: str, size: int, tier: Tier, project: str, user: str) -> None:
     """Enter a job, or change the tier of its entry."""
+
     def entry(current):
         return _job_entry(current, size, tier, project, user)
 
@@ -80,8 +81,8 @@ def swap(
     for item in swaps:
         for vm in item.vms:
             changes[vm] = _to_tier(vm, item.tier, tier_of)
-        changes[item.job] = (
-            lambda current, item=item: _job_entry(current, item.size, item.tier, project, user)
+        changes[item.job] = lambda current, item=item: _job_entry(
+            current, item.size, item.tier, project, user
         )
     _rewrite(placement, changes)
 
@@ -100,6 +101,7 @@ def set_cpu_points(
                     if amount:
                         allocation["resources"][names.CPU] = amount
             return current
+
         return change
 
     _rewrite(placement, {vm: with_points(amount) for vm, amount in points.items()})
@@ -125,6 +127,7 @@ def _to_tier(vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]]):
             claim = current["allocations"].pop(uuid)
             current["allocations"][host.provider[tier]] = claim
         return current
+
     return change
 
 

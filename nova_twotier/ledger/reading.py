@@ -62,9 +62,7 @@ class HostView:
         """
         own = self.tier(tier).used + placed
         if tier is Tier.FG:
-            return next_slot_load(
-                self.slots, own, -(-self.bg.used // self.share), self.bg.load
-            )
+            return next_slot_load(self.slots, own, -(-self.bg.used // self.share), self.bg.load)
         return next_slot_load(
             self.slots - self.closed,
             own // self.share,

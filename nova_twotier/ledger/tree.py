@@ -51,14 +51,17 @@ def sync_hosts(placement: Placement, shapes: Mapping[str, Shape]) -> list[TierHo
 
     Hosts whose compute service has not reported to Placement yet are left out, with a warning.
     """
-    providers = {rp["name"]: rp["uuid"] for rp in placement.get("/resource_providers")[
-        "resource_providers"
-    ]}
+    providers = {
+        rp["name"]: rp["uuid"] for rp in placement.get("/resource_providers")["resource_providers"]
+    }
     hosts = []
     for name, shape in sorted(shapes.items()):
         if name not in providers:
-            LOG.warning("Host %s is in a two-tier aggregate but has no provider in Placement; "
-                        "is its nova-compute up?", name)
+            LOG.warning(
+                "Host %s is in a two-tier aggregate but has no provider in Placement; "
+                "is its nova-compute up?",
+                name,
+            )
             continue
         hosts.append(TierHost(name, shape, _sync_host(placement, name, providers[name], shape)))
     return hosts
@@ -94,11 +97,14 @@ def set_closed(placement: Placement, host: TierHost, closed: int) -> None:
     open_places = max(0, host.shape.slots - closed) * (host.shape.tiers - 1)
     reserved = max(0, inventory["total"] - open_places)
     if inventory["reserved"] != reserved:
-        placement.put(f"{url}/{names.SLOT}", {
-            **inventory,
-            "reserved": reserved,
-            "resource_provider_generation": current["resource_provider_generation"],
-        })
+        placement.put(
+            f"{url}/{names.SLOT}",
+            {
+                **inventory,
+                "reserved": reserved,
+                "resource_provider_generation": current["resource_provider_generation"],
+            },
+        )
 
 
 def _ensure_provider(placement: Placement, uuid: str, name: str, parent: str | None = None) -> None:
@@ -117,20 +123,29 @@ def _ensure_inventory(placement: Placement, uuid: str, totals: Mapping[str, int]
     inventories = current["inventories"]
     if {rc: inventory["total"] for rc, inventory in inventories.items()} == dict(totals):
         return
-    placement.put(url, {
-        "resource_provider_generation": current["resource_provider_generation"],
-        "inventories": {
-            rc: {"total": total, "reserved": min(total, inventories.get(rc, {}).get("reserved", 0))}
-            for rc, total in totals.items()
+    placement.put(
+        url,
+        {
+            "resource_provider_generation": current["resource_provider_generation"],
+            "inventories": {
+                rc: {
+                    "total": total,
+                    "reserved": min(total, inventories.get(rc, {}).get("reserved", 0)),
+                }
+                for rc, total in totals.items()
+            },
         },
-    })
+    )
 
 
 def _ensure_trait(placement: Placement, uuid: str, trait: str) -> None:
     url = f"/resource_providers/{uuid}/traits"
     current = placement.get(url)
     if trait not in current["traits"]:
-        placement.put(url, {
-            "resource_provider_generation": current["resource_provider_generation"],
-            "traits": [*current["traits"], trait],
-        })
+        placement.put(
+            url,
+            {
+                "resource_provider_generation": current["resource_provider_generation"],
+                "traits": [*current["traits"], trait],
+            },
+        )

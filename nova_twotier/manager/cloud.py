@@ -89,6 +89,7 @@ def _translated(method):
             ) from error
         except ksa_exc.ClientException as error:
             raise CloudError(f"Nova refused {method.__name__}: {error}") from error
+
     return call
 
 

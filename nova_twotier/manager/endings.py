@@ -41,6 +41,10 @@ def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
 def _end(job: Job, then: JobState, reason: str, seen: Observation) -> Action:
     plan = {"then": then, "reason": reason, "at": seen.at}
     return Action(
-        kind=ActionKind.END, phase=PHASE_END, job=job.number, plan=plan, begun={},
+        kind=ActionKind.END,
+        phase=PHASE_END,
+        job=job.number,
+        plan=plan,
+        begun={},
         created_at=seen.at,
     )

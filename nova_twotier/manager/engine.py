@@ -207,8 +207,11 @@ class Engine:
         )
         snapshot = Snapshot(cluster, tuple(job.core() for job in queue))
         decision = self._policy.schedule(snapshot, self._events, now)
-        session.add_all(planning.records(decision, jobs, seen, now))
         cluster.apply(decision)
+        if any(cluster.overfull(host) for host in range(len(cluster.hosts))):
+            # It would close a slot under a job that is just starting or ending there: a moment.
+            return False
+        session.add_all(planning.records(decision, jobs, seen, now))
         left = tuple(job.core() for job in queue if job.number not in cluster.runs)
         after = Snapshot(cluster, left)
         for job in left:
@@ -220,9 +223,7 @@ class Engine:
     def _note(self, session, notes: list[Note], now: float) -> None:
         for note in notes:
             LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
-            session.add(
-                models.Event(at=now, job=note.job, kind=note.kind, detail=note.detail)
-            )
+            session.add(models.Event(at=now, job=note.job, kind=note.kind, detail=note.detail))
 
     def _request(self, calls: list[tuple[int, Call]]) -> None:
         def make(item):

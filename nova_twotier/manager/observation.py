@@ -11,6 +11,18 @@ from nova_twotier.ledger.tree import TierHost
 from nova_twotier.manager.cloud import Server
 from nova_twotier.manager.db.models import Job
 
+#: Nova's tasks that end with another claim, or none.
+CLAIM_CHANGES = frozenset(
+    {
+        "deleting",
+        "migrating",
+        "shelving",
+        "shelving_image_pending_upload",
+        "shelving_image_uploading",
+        "shelving_offloading",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -103,12 +115,16 @@ class Observation:
         return closed
 
     def missing_points(self, jobs: Iterable[Job]) -> dict[str, int]:
-        """CPU points that the claims of settled servers should have and do not."""
+        """CPU points that the claims of servers should have and do not.
+
+        As soon as they have a claim, since the next placement is ranked by it; but not while Nova
+        is about to change it.
+        """
         points = {}
         for job in jobs:
             for server in self.gang(job):
                 claim = self.claims.get(server.id)
                 wanted = round(100 * job.cpu[server.index])
-                if claim and not server.busy and claim.cpu_points != wanted:
+                if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
                     points[server.id] = wanted
         return points

@@ -26,11 +26,12 @@ def records(
             case decided.Move():
                 swaps.append(_swap(action, jobs, seen))
                 if action.migrating:
-                    plan = {"targets": {str(i): seen.hosts[action.after[i]].name
-                                        for i in action.migrating}}
-                    migrations.append(
-                        _record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now)
-                    )
+                    plan = {
+                        "targets": {
+                            str(i): seen.hosts[action.after[i]].name for i in action.migrating
+                        }
+                    }
+                    migrations.append(_record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 plan = {"tier": action.tier, "how": action.how}

@@ -40,9 +40,7 @@ def conf_file(fakecloud, tmp_path):
     """The manager's configuration, with a queue of its own."""
     path = tmp_path / "state.conf"
     path.write_text(f"[DEFAULT]\nstate_path = {tmp_path}/state\n")
-    return [
-        f"--config-file={fakecloud.info()['files']['manager_conf']}", f"--config-file={path}"
-    ]
+    return [f"--config-file={fakecloud.info()['files']['manager_conf']}", f"--config-file={path}"]
 
 
 def test_no_job_is_lost_or_run_twice_when_the_manager_is_killed(conf_file, tmp_path):

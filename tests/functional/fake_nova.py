@@ -195,12 +195,18 @@ class FakeNova:
         """Schedule: the tier of the job's entry, the least loaded host; whether there was room."""
         tier = reading.wanted_tier(self.placement.get(f"/allocations/{server.job}"))
         views = reading.host_views(self.placement.get(reading.CANDIDATES_URL))
-        candidates = sorted(
-            (views[root].load_beside(tier, 0), name)
-            for name, root in self.roots.items()
-            if root in views and views[root].tier(tier).free
-            and name != other_than and host in (None, name)
-        ) if tier else []
+        candidates = (
+            sorted(
+                (views[root].load_beside(tier, 0), name)
+                for name, root in self.roots.items()
+                if root in views
+                and views[root].tier(tier).free
+                and name != other_than
+                and host in (None, name)
+            )
+            if tier
+            else []
+        )
         for _load, name in candidates:
             root = self.roots[name]
             child = names.child_uuid(root, Tier(tier))
@@ -218,9 +224,15 @@ class FakeNova:
 
     def _write(self, server, resources):
         current = self.placement.get(f"/allocations/{server}")
-        self.placement.post("/allocations", {server: {
-            "allocations": {rp: {"resources": amount} for rp, amount in resources.items()},
-            "project_id": "project", "user_id": "user",
-            "consumer_generation": current.get("consumer_generation"),
-            "consumer_type": names.VM_CONSUMER,
-        }})
+        self.placement.post(
+            "/allocations",
+            {
+                server: {
+                    "allocations": {rp: {"resources": amount} for rp, amount in resources.items()},
+                    "project_id": "project",
+                    "user_id": "user",
+                    "consumer_generation": current.get("consumer_generation"),
+                    "consumer_type": names.VM_CONSUMER,
+                }
+            },
+        )

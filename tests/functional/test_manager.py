@@ -140,9 +140,7 @@ class TestManager(ManagerTestCase):
         arrivals = [(0, 4, 1.0), (1, 6, 1.0), (12, 2, 1.0)]
         jobs = self.play("amcbf", arrivals, lives=[30, 10, 60])
         self.assertEqual([JobState.FINISHED] * 3, [job.state for job in jobs])
-        self.assertEqual(
-            ["submitted", "started", "evicted", "restored", "finished"], self.kinds(3)
-        )
+        self.assertEqual(["submitted", "started", "evicted", "restored", "finished"], self.kinds(3))
         self.assertEqual((1, 1), (jobs[2].evictions, jobs[2].restores))
         self.check_clean()
 
@@ -167,12 +165,27 @@ class TestManager(ManagerTestCase):
         first, second = (self.store.submit(1, [0.5], at=0) for _ in range(2))
         plan = {"tier": "fg", "how": "immediate"}
         with self.store.transaction() as session:
-            session.add_all([
-                Action(kind=ActionKind.START, phase=4, job=first.number, plan=plan, begun_at=1.0,
-                       begun={"undoing": "no host"}, created_at=0.0),
-                Action(kind=ActionKind.START, phase=4, job=second.number, plan=plan, begun={},
-                       created_at=0.0),
-            ])
+            session.add_all(
+                [
+                    Action(
+                        kind=ActionKind.START,
+                        phase=4,
+                        job=first.number,
+                        plan=plan,
+                        begun_at=1.0,
+                        begun={"undoing": "no host"},
+                        created_at=0.0,
+                    ),
+                    Action(
+                        kind=ActionKind.START,
+                        phase=4,
+                        job=second.number,
+                        plan=plan,
+                        begun={},
+                        created_at=0.0,
+                    ),
+                ]
+            )
         self.engine("fcfs").look()
         self.assertIn("not started", self.kinds(first.number))
         self.assertEqual(JobState.QUEUED, self.store.job(second.number).state)

@@ -2,7 +2,7 @@
 
 import importlib
 
-_EXPORTS = {'FakeCloud': 'cloud', 'Settings': 'settings', 'FakeCloudError': 'errors'}
+_EXPORTS = {"FakeCloud": "cloud", "Settings": "settings", "FakeCloudError": "errors"}
 
 __all__ = sorted(_EXPORTS)
 
@@ -13,4 +13,4 @@ def __getattr__(name):
         module = _EXPORTS[name]
     except KeyError:
         raise AttributeError(name) from None
-    return getattr(importlib.import_module(f'{__name__}.{module}'), name)
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

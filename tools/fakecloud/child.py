@@ -6,18 +6,21 @@ import pathlib
 import signal
 import threading
 
-RUN_DIR = 'FAKECLOUD_RUN_DIR'
-NAME = 'FAKECLOUD_NAME'
-_FD = 'FAKECLOUD_FD_'
+RUN_DIR = "FAKECLOUD_RUN_DIR"
+NAME = "FAKECLOUD_NAME"
+_FD = "FAKECLOUD_FD_"
 
 
 def environment(name: str, run_dir: pathlib.Path, fds: dict[str, int]) -> dict[str, str]:
-    return {RUN_DIR: str(run_dir), NAME: name,
-            **{f'{_FD}{name}': str(fd) for name, fd in fds.items()}}
+    return {
+        RUN_DIR: str(run_dir),
+        NAME: name,
+        **{f"{_FD}{name}": str(fd) for name, fd in fds.items()},
+    }
 
 
 def socket_fd(name: str) -> int:
-    return int(os.environ[f'{_FD}{name}'])
+    return int(os.environ[f"{_FD}{name}"])
 
 
 def run_until_told_to_stop(name: str) -> None:
@@ -28,6 +31,6 @@ def run_until_told_to_stop(name: str) -> None:
     end = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: end.set())
-    pathlib.Path(os.environ[RUN_DIR], f'{name}.ready').touch()
+    pathlib.Path(os.environ[RUN_DIR], f"{name}.ready").touch()
     end.wait()
     os._exit(0)

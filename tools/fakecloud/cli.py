@@ -21,10 +21,10 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return arguments.run(arguments)
     except FakeCloudError as error:
-        print(f'fakecloud: {error}', file=sys.stderr)
+        print(f"fakecloud: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
-        print('fakecloud: interrupted', file=sys.stderr)
+        print("fakecloud: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         sys.stderr.close()
@@ -37,63 +37,130 @@ def _interrupt(_signum, _frame):
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='fakecloud', allow_abbrev=False,
-        description='A fake-driver OpenStack cloud on this machine, on loopback ports only.')
-    commands = parser.add_subparsers(title='commands', required=True, metavar='COMMAND')
+        prog="fakecloud",
+        allow_abbrev=False,
+        description="A fake-driver OpenStack cloud on this machine, on loopback ports only.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def command(name, run, text, epilog=None):
-        sub = commands.add_parser(name, help=text, description=text.capitalize() + '.',
-                                  epilog=epilog, allow_abbrev=False)
-        sub.add_argument('--dir', type=pathlib.Path, default=None, metavar='DIR',
-                         help='directory that holds all of the cloud '
-                              '(default: $FAKECLOUD_DIR, or .fakecloud)')
+        sub = commands.add_parser(
+            name, help=text, description=text.capitalize() + ".", epilog=epilog, allow_abbrev=False
+        )
+        sub.add_argument(
+            "--dir",
+            type=pathlib.Path,
+            default=None,
+            metavar="DIR",
+            help="directory that holds all of the cloud (default: $FAKECLOUD_DIR, or .fakecloud)",
+        )
         sub.set_defaults(run=run)
         return sub
 
-    up = command('up', _up, 'start a cloud; it is ready when the command returns',
-                 'Example: fakecloud up --hosts 8 --slots 4 --tiers 2')
+    up = command(
+        "up",
+        _up,
+        "start a cloud; it is ready when the command returns",
+        "Example: fakecloud up --hosts 8 --slots 4 --tiers 2",
+    )
     _up_options(up)
-    down = command('down', _down, 'end the cloud; the logs stay')
-    down.add_argument('--purge', action='store_true', help='remove the directory as well')
-    status = command('status', _status, 'show what is running',
-                     f'Exit status: 0 when the cloud is up, {EXIT_DOWN} when it is not.')
+    down = command("down", _down, "end the cloud; the logs stay")
+    down.add_argument("--purge", action="store_true", help="remove the directory as well")
+    status = command(
+        "status",
+        _status,
+        "show what is running",
+        f"Exit status: 0 when the cloud is up, {EXIT_DOWN} when it is not.",
+    )
     _format_option(status)
-    show = command('logs', _logs, 'show the end of the logs', 'Example: fakecloud logs nova -f')
-    show.add_argument('service', nargs='?', metavar='SERVICE',
-                      help='name of a process as "fakecloud status" prints it (default: all)')
-    show.add_argument('-n', '--lines', type=int, default=20, metavar='LINES',
-                      help='lines to show of each log (default: %(default)s)')
-    show.add_argument('-f', '--follow', action='store_true', help='go on as the logs grow')
+    show = command("logs", _logs, "show the end of the logs", "Example: fakecloud logs nova -f")
+    show.add_argument(
+        "service",
+        nargs="?",
+        metavar="SERVICE",
+        help='name of a process as "fakecloud status" prints it (default: all)',
+    )
+    show.add_argument(
+        "-n",
+        "--lines",
+        type=int,
+        default=20,
+        metavar="LINES",
+        help="lines to show of each log (default: %(default)s)",
+    )
+    show.add_argument("-f", "--follow", action="store_true", help="go on as the logs grow")
     return parser
 
 
 def _up_options(up: argparse.ArgumentParser) -> None:
-    up.add_argument('--hosts', type=int, default=Settings.hosts, metavar='N',
-                    help='fake compute hosts (default: %(default)s)')
-    up.add_argument('--slots', type=int, default=Settings.slots, metavar='L',
-                    help='slots a host: its vCPUs (default: %(default)s)')
-    up.add_argument('--tiers', type=int, default=Settings.tiers, metavar='K',
-                    help='VMs that may share a slot: its tiers (default: %(default)s)')
-    up.add_argument('--no-plugin', dest='plugin', action='store_false',
-                    help="leave Nova's own filters and weighers alone in the scheduler")
-    up.add_argument('--port-base', type=int, metavar='PORT',
-                    help='use the free ports from this one on (default: any free ports)')
+    up.add_argument(
+        "--hosts",
+        type=int,
+        default=Settings.hosts,
+        metavar="N",
+        help="fake compute hosts (default: %(default)s)",
+    )
+    up.add_argument(
+        "--slots",
+        type=int,
+        default=Settings.slots,
+        metavar="L",
+        help="slots a host: its vCPUs (default: %(default)s)",
+    )
+    up.add_argument(
+        "--tiers",
+        type=int,
+        default=Settings.tiers,
+        metavar="K",
+        help="VMs that may share a slot: its tiers (default: %(default)s)",
+    )
+    up.add_argument(
+        "--no-plugin",
+        dest="plugin",
+        action="store_false",
+        help="leave Nova's own filters and weighers alone in the scheduler",
+    )
+    up.add_argument(
+        "--port-base",
+        type=int,
+        metavar="PORT",
+        help="use the free ports from this one on (default: any free ports)",
+    )
     _format_option(up)
-    full = up.add_argument_group('--full')
-    full.add_argument('--full', action='store_true',
-                      help='a process for each service, RabbitMQ, Keystone and Glance')
-    full.add_argument('--computes-per-process', type=int, default=Settings.computes_per_process,
-                      metavar='N', help='hosts in one nova-compute process (default: %(default)s)')
-    full.add_argument('--transport-url', default=DEFAULT_TRANSPORT_URL, metavar='URL',
-                      help='RabbitMQ server (default: %(default)s)')
-    full.add_argument('--database-url', metavar='URL',
-                      help='database server, for example mysql+pymysql://root@127.0.0.1:3306/ '
-                           '(default: SQLite files)')
+    full = up.add_argument_group("--full")
+    full.add_argument(
+        "--full",
+        action="store_true",
+        help="a process for each service, RabbitMQ, Keystone and Glance",
+    )
+    full.add_argument(
+        "--computes-per-process",
+        type=int,
+        default=Settings.computes_per_process,
+        metavar="N",
+        help="hosts in one nova-compute process (default: %(default)s)",
+    )
+    full.add_argument(
+        "--transport-url",
+        default=DEFAULT_TRANSPORT_URL,
+        metavar="URL",
+        help="RabbitMQ server (default: %(default)s)",
+    )
+    full.add_argument(
+        "--database-url",
+        metavar="URL",
+        help="database server, for example mysql+pymysql://root@127.0.0.1:3306/ "
+        "(default: SQLite files)",
+    )
 
 
 def _format_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--format', choices=['table', 'json'], default='table',
-                        help='output format (default: %(default)s)')
+    parser.add_argument(
+        "--format",
+        choices=["table", "json"],
+        default="table",
+        help="output format (default: %(default)s)",
+    )
 
 
 def _cloud(arguments, **options) -> FakeCloud:
@@ -101,41 +168,65 @@ def _cloud(arguments, **options) -> FakeCloud:
 
 
 def _progress(text: str) -> None:
-    print(f'fakecloud: {text}', file=sys.stderr, flush=True)
+    print(f"fakecloud: {text}", file=sys.stderr, flush=True)
 
 
 def _up(arguments) -> int:
-    names = ('hosts', 'slots', 'tiers', 'plugin', 'port_base', 'full', 'computes_per_process',
-             'transport_url', 'database_url')
+    names = (
+        "hosts",
+        "slots",
+        "tiers",
+        "plugin",
+        "port_base",
+        "full",
+        "computes_per_process",
+        "transport_url",
+        "database_url",
+    )
     info = _cloud(arguments, **{name: getattr(arguments, name) for name in names}).up()
-    if arguments.format == 'json':
+    if arguments.format == "json":
         print(json.dumps(info, indent=2))
         return 0
-    _table([('mode', info['mode']),
-            ('hosts', f'{len(info["hosts"])} with {info["slots"]} slots of {info["tiers"]} tiers'),
-            *((f'{name} API', url) for name, url in info['urls'].items()),
-            ('image', info['image']), ('flavors', f'{info["flavor"]}, {info["plain_flavor"]}'),
-            ('credentials', info['files']['openrc']),
-            ('manager', info['files']['manager_conf'])])
+    _table(
+        [
+            ("mode", info["mode"]),
+            ("hosts", f"{len(info['hosts'])} with {info['slots']} slots of {info['tiers']} tiers"),
+            *((f"{name} API", url) for name, url in info["urls"].items()),
+            ("image", info["image"]),
+            ("flavors", f"{info['flavor']}, {info['plain_flavor']}"),
+            ("credentials", info["files"]["openrc"]),
+            ("manager", info["files"]["manager_conf"]),
+        ]
+    )
     return 0
 
 
 def _down(arguments) -> int:
     ended = _cloud(arguments).down(purge=arguments.purge)
-    _progress('down' if ended else 'already down')
+    _progress("down" if ended else "already down")
     return 0
 
 
 def _status(arguments) -> int:
     status = _cloud(arguments).status()
-    if arguments.format == 'json':
+    if arguments.format == "json":
         print(json.dumps(status, indent=2))
     else:
-        _table([('cloud', status['state']), ('directory', status['dir']),
-                *((process['name'], f'{"running" if process["alive"] else "ended"}, '
-                   f'pid {process["pid"]}') for process in status['processes']),
-                *((f'{name} port', port) for name, port in status.get('ports', {}).items())])
-    return 0 if status['state'] == 'up' else EXIT_DOWN
+        _table(
+            [
+                ("cloud", status["state"]),
+                ("directory", status["dir"]),
+                *(
+                    (
+                        process["name"],
+                        f"{'running' if process['alive'] else 'ended'}, pid {process['pid']}",
+                    )
+                    for process in status["processes"]
+                ),
+                *((f"{name} port", port) for name, port in status.get("ports", {}).items()),
+            ]
+        )
+    return 0 if status["state"] == "up" else EXIT_DOWN
 
 
 def _logs(arguments) -> int:
@@ -146,8 +237,8 @@ def _logs(arguments) -> int:
 def _table(rows) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f'{name:<{width}}  {value}')
+        print(f"{name:<{width}}  {value}")
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     sys.exit(main())

@@ -33,12 +33,13 @@ class FakeCloud:
         with self._lock():
             state = self.layout.read_state()
             if state and _healthy(state):
-                changed = self.settings.differences(state['settings'])
+                changed = self.settings.differences(state["settings"])
                 if changed:
                     raise FakeCloudError(
-                        f'a cloud with {", ".join(changed)} is up in {self.layout.root}; '
-                        f'run "fakecloud down" first')
-                self._progress('already up')
+                        f"a cloud with {', '.join(changed)} is up in {self.layout.root}; "
+                        f'run "fakecloud down" first'
+                    )
+                self._progress("already up")
                 return self.info()
             if state:
                 self._progress('cleaning up after a cloud that ended without "fakecloud down"')
@@ -48,8 +49,9 @@ class FakeCloud:
             except BaseException as error:
                 self._end(self.layout.read_state() or {})
                 if isinstance(error, _unexpected()):
-                    raise FakeCloudError(f'cannot start the cloud: {error}; '
-                                         f'the logs are in {self.layout.logs}') from error
+                    raise FakeCloudError(
+                        f"cannot start the cloud: {error}; the logs are in {self.layout.logs}"
+                    ) from error
                 raise
 
     def down(self, purge: bool = False) -> bool:
@@ -68,15 +70,22 @@ class FakeCloud:
         """State of the cloud (up, down or crashed) and of each of its processes."""
         state = self.layout.read_state() if self.layout.root.exists() else None
         if not state:
-            return {'state': 'down', 'dir': str(self.layout.root), 'processes': []}
-        rows = [{'name': process.name, 'pid': process.pid, 'alive': process.alive()}
-                for process in _processes(state)]
-        if state['status'] == 'starting':
-            name = 'starting' if any(row['alive'] for row in rows) else 'crashed'
+            return {"state": "down", "dir": str(self.layout.root), "processes": []}
+        rows = [
+            {"name": process.name, "pid": process.pid, "alive": process.alive()}
+            for process in _processes(state)
+        ]
+        if state["status"] == "starting":
+            name = "starting" if any(row["alive"] for row in rows) else "crashed"
         else:
-            name = 'up' if all(row['alive'] for row in rows) else 'crashed'
-        return {'state': name, 'dir': str(self.layout.root), 'settings': state['settings'],
-                'ports': state['ports'], 'processes': rows}
+            name = "up" if all(row["alive"] for row in rows) else "crashed"
+        return {
+            "state": name,
+            "dir": str(self.layout.root),
+            "settings": state["settings"],
+            "ports": state["ports"],
+            "processes": rows,
+        }
 
     def info(self) -> dict:
         """The content of cloud.json."""
@@ -88,11 +97,13 @@ class FakeCloud:
     def nova(self, token: str | None = None):
         """A novaclient of the administrator, or of the user:project of a token (embedded)."""
         from nova_twotier.tools.fakecloud import bootstrap
+
         return bootstrap.nova_client(handover.read(self.info(), token))
 
     def placement(self):
         """An HTTP client of Placement, as administrator."""
         from nova_twotier.tools.fakecloud import bootstrap
+
         return bootstrap.placement_client(handover.read(self.info()))
 
     def __enter__(self):
@@ -104,7 +115,8 @@ class FakeCloud:
 
     def _lock(self):
         return self.layout.lock(
-            waiting=lambda: self._progress('waiting for another fakecloud command'))
+            waiting=lambda: self._progress("waiting for another fakecloud command")
+        )
 
     def _start(self) -> dict:
         began = time.monotonic()
@@ -112,22 +124,27 @@ class FakeCloud:
         variant_class = self._variant_class()
         sockets = ports.listen(variant_class.servers, self.settings.port_base)
         numbers = {name: sock.getsockname()[1] for name, sock in sockets.items()}
-        state = {'status': 'starting', 'settings': self.settings.to_dict(), 'ports': numbers,
-                 'processes': [], 'discard': {}}
+        state = {
+            "status": "starting",
+            "settings": self.settings.to_dict(),
+            "ports": numbers,
+            "processes": [],
+            "discard": {},
+        }
         try:
             variant = variant_class(self.settings, self.layout, numbers)
             variant.check()
-            state['discard'] = variant.to_discard()
+            state["discard"] = variant.to_discard()
             self.layout.write_state(state)
             variant.prepare(self._progress)
             running = []
             for number, stage in enumerate(variant.stages()):
-                self._progress('starting ' + ', '.join(name for name, *_ in stage))
+                self._progress("starting " + ", ".join(name for name, *_ in stage))
                 started = []
                 for name, argv, served, extra in stage:
                     process = self._spawn(name, argv, {key: sockets[key] for key in served}, extra)
                     started.append(process)
-                    state['processes'].append(dataclasses.asdict(process))
+                    state["processes"].append(dataclasses.asdict(process))
                     self.layout.write_state(state)
                 running += started
                 self._wait_until_ready(started, running)
@@ -136,14 +153,15 @@ class FakeCloud:
             ports.close(sockets)
         self._bootstrap(variant)
         info = handover.write(self.settings, self.layout, variant.access(), running, numbers)
-        state['status'] = 'up'
+        state["status"] = "up"
         self.layout.write_state(state)
-        self._progress(f'ready after {time.monotonic() - began:.1f} s')
+        self._progress(f"ready after {time.monotonic() - began:.1f} s")
         return info
 
     def _variant_class(self):
         if self.settings.full:
             from nova_twotier.tools.fakecloud.full import Full
+
             return Full
         return Embedded
 
@@ -158,30 +176,39 @@ class FakeCloud:
             while not self.layout.ready(process.name).exists():
                 for other in running:
                     if not other.alive():
-                        raise FakeCloudError(self._last_words(other.name, 'ended while starting'))
+                        raise FakeCloudError(self._last_words(other.name, "ended while starting"))
                 if time.monotonic() > deadline:
-                    raise FakeCloudError(self._last_words(
-                        process.name, f'was not ready after {START_PATIENCE:.0f} s'))
+                    raise FakeCloudError(
+                        self._last_words(
+                            process.name, f"was not ready after {START_PATIENCE:.0f} s"
+                        )
+                    )
                 time.sleep(0.05)
 
     def _last_words(self, name: str, what: str, lines: int = 8) -> str:
         log = self.layout.log(name)
-        tail = log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
-        return '\n'.join([f'{name} {what}; all of its log is in {log}', *tail])
+        tail = log.read_text(errors="replace").splitlines()[-lines:] if log.exists() else []
+        return "\n".join([f"{name} {what}; all of its log is in {log}", *tail])
 
     def _bootstrap(self, variant) -> None:
         # Late: novaclient takes as long to import as the services need to start.
         from nova_twotier.tools.fakecloud import bootstrap
+
         bootstrap.run(self.settings, variant.access())
 
     def _end(self, state: dict) -> None:
         processes.stop(_processes(state))
-        discard = state.get('discard')
+        discard = state.get("discard")
         if discard:
             from nova_twotier.tools.fakecloud import servers
+
             servers.discard(discard, self._progress)
-        for path in (self.layout.state, self.layout.cloud_json, self.layout.openrc,
-                     self.layout.manager_conf):
+        for path in (
+            self.layout.state,
+            self.layout.cloud_json,
+            self.layout.openrc,
+            self.layout.manager_conf,
+        ):
             path.unlink(missing_ok=True)
 
 
@@ -189,18 +216,22 @@ def _unexpected() -> tuple[type[Exception], ...]:
     """Failures that are the machine's or a service's, not a mistake in this program."""
     from keystoneauth1 import exceptions as keystoneauth
     from novaclient import exceptions as novaclient
+
     return OSError, keystoneauth.ClientException, novaclient.ClientException
 
 
 def _processes(state: dict) -> list[processes.Process]:
-    return [processes.Process(**fields) for fields in state.get('processes', [])]
+    return [processes.Process(**fields) for fields in state.get("processes", [])]
 
 
 def _healthy(state: dict) -> bool:
-    return state['status'] == 'up' and all(process.alive() for process in _processes(state))
+    return state["status"] == "up" and all(process.alive() for process in _processes(state))
 
 
 def environment() -> dict[str, str]:
     """For the children: the caller's, without settings of other OpenStack installations."""
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith('OS_') and name != 'LISTEN_PID'}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("OS_") and name != "LISTEN_PID"
+    }

@@ -7,10 +7,10 @@ from nova.virt import fake
 from oslo_config import cfg
 
 OPTIONS = [
-    cfg.IntOpt('slots', default=4, min=1, help='Slots a fake host: its number of vCPUs.'),
+    cfg.IntOpt("slots", default=4, min=1, help="Slots a fake host: its number of vCPUs."),
 ]
 
-_NODES = uuid.UUID('5a6e0b6e-7d3b-4f0a-9a53-9a3f3c1d2b10')
+_NODES = uuid.UUID("5a6e0b6e-7d3b-4f0a-9a53-9a3f3c1d2b10")
 
 
 def node_uuid(host: str) -> str:
@@ -23,14 +23,14 @@ class SlotDriver(fake.FakeDriver):
     local_gb = 1024 * 1024
 
     def __init__(self, virtapi, read_only=False):
-        fake.CONF.register_opts(OPTIONS, 'fakecloud')
+        fake.CONF.register_opts(OPTIONS, "fakecloud")
         self.vcpus = fake.CONF.fakecloud.slots
         super().__init__(virtapi, read_only)
 
     def get_available_resource(self, nodename):
         resources = super().get_available_resource(nodename)
         if resources:
-            resources['uuid'] = node_uuid(nodename)
+            resources["uuid"] = node_uuid(nodename)
         return resources
 
     def get_nodenames_by_uuid(self, refresh=False):
@@ -39,5 +39,5 @@ class SlotDriver(fake.FakeDriver):
 
 def register() -> str:
     """Make the driver importable the only way Nova looks for one; returns its option value."""
-    sys.modules['nova.virt.fakecloud'] = sys.modules[__name__]
-    return 'fakecloud.SlotDriver'
+    sys.modules["nova.virt.fakecloud"] = sys.modules[__name__]
+    return "fakecloud.SlotDriver"

@@ -8,13 +8,13 @@ from nova_twotier.tools.fakecloud import inifile
 from nova_twotier.tools.fakecloud.layout import Layout, write_atomically
 from nova_twotier.tools.fakecloud.settings import Settings
 
-FLAVOR = 'twotier.slot'
-PLAIN_FLAVOR = 'plain'
-AGGREGATE = 'twotier'
-REGION = 'RegionOne'
+FLAVOR = "twotier.slot"
+PLAIN_FLAVOR = "plain"
+AGGREGATE = "twotier"
+REGION = "RegionOne"
 
 # Enough for unshelving to a host; from 2.96 on, listing servers reads each one's request as well.
-MICROVERSION = '2.95'
+MICROVERSION = "2.95"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,67 +35,102 @@ class Access:
     def auth(self, endpoint: str) -> dict[str, str]:
         """Options of a keystoneauth section for the service at the endpoint."""
         if self.token:
-            return {'auth_type': 'admin_token', 'endpoint': endpoint, 'token': self.token}
-        return {'auth_type': 'password', 'auth_url': self.identity_url, 'username': self.username,
-                'password': self.password, 'project_name': self.project,
-                'user_domain_name': 'Default', 'project_domain_name': 'Default',
-                'region_name': REGION}
+            return {"auth_type": "admin_token", "endpoint": endpoint, "token": self.token}
+        return {
+            "auth_type": "password",
+            "auth_url": self.identity_url,
+            "username": self.username,
+            "password": self.password,
+            "project_name": self.project,
+            "user_domain_name": "Default",
+            "project_domain_name": "Default",
+            "region_name": REGION,
+        }
 
     def environment(self) -> dict[str, str]:
         """OS_* variables for the `openstack` command."""
-        common = {'OS_IDENTITY_API_VERSION': '3', 'OS_COMPUTE_API_VERSION': MICROVERSION}
+        common = {"OS_IDENTITY_API_VERSION": "3", "OS_COMPUTE_API_VERSION": MICROVERSION}
         if not self.token:
-            return {**common, 'OS_AUTH_TYPE': 'password', 'OS_AUTH_URL': self.identity_url,
-                    'OS_USERNAME': self.username, 'OS_PASSWORD': self.password,
-                    'OS_PROJECT_NAME': self.project, 'OS_USER_DOMAIN_NAME': 'Default',
-                    'OS_PROJECT_DOMAIN_NAME': 'Default', 'OS_REGION_NAME': REGION}
-        return {**common, 'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': self.compute_url,
-                'OS_TOKEN': self.token,
-                'OS_COMPUTE_ENDPOINT_OVERRIDE': self.compute_url,
-                'OS_PLACEMENT_ENDPOINT_OVERRIDE': self.placement_url,
-                'OS_IMAGE_ENDPOINT_OVERRIDE': self.image_url,
-                'OS_IDENTITY_ENDPOINT_OVERRIDE': self.identity_url,
-                'OS_NETWORK_ENDPOINT_OVERRIDE': self.network_url}
+            return {
+                **common,
+                "OS_AUTH_TYPE": "password",
+                "OS_AUTH_URL": self.identity_url,
+                "OS_USERNAME": self.username,
+                "OS_PASSWORD": self.password,
+                "OS_PROJECT_NAME": self.project,
+                "OS_USER_DOMAIN_NAME": "Default",
+                "OS_PROJECT_DOMAIN_NAME": "Default",
+                "OS_REGION_NAME": REGION,
+            }
+        return {
+            **common,
+            "OS_AUTH_TYPE": "admin_token",
+            "OS_ENDPOINT": self.compute_url,
+            "OS_TOKEN": self.token,
+            "OS_COMPUTE_ENDPOINT_OVERRIDE": self.compute_url,
+            "OS_PLACEMENT_ENDPOINT_OVERRIDE": self.placement_url,
+            "OS_IMAGE_ENDPOINT_OVERRIDE": self.image_url,
+            "OS_IDENTITY_ENDPOINT_OVERRIDE": self.identity_url,
+            "OS_NETWORK_ENDPOINT_OVERRIDE": self.network_url,
+        }
 
 
 def write(settings: Settings, layout: Layout, access: Access, processes, ports) -> dict:
     """Write the three files; cloud.json last, its presence says that all is ready."""
-    write_atomically(layout.openrc, ''.join(
-        f'export {name}={shlex.quote(value)}\n' for name, value in access.environment().items()))
-    inifile.write(layout.manager_conf, {
-        'DEFAULT': {'state_path': layout.root / 'twotier'},
-        'nova': access.auth(access.compute_url),
-        'placement': access.auth(access.placement_url),
-        'manager': {'flavor': FLAVOR, 'image': access.image_id},
-    })
+    write_atomically(
+        layout.openrc,
+        "".join(
+            f"export {name}={shlex.quote(value)}\n" for name, value in access.environment().items()
+        ),
+    )
+    inifile.write(
+        layout.manager_conf,
+        {
+            "DEFAULT": {"state_path": layout.root / "twotier"},
+            "nova": access.auth(access.compute_url),
+            "placement": access.auth(access.placement_url),
+            "manager": {"flavor": FLAVOR, "image": access.image_id},
+        },
+    )
     info = {
-        'mode': settings.mode,
-        'dir': str(layout.root),
-        'hosts': settings.host_names,
-        'slots': settings.slots,
-        'tiers': settings.tiers,
-        'plugin': settings.plugin,
-        'urls': {'compute': access.compute_url, 'placement': access.placement_url,
-                 'image': access.image_url, 'network': access.network_url,
-                 'identity': access.identity_url},
-        'image': access.image_id,
-        'flavor': FLAVOR,
-        'plain_flavor': PLAIN_FLAVOR,
-        'aggregate': AGGREGATE,
-        'auth': access.auth(access.compute_url),
-        'pids': {process.name: process.pid for process in processes},
-        'ports': ports,
-        'files': {'openrc': str(layout.openrc), 'manager_conf': str(layout.manager_conf)},
+        "mode": settings.mode,
+        "dir": str(layout.root),
+        "hosts": settings.host_names,
+        "slots": settings.slots,
+        "tiers": settings.tiers,
+        "plugin": settings.plugin,
+        "urls": {
+            "compute": access.compute_url,
+            "placement": access.placement_url,
+            "image": access.image_url,
+            "network": access.network_url,
+            "identity": access.identity_url,
+        },
+        "image": access.image_id,
+        "flavor": FLAVOR,
+        "plain_flavor": PLAIN_FLAVOR,
+        "aggregate": AGGREGATE,
+        "auth": access.auth(access.compute_url),
+        "pids": {process.name: process.pid for process in processes},
+        "ports": ports,
+        "files": {"openrc": str(layout.openrc), "manager_conf": str(layout.manager_conf)},
     }
-    write_atomically(layout.cloud_json, json.dumps(info, indent=2) + '\n')
+    write_atomically(layout.cloud_json, json.dumps(info, indent=2) + "\n")
     return info
 
 
 def read(info: dict, token: str | None = None) -> Access:
     """The access that cloud.json describes, as another user when a token is given (embedded)."""
-    urls, auth = info['urls'], info['auth']
+    urls, auth = info["urls"], info["auth"]
     return Access(
-        compute_url=urls['compute'], placement_url=urls['placement'], image_url=urls['image'],
-        network_url=urls['network'], identity_url=urls['identity'], image_id=info['image'],
-        token=token or auth.get('token'), username=auth.get('username'),
-        password=auth.get('password'), project=auth.get('project_name'))
+        compute_url=urls["compute"],
+        placement_url=urls["placement"],
+        image_url=urls["image"],
+        network_url=urls["network"],
+        identity_url=urls["identity"],
+        image_id=info["image"],
+        token=token or auth.get("token"),
+        username=auth.get("username"),
+        password=auth.get("password"),
+        project=auth.get("project_name"),
+    )

@@ -9,13 +9,13 @@ def render(sections: dict[str, dict]) -> str:
     """Values may be lists: an option that is given several times."""
     lines = []
     for section, options in sections.items():
-        lines.append(f'[{section}]')
+        lines.append(f"[{section}]")
         for name, value in options.items():
             for item in value if isinstance(value, list) else [value]:
                 text = str(item).lower() if isinstance(item, bool) else str(item)
-                lines.append(f'{name} = {text}')
-        lines.append('')
-    return '\n'.join(lines)
+                lines.append(f"{name} = {text}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def write(path: pathlib.Path, sections: dict[str, dict]) -> None:

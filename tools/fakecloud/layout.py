@@ -10,43 +10,43 @@ import shutil
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 
 # What `up` makes anew and `--purge` removes; nothing else in the directory is ours.
-FRESH = ('etc', 'db', 'run', 'images', 'twotier')
-KEPT = ('logs',)
-FILES = ('cloud.json', 'openrc', 'nova-twotier.conf')
+FRESH = ("etc", "db", "run", "images", "twotier")
+KEPT = ("logs",)
+FILES = ("cloud.json", "openrc", "nova-twotier.conf")
 
 
 class Layout:
     def __init__(self, root: pathlib.Path):
         self.root = root
-        self.etc = root / 'etc'
-        self.db = root / 'db'
-        self.run = root / 'run'
-        self.logs = root / 'logs'
-        self.state = root / 'run' / 'state.json'
-        self.cloud_json = root / 'cloud.json'
-        self.openrc = root / 'openrc'
-        self.manager_conf = root / 'nova-twotier.conf'
+        self.etc = root / "etc"
+        self.db = root / "db"
+        self.run = root / "run"
+        self.logs = root / "logs"
+        self.state = root / "run" / "state.json"
+        self.cloud_json = root / "cloud.json"
+        self.openrc = root / "openrc"
+        self.manager_conf = root / "nova-twotier.conf"
 
     def log(self, service: str) -> pathlib.Path:
-        return self.logs / f'{service}.log'
+        return self.logs / f"{service}.log"
 
     def ready(self, service: str) -> pathlib.Path:
-        return self.run / f'{service}.ready'
+        return self.run / f"{service}.ready"
 
     def make_fresh(self) -> None:
         """Empty directories for a new cloud; the logs of the last one move to *.log.1."""
         self._remove_fresh()
         for name in FRESH + KEPT:
             (self.root / name).mkdir(parents=True, exist_ok=True)
-        for log in self.logs.glob('*.log'):
-            log.replace(log.with_suffix('.log.1'))
+        for log in self.logs.glob("*.log"):
+            log.replace(log.with_suffix(".log.1"))
 
     def purge(self) -> None:
         """Remove what is ours, and the directory when nothing else is in it."""
         self._remove_fresh()
         for name in KEPT:
             shutil.rmtree(self.root / name, ignore_errors=True)
-        (self.root / '.lock').unlink(missing_ok=True)
+        (self.root / ".lock").unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.root.rmdir()
 
@@ -61,10 +61,11 @@ class Layout:
         """One `up` or `down` at a time; calls waiting() once when another one is at work."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            handle = open(self.root / '.lock', 'w')  # noqa: SIM115 - closed by the with below
+            handle = open(self.root / ".lock", "w")  # noqa: SIM115 - closed by the with below
         except OSError as error:
             raise FakeCloudError(
-                f'cannot write to {self.root}: {error.strerror}; choose another --dir') from error
+                f"cannot write to {self.root}: {error.strerror}; choose another --dir"
+            ) from error
         with handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,15 +82,16 @@ class Layout:
             return None
         except ValueError as error:
             raise FakeCloudError(
-                f'{self.state} is damaged: end the processes of this cloud by hand, '
-                f'then remove {self.root}') from error
+                f"{self.state} is damaged: end the processes of this cloud by hand, "
+                f"then remove {self.root}"
+            ) from error
 
     def write_state(self, state: dict) -> None:
-        write_atomically(self.state, json.dumps(state, indent=2) + '\n')
+        write_atomically(self.state, json.dumps(state, indent=2) + "\n")
 
 
 def write_atomically(path: pathlib.Path, text: str, mode: int = 0o600) -> None:
-    scratch = path.with_name(f'.{path.name}.{os.getpid()}')
-    with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), 'w') as handle:
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as handle:
         handle.write(text)
     scratch.replace(path)

@@ -9,18 +9,18 @@ from nova_twotier.tools.fakecloud.layout import Layout
 
 
 def show(layout: Layout, service: str | None, lines: int, follow: bool) -> None:
-    paths = sorted(layout.logs.glob('*.log'))
+    paths = sorted(layout.logs.glob("*.log"))
     names = [path.stem for path in paths]
     if service is not None:
         paths = [path for path in paths if path.stem == service]
         if not paths:
-            known = f'; there are logs of {", ".join(names)}' if names else ''
-            raise FakeCloudError(f'no log of {service} in {layout.logs}{known}')
+            known = f"; there are logs of {', '.join(names)}" if names else ""
+            raise FakeCloudError(f"no log of {service} in {layout.logs}{known}")
     if not paths:
         raise FakeCloudError(f'no logs in {layout.logs}; run "fakecloud up" first')
     positions = {}
     for path in paths:
-        with open(path, errors='replace') as log:
+        with open(path, errors="replace") as log:
             for line in collections.deque(log, maxlen=max(lines, 0)):
                 _print(line, path, len(paths))
             positions[path] = log.tell()
@@ -28,7 +28,7 @@ def show(layout: Layout, service: str | None, lines: int, follow: bool) -> None:
         sys.stdout.flush()
         time.sleep(0.3)
         for path in paths:
-            with open(path, errors='replace') as log:
+            with open(path, errors="replace") as log:
                 log.seek(positions[path])
                 for line in log:
                     _print(line, path, len(paths))
@@ -36,5 +36,5 @@ def show(layout: Layout, service: str | None, lines: int, follow: bool) -> None:
 
 
 def _print(line: str, path, count: int) -> None:
-    prefix = f'{path.stem}: ' if count > 1 else ''
-    print(f'{prefix}{line}', end='' if line.endswith('\n') else '\n')
+    prefix = f"{path.stem}: " if count > 1 else ""
+    print(f"{prefix}{line}", end="" if line.endswith("\n") else "\n")

@@ -4,7 +4,7 @@ import socket
 
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 
-ADDRESS = '127.0.0.1'
+ADDRESS = "127.0.0.1"
 
 # Room for the clients that connect while their server still imports OpenStack.
 BACKLOG = 128
@@ -23,8 +23,9 @@ def listen(names: list[str], port_base: int | None = None) -> dict[str, socket.s
                 except OSError as error:
                     if not port_base or candidate >= min(port_base + 500, 65535):
                         raise FakeCloudError(
-                            f'no free port on {ADDRESS} for {name}: {error.strerror}; '
-                            f'try another --port-base') from error
+                            f"no free port on {ADDRESS} for {name}: {error.strerror}; "
+                            f"try another --port-base"
+                        ) from error
                     candidate += 1
             if port_base:
                 candidate += 1

@@ -35,15 +35,22 @@ class Process:
         return []
 
 
-def start(name: str, argv: list[str], log: pathlib.Path, env: dict[str, str],
-          fds: list[int] = ()) -> Process:
+def start(
+    name: str, argv: list[str], log: pathlib.Path, env: dict[str, str], fds: list[int] = ()
+) -> Process:
     """Start argv in a session of its own, its output in the log file."""
-    with open(log, 'ab') as output:
+    with open(log, "ab") as output:
         child = subprocess.Popen(  # noqa: S603 - our own modules
-            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, pass_fds=fds,
-            start_new_session=True)
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=env,
+            pass_fds=fds,
+            start_new_session=True,
+        )
     _children.append(child)
-    return Process(name, child.pid, _started(child.pid) or 'gone')
+    return Process(name, child.pid, _started(child.pid) or "gone")
 
 
 def stop(processes: list[Process], grace: float = GRACE) -> None:
@@ -67,26 +74,26 @@ def _members(processes: list[Process]) -> set[int]:
 def _stat(pid: int) -> list[str] | None:
     """Fields of /proc/<pid>/stat from the state on; None for a process that is gone or a zombie."""
     try:
-        text = pathlib.Path(f'/proc/{pid}/stat').read_text()
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    fields = text.rpartition(')')[2].split()
-    return None if fields[0] in 'ZX' else fields
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else fields
 
 
 def _started(pid: int) -> str | None:
     """When the process was started, in clock ticks of this boot of the machine."""
     fields = _stat(pid)
-    return fields and f'{_boot_id()}:{fields[19]}'
+    return fields and f"{_boot_id()}:{fields[19]}"
 
 
 def _boot_id() -> str:
-    return pathlib.Path('/proc/sys/kernel/random/boot_id').read_text().strip()
+    return pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def _session(leader: int) -> list[int]:
     members = []
-    for entry in os.listdir('/proc'):
+    for entry in os.listdir("/proc"):
         if entry.isdigit():
             fields = _stat(int(entry))
             if fields and int(fields[3]) == leader:

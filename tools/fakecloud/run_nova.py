@@ -2,7 +2,7 @@
 
 from nova import monkey_patch
 
-monkey_patch.patch(backend='threading')
+monkey_patch.patch(backend="threading")
 
 import configparser  # noqa: E402 - nothing may come before the patch
 import os  # noqa: E402
@@ -16,23 +16,23 @@ def main() -> None:
     sqlite.patch()
     driver.register()
     cloud = configparser.ConfigParser(interpolation=None)
-    cloud.read(pathlib.Path(os.environ['OS_NOVA_CONFIG_DIR']) / 'fakecloud.conf')
-    hosts = cloud['cloud']['hosts'].split(',')
+    cloud.read(pathlib.Path(os.environ["OS_NOVA_CONFIG_DIR"]) / "fakecloud.conf")
+    hosts = cloud["cloud"]["hosts"].split(",")
 
-    serve(child.socket_fd('image'), stubs.Glance(), threads=4)
-    serve(child.socket_fd('network'), stubs.neutron, threads=4)
-    serve(child.socket_fd('identity'), stubs.keystone, threads=2)
+    serve(child.socket_fd("image"), stubs.Glance(), threads=4)
+    serve(child.socket_fd("network"), stubs.neutron, threads=4)
+    serve(child.socket_fd("identity"), stubs.keystone, threads=2)
     services.configure()
-    services.create_cells(cloud['cloud']['cell0'])
-    services.start('nova-conductor')
-    services.start('nova-scheduler')
+    services.create_cells(cloud["cloud"]["cell0"])
+    services.start("nova-conductor")
+    services.start("nova-scheduler")
     for host in hosts:
-        services.start('nova-compute', host)
+        services.start("nova-compute", host)
     services.map_hosts(hosts)
     services.remember_versions()
-    serve(child.socket_fd('compute'), services.api(), threads=16)
-    child.run_until_told_to_stop('nova')
+    serve(child.socket_fd("compute"), services.api(), threads=16)
+    child.run_until_told_to_stop("nova")
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

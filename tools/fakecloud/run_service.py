@@ -2,7 +2,7 @@
 
 from nova import monkey_patch
 
-monkey_patch.patch(backend='threading')
+monkey_patch.patch(backend="threading")
 
 import configparser  # noqa: E402 - nothing may come before the patch
 import os  # noqa: E402
@@ -20,25 +20,26 @@ def main() -> None:
     sqlite.patch()
     driver.register()
     cloud = configparser.ConfigParser(interpolation=None)
-    cloud.read(pathlib.Path(os.environ['OS_NOVA_CONFIG_DIR']) / 'fakecloud.conf')
+    cloud.read(pathlib.Path(os.environ["OS_NOVA_CONFIG_DIR"]) / "fakecloud.conf")
     services.configure()
-    if part == 'cells':
-        services.create_cells(cloud['cloud']['cell0'])
+    if part == "cells":
+        services.create_cells(cloud["cloud"]["cell0"])
         return
-    if part == 'api':
+    if part == "api":
         from nova_twotier.tools.fakecloud.server import serve
+
         application = services.api()
-        services.map_hosts(cloud['cloud']['hosts'].split(','))
+        services.map_hosts(cloud["cloud"]["hosts"].split(","))
         services.remember_versions()
-        serve(child.socket_fd('compute'), application, threads=16)
-    elif part == 'compute':
+        serve(child.socket_fd("compute"), application, threads=16)
+    elif part == "compute":
         services.without_database()
         for host in hosts:
-            services.start('nova-compute', host)
+            services.start("nova-compute", host)
     else:
-        services.start(f'nova-{part}')
-    child.run_until_told_to_stop(os.environ['FAKECLOUD_NAME'])
+        services.start(f"nova-{part}")
+    child.run_until_told_to_stop(os.environ["FAKECLOUD_NAME"])
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ def configure() -> None:
     from nova import objects
     from nova.api.openstack import wsgi_app
 
-    wsgi_app.init_global_data(wsgi_app._get_config_files(), 'osapi_compute', 'nova-api')
+    wsgi_app.init_global_data(wsgi_app._get_config_files(), "osapi_compute", "nova-api")
     os_vif.initialize()
     objects.register_all()
     conf = wsgi_app.CONF
@@ -27,11 +27,19 @@ def create_cells(cell0: str) -> None:
 
     ctxt = context.get_admin_context()
     objects.CellMapping(
-        ctxt, uuid=objects.CellMapping.CELL0_UUID, name='cell0',
-        transport_url='none:///', database_connection=cell0).create()
+        ctxt,
+        uuid=objects.CellMapping.CELL0_UUID,
+        name="cell0",
+        transport_url="none:///",
+        database_connection=cell0,
+    ).create()
     objects.CellMapping(
-        ctxt, uuid=uuidutils.generate_uuid(), name='cell1',
-        transport_url=CONF.transport_url, database_connection=CONF.database.connection).create()
+        ctxt,
+        uuid=uuidutils.generate_uuid(),
+        name="cell1",
+        transport_url=CONF.transport_url,
+        database_connection=CONF.database.connection,
+    ).create()
 
 
 def start(binary: str, host: str | None = None):
@@ -41,10 +49,12 @@ def start(binary: str, host: str | None = None):
     from nova.scheduler import rpcapi as scheduler_rpcapi
 
     topics = {
-        'nova-conductor': {'topic': conductor_rpcapi.RPC_TOPIC},
-        'nova-scheduler': {'topic': scheduler_rpcapi.RPC_TOPIC},
-        'nova-compute': {'topic': compute_rpcapi.RPC_TOPIC,
-                         'topic_alt': getattr(compute_rpcapi, 'RPC_TOPIC_ALT', None)},
+        "nova-conductor": {"topic": conductor_rpcapi.RPC_TOPIC},
+        "nova-scheduler": {"topic": scheduler_rpcapi.RPC_TOPIC},
+        "nova-compute": {
+            "topic": compute_rpcapi.RPC_TOPIC,
+            "topic_alt": getattr(compute_rpcapi, "RPC_TOPIC_ALT", None),
+        },
     }
     running = service.Service.create(host=host, binary=binary, **topics[binary])
     running.start()
@@ -68,13 +78,15 @@ def map_hosts(hosts: list[str]) -> None:
 def remember_versions() -> None:
     """Ask the database only once how old the services are; too early, and the answer is wrong."""
     from nova import objects
+
     objects.Service.enable_min_version_cache()
 
 
 def api():
     """The WSGI application of the compute API."""
     from nova.api.openstack import wsgi_app
-    return wsgi_app.init_application('osapi_compute', 'nova-api')
+
+    return wsgi_app.init_application("osapi_compute", "nova-api")
 
 
 def without_database() -> None:
@@ -92,12 +104,12 @@ def without_database() -> None:
 
 def prefix_topics() -> None:
     """Keep the messages of two clouds on one RabbitMQ apart, without rights to make a vhost."""
-    prefix = os.environ['FAKECLOUD_TOPIC_PREFIX']
+    prefix = os.environ["FAKECLOUD_TOPIC_PREFIX"]
     from nova.compute import rpcapi as compute_rpcapi
     from nova.conductor import rpcapi as conductor_rpcapi
     from nova.scheduler import rpcapi as scheduler_rpcapi
 
     for module in (compute_rpcapi, conductor_rpcapi, scheduler_rpcapi):
-        for name in ('RPC_TOPIC', 'RPC_TOPIC_ALT'):
+        for name in ("RPC_TOPIC", "RPC_TOPIC_ALT"):
             if hasattr(module, name):
-                setattr(module, name, f'{prefix}-{getattr(module, name)}')
+                setattr(module, name, f"{prefix}-{getattr(module, name)}")

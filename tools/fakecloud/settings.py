@@ -6,13 +6,13 @@ import pathlib
 
 from nova_twotier.tools.fakecloud.errors import UsageError
 
-DEFAULT_TRANSPORT_URL = 'rabbit://guest:guest@127.0.0.1:5672/'
+DEFAULT_TRANSPORT_URL = "rabbit://guest:guest@127.0.0.1:5672/"
 
 MAX_HOSTS = 1000
 
 
 def default_dir() -> pathlib.Path:
-    return pathlib.Path(os.environ.get('FAKECLOUD_DIR') or '.fakecloud')
+    return pathlib.Path(os.environ.get("FAKECLOUD_DIR") or ".fakecloud")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,33 +43,39 @@ class Settings:
     database_url: str | None = None
 
     def __post_init__(self):
-        object.__setattr__(self, 'dir', pathlib.Path(self.dir).expanduser().absolute())
-        for name, low, high in (('hosts', 1, MAX_HOSTS), ('slots', 1, 1024), ('tiers', 1, 64),
-                                ('computes_per_process', 1, MAX_HOSTS)):
+        object.__setattr__(self, "dir", pathlib.Path(self.dir).expanduser().absolute())
+        for name, low, high in (
+            ("hosts", 1, MAX_HOSTS),
+            ("slots", 1, 1024),
+            ("tiers", 1, 64),
+            ("computes_per_process", 1, MAX_HOSTS),
+        ):
             value = getattr(self, name)
             if not low <= value <= high:
-                option = '--' + name.replace('_', '-')
-                raise UsageError(f'{option} must be from {low} to {high}, not {value}')
+                option = "--" + name.replace("_", "-")
+                raise UsageError(f"{option} must be from {low} to {high}, not {value}")
         if self.port_base is not None and not 1024 <= self.port_base <= 65000:
-            raise UsageError(f'--port-base must be from 1024 to 65000, not {self.port_base}')
+            raise UsageError(f"--port-base must be from 1024 to 65000, not {self.port_base}")
 
     @property
     def mode(self) -> str:
-        return 'full' if self.full else 'embedded'
+        return "full" if self.full else "embedded"
 
     @property
     def host_names(self) -> list[str]:
         """host1, host2, ...; padded with zeros so that they sort."""
         width = len(str(self.hosts))
-        return [f'host{number:0{width}d}' for number in range(1, self.hosts + 1)]
+        return [f"host{number:0{width}d}" for number in range(1, self.hosts + 1)]
 
     def to_dict(self) -> dict:
         values = dataclasses.asdict(self)
-        values['dir'] = str(self.dir)
+        values["dir"] = str(self.dir)
         return values
 
     def differences(self, running: dict) -> list[str]:
         """Options whose value in the running cloud is another one."""
-        return [f'--{name.replace("_", "-")} {running.get(name)}'
-                for name, value in self.to_dict().items()
-                if name != 'dir' and running.get(name) != value]
+        return [
+            f"--{name.replace('_', '-')} {running.get(name)}"
+            for name, value in self.to_dict().items()
+            if name != "dir" and running.get(name) != value
+        ]

@@ -115,7 +115,7 @@ def colour(number: int) -> str:
 
 def ink(background: str) -> str:
     """Black or white, whichever is read better on the colour."""
-    red, green, blue = (int(background[i:i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(background[i : i + 2], 16) for i in (1, 3, 5))
     return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 

@@ -19,7 +19,10 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     lines = max(heights.values()) + 1
     total = lines * LINE + 290
     figure = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, vertical_spacing=20 / total,
+        rows=2,
+        cols=1,
+        shared_xaxes=True,
+        vertical_spacing=20 / total,
         row_heights=[1 - 110 / total, 110 / total],
     )
     for tier in Tier:
@@ -47,7 +50,10 @@ def _bars(chart: Chart, heights, tier: Tier):
             "line": {"color": "#222222" if front else fills, "width": 0.6},
             "opacity": 1 if front else 0.75,
             "pattern": {
-                "shape": "" if front else "/", "size": 5, "solidity": 0.35, "fillmode": "overlay",
+                "shape": "" if front else "/",
+                "size": 5,
+                "solidity": 0.35,
+                "fillmode": "overlay",
                 "fgcolor": "#ffffff",
             },
         },
@@ -87,50 +93,78 @@ def _marks(chart: Chart):
             mode="markers",
             x=[at for at, _y, _interval in places],
             y=[y for _at, y, _interval in places],
-            marker={"symbol": mark.plotly, "size": 10, "color": mark.colour,
-                    "line": {"color": "white", "width": 1}},
-            hovertext=[f"{mark.name}<br>{_hover(interval, chart)}"
-                       for _at, _y, interval in places],
+            marker={
+                "symbol": mark.plotly,
+                "size": 10,
+                "color": mark.colour,
+                "line": {"color": "white", "width": 1},
+            },
+            hovertext=[f"{mark.name}<br>{_hover(interval, chart)}" for _at, _y, interval in places],
             hoverinfo="text",
         )
 
 
 def _waiting(chart: Chart):
     return graph_objects.Scatter(
-        name="jobs waiting", x=[length.at for length in chart.waiting],
-        y=[length.jobs for length in chart.waiting], mode="lines", fill="tozeroy",
-        line={"shape": "hv", "color": "#b0562f", "width": 1}, showlegend=False,
+        name="jobs waiting",
+        x=[length.at for length in chart.waiting],
+        y=[length.jobs for length in chart.waiting],
+        mode="lines",
+        fill="tozeroy",
+        line={"shape": "hv", "color": "#b0562f", "width": 1},
+        showlegend=False,
         hovertemplate="%{y} jobs wait at %{x:.0f} s<extra></extra>",
     )
 
 
 def _frame(figure, chart: Chart, heights, total: float) -> None:
     figure.update_layout(
-        title={"text": chart.title, "x": 0.01, "y": 1 - 22 / total}, barmode="overlay",
-        height=total, template="plotly_white", hovermode="closest",
+        title={"text": chart.title, "x": 0.01, "y": 1 - 22 / total},
+        barmode="overlay",
+        height=total,
+        template="plotly_white",
+        hovermode="closest",
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         margin={"l": 110, "r": 20, "t": 90, "b": 50},
     )
     figure.update_yaxes(
-        row=1, col=1, range=[max(heights.values()) + 0.8, -0.8], showgrid=False, zeroline=False,
+        row=1,
+        col=1,
+        range=[max(heights.values()) + 0.8, -0.8],
+        showgrid=False,
+        zeroline=False,
         tickvals=list(heights.values()),
         ticktext=[f"{lane.slot + 1} {lane.tier}" for lane in heights],
         tickfont={"size": 9},
     )
     figure.update_xaxes(range=[0, chart.end], gridcolor="#dddddd")
     figure.update_xaxes(
-        row=2, col=1,
+        row=2,
+        col=1,
         title="wall time (s); numbers in the bars are job numbers; trace time when you point",
     )
     figure.update_yaxes(row=2, col=1, title="jobs waiting", rangemode="tozero", tickformat="d")
     for lane, y in heights.items():
         if lane.tier is Tier.BG:
-            figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor="#f1f1f4", line_width=0,
-                             layer="below", row=1, col=1)
+            figure.add_hrect(
+                y0=y - 0.5,
+                y1=y + 0.5,
+                fillcolor="#f1f1f4",
+                line_width=0,
+                layer="below",
+                row=1,
+                col=1,
+            )
     for number, (host, (first, last)) in enumerate(chart.hosts().items()):
         figure.add_annotation(
-            text=f"<b>{host}</b>", x=0, xref="paper", xshift=-65, y=(first + last) / 2, yref="y",
-            showarrow=False, textangle=-90,
+            text=f"<b>{host}</b>",
+            x=0,
+            xref="paper",
+            xshift=-65,
+            y=(first + last) / 2,
+            yref="y",
+            showarrow=False,
+            textangle=-90,
         )
         if number:
             figure.add_hline(y=first - 0.95, line={"color": "#333333", "width": 1}, row=1, col=1)

@@ -54,11 +54,15 @@ class Invariants:
         """Check a sample; `at` is for the report, in wall seconds since the replay began."""
         when = f"at {at:.0f} s"
         self._capacity(sample, when)
-        self._twice(ONE_CLAIM, when, {
-            server.id: f"VM {server.id} holds {len(sample.claims[server.id])} slots"
-            for server in sample.servers
-            if len(sample.claims.get(server.id, ())) > 1
-        })
+        self._twice(
+            ONE_CLAIM,
+            when,
+            {
+                server.id: f"VM {server.id} holds {len(sample.claims[server.id])} slots"
+                for server in sample.servers
+                if len(sample.claims.get(server.id, ())) > 1
+            },
+        )
         self._twice(CLOSED, when, self._under_closed(sample))
         self._gangs(sample, when)
 
@@ -67,9 +71,12 @@ class Invariants:
         used = Counter((c.host, c.tier) for held in sample.claims.values() for c in held)
         for host in sample.hosts:
             for tier in Tier:
-                self._check(CAPACITY, used[host.name, tier] <= host.shape.places(tier),
+                self._check(
+                    CAPACITY,
+                    used[host.name, tier] <= host.shape.places(tier),
                     f"{when} {host.name} has {used[host.name, tier]} claims for "
-                    f"{host.shape.places(tier)} {tier} places")
+                    f"{host.shape.places(tier)} {tier} places",
+                )
 
     def _under_closed(self, sample: Sample) -> dict[str, str]:
         """Hosts with more background VMs than their open slots take."""
@@ -81,23 +88,23 @@ class Invariants:
                 continue
             if claim.tier is Tier.BG:
                 background[claim.host] += 1
-            elif server.index < entry.size and is_hot(
-                entry.job.cpu[server.index], self._threshold
-            ):
+            elif server.index < entry.size and is_hot(entry.job.cpu[server.index], self._threshold):
                 hot[claim.host] += 1
         return {
             host.name: f"{host.name} has {background[host.name]} background VMs, "
             f"{hot[host.name]} of its {host.shape.slots} slots are closed"
             for host in sample.hosts
-            if background[host.name]
-            > (host.shape.slots - hot[host.name]) * (host.shape.tiers - 1)
+            if background[host.name] > (host.shape.slots - hot[host.name]) * (host.shape.tiers - 1)
         }
 
     def _gangs(self, sample: Sample, when: str) -> None:
         for uuid, gang in sample.gangs().items():
             if entry := self._roster.find(uuid):
-                self._check(GANG, len(gang) <= entry.size,
-                    f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes")
+                self._check(
+                    GANG,
+                    len(gang) <= entry.size,
+                    f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes",
+                )
 
     def end(
         self,
@@ -116,8 +123,9 @@ class Invariants:
         for entry in self._roster:
             times = finishes.get(entry.number, 0)
             expected = 0 if entry.number in rejected else 1
-            self._check(ONCE, times == expected,
-                f"{entry.job.name} finished {times} times, not {expected}")
+            self._check(
+                ONCE, times == expected, f"{entry.job.name} finished {times} times, not {expected}"
+            )
             if times and not guests.done(entry):
                 share = guests.share(entry)
                 self._check(ONCE, False, f"{entry.job.name} was ended at {share:.0%} of its work")

@@ -47,11 +47,7 @@ def assign(
     # Those that come by a swap choose first: they have a slot to keep.
     for interval in sorted(intervals, key=lambda i: (i.begin, i.came != "swap", i.job, i.process)):
         vm = interval.job, interval.process
-        own = [
-            lane
-            for lane in free_at
-            if (lane.host, lane.tier) == (interval.host, interval.tier)
-        ]
+        own = [lane for lane in free_at if (lane.host, lane.tier) == (interval.host, interval.tier)]
         kept = slot_of.get(vm)
 
         def preference(lane, interval=interval, kept=kept):

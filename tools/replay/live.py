@@ -52,7 +52,7 @@ class PlainView:
         self._next = 0.0
 
     def __call__(self, player: Player) -> None:
-        new = player.recorder.happenings[self._shown:]
+        new = player.recorder.happenings[self._shown :]
         self._shown += len(new)
         for happening in new:
             self.say(describe(happening, player))
@@ -81,15 +81,21 @@ class LiveView:
         self._console = console
         self._live = live
         self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(None), MofNCompleteColumn(),
-            TextColumn("jobs"), expand=True, console=console,
+            TextColumn("{task.description}"),
+            BarColumn(None),
+            MofNCompleteColumn(),
+            TextColumn("jobs"),
+            expand=True,
+            console=console,
         )
         self._task = self._bar.add_task("replay", total=None)
 
     def __call__(self, player: Player) -> None:
         hours = player.clock.trace(player.now()) / 3600
         self._bar.update(
-            self._task, total=len(player.jobs), completed=len(player.look.over),
+            self._task,
+            total=len(player.jobs),
+            completed=len(player.look.over),
             description=f"{player.elapsed():4.0f} s  trace {hours:.1f} h",
         )
         last = "\n".join(

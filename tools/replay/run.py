@@ -74,16 +74,19 @@ def replay(
     with contextlib.closing(store):
         player = _play(store, cloud, sampler, jobs, settings, console, trace, watch)
     title = settings.name or conf.manager.policy
-    done = summary.summarise(player, {
-        "name": title,
-        "policy": conf.manager.policy,
-        "trace": settings.trace.name,
-        "speedup": settings.speedup,
-        "load_scale": settings.load_scale,
-        "seed": settings.seed,
-        "slots": slots,
-        "interrupted": player.interrupted,
-    })
+    done = summary.summarise(
+        player,
+        {
+            "name": title,
+            "policy": conf.manager.policy,
+            "trace": settings.trace.name,
+            "speedup": settings.speedup,
+            "load_scale": settings.load_scale,
+            "seed": settings.seed,
+            "slots": slots,
+            "interrupted": player.interrupted,
+        },
+    )
     _write(settings.out, done, chart.of(player, _title(done), shapes), console)
     return done
 
@@ -126,8 +129,14 @@ def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch
             shown(player)
 
         player = Player(
-            jobs=jobs, queue=Queue(store, roster), roster=roster, cloud=cloud, sampler=sampler,
-            clock=Clock(time.time(), settings.speedup), show=each_round, say=shown.say,
+            jobs=jobs,
+            queue=Queue(store, roster),
+            roster=roster,
+            cloud=cloud,
+            sampler=sampler,
+            clock=Clock(time.time(), settings.speedup),
+            show=each_round,
+            say=shown.say,
         )
         player.play(settings.timeout)
     return player
@@ -135,9 +144,7 @@ def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch
 
 def _title(done: dict) -> str:
     totals = done["totals"]
-    return (
-        f"{done['name']}: {totals['jobs']} jobs of {done['trace']}, what Nova and Placement did"
-    )
+    return f"{done['name']}: {totals['jobs']} jobs of {done['trace']}, what Nova and Placement did"
 
 
 def _write(out: pathlib.Path, done: dict, drawn: chart.Chart, console: Console) -> None:

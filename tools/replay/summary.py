@@ -47,8 +47,10 @@ def summarise(player: Player, about: dict) -> dict:
         "jobs": len(jobs),
         "finished": len(finished),
         "rejected": len(player.look.rejected),
-        **{key: _mean(job[key] for job in finished)
-           for key in ("response", "wait", "bounded_slowdown")},
+        **{
+            key: _mean(job[key] for job in finished)
+            for key in ("response", "wait", "bounded_slowdown")
+        },
         "background_starts": sum(_background_start(happening) for happening in happened),
         "evictions": kinds[Kind.EVICT],
         "restores": kinds[Kind.RESTORE],
@@ -97,9 +99,14 @@ def _row(player: Player, entry) -> dict:
         "wait": wait,
         "bounded_slowdown": slowdown,
         "history": [
-            {"at": round(happening.at * player.clock.speedup), "kind": happening.kind,
-             "tier": happening.tier, "vms": happening.vms}
-            for happening in player.recorder.happenings if happening.job == entry.number
+            {
+                "at": round(happening.at * player.clock.speedup),
+                "kind": happening.kind,
+                "tier": happening.tier,
+                "vms": happening.vms,
+            }
+            for happening in player.recorder.happenings
+            if happening.job == entry.number
         ],
     }
 

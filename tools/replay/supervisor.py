@@ -63,7 +63,10 @@ class Supervisor:
         # A session of its own: Ctrl-C in the terminal is for us, we stop the child in our turn.
         with open(self._log, "ab") as output:
             self._child = subprocess.Popen(  # noqa: S603 - the caller's own program
-                self._argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                self._argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
                 start_new_session=True,
             )
         self._started = time.monotonic()

@@ -42,15 +42,17 @@ def fit(
     for record in records:
         first = record.submit if first is None else first
         size = scaled_size(record.procs, processors, slots)
-        jobs.append(ReplayJob(
-            trace_number=record.number,
-            name=f"{prefix}-{record.number}",
-            submit=(record.submit - first) / load_scale,
-            runtime=record.run,
-            estimate=record.estimate if record.estimate > 0 else None,
-            size=size,
-            cpu=draw_cpu(size, seed, record.number),
-        ))
+        jobs.append(
+            ReplayJob(
+                trace_number=record.number,
+                name=f"{prefix}-{record.number}",
+                submit=(record.submit - first) / load_scale,
+                runtime=record.run,
+                estimate=record.estimate if record.estimate > 0 else None,
+                size=size,
+                cpu=draw_cpu(size, seed, record.number),
+            )
+        )
     return jobs
 
 

@@ -52,9 +52,7 @@ class Job(Base):
     __tablename__ = "job"
 
     number: Mapped[int] = mapped_column(primary_key=True)
-    uuid: Mapped[str] = mapped_column(
-        String(36), unique=True, default=lambda: str(uuid.uuid4())
-    )
+    uuid: Mapped[str] = mapped_column(String(36), unique=True, default=lambda: str(uuid.uuid4()))
     name: Mapped[str] = mapped_column(String(255), default="")
     size: Mapped[int]
     cpu: Mapped[list[float]]

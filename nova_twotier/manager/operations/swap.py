@@ -47,6 +47,4 @@ class Swap(Operation):
         return notes
 
     def undo(self, action, jobs, env):
-        return [
-            Note(item["number"], "not swapped", action.reason) for item in action.plan["swaps"]
-        ]
+        return [Note(item["number"], "not swapped", action.reason) for item in action.plan["swaps"]]

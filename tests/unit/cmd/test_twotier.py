@@ -44,17 +44,21 @@ class TestJobs(CommandCase):
         self.store.submit(4, [0.6], name="solver", at=0)
         code, out, _err = self.twotier("job", "list")
         self.assertEqual(0, code)
-        self.assertEqual(textwrap.dedent("""\
+        self.assertEqual(
+            textwrap.dedent("""\
             +--------+--------+------+--------+------+---------------------------+--------+
             | number | name   | size | state  | tier | submitted                 | reason |
             +--------+--------+------+--------+------+---------------------------+--------+
             | 1      | solver | 4    | queued |      | 1970-01-01T00:00:00+00:00 |        |
             +--------+--------+------+--------+------+---------------------------+--------+
-            """), out)
+            """),
+            out,
+        )
 
     def test_submit_then_show_as_json(self):
-        code, out, _err = self.twotier("job", "submit", "--size", "2", "--cpu", "0.4,0.9", "-f",
-                                       "json")
+        code, out, _err = self.twotier(
+            "job", "submit", "--size", "2", "--cpu", "0.4,0.9", "-f", "json"
+        )
         self.assertEqual((0, 1), (code, json.loads(out)["number"]))
         code, out, _err = self.twotier("job", "show", "1", "-f", "json")
         shown = json.loads(out)
@@ -77,17 +81,45 @@ class TestMistakes(CommandCase):
 
     def test_size(self):
         for size in ("0", "-3"):
-            self.refused(2, "a job needs a whole number of processes, at least 1",
-                         "job", "submit", f"--size={size}")
+            self.refused(
+                2,
+                "a job needs a whole number of processes, at least 1",
+                "job",
+                "submit",
+                f"--size={size}",
+            )
 
     def test_cpu(self):
         for cpu in ("1.2", "-0.1", "nan"):
-            self.refused(2, "give the share of a CPU a process uses, 0 to 1",
-                         "job", "submit", "--size", "2", f"--cpu={cpu}")
-        self.refused(2, "give numbers 0 to 1, separated by commas",
-                     "job", "submit", "--size", "2", "--cpu", "much")
-        self.refused(2, "cpu has 3 values for 2 processes",
-                     "job", "submit", "--size", "2", "--cpu", "0.1,0.2,0.3")
+            self.refused(
+                2,
+                "give the share of a CPU a process uses, 0 to 1",
+                "job",
+                "submit",
+                "--size",
+                "2",
+                f"--cpu={cpu}",
+            )
+        self.refused(
+            2,
+            "give numbers 0 to 1, separated by commas",
+            "job",
+            "submit",
+            "--size",
+            "2",
+            "--cpu",
+            "much",
+        )
+        self.refused(
+            2,
+            "cpu has 3 values for 2 processes",
+            "job",
+            "submit",
+            "--size",
+            "2",
+            "--cpu",
+            "0.1,0.2,0.3",
+        )
 
     def test_no_such_job(self):
         self.refused(1, "there is no job 7", "job", "show", "7")

@@ -55,9 +55,7 @@ class TestGolden(testtools.TestCase):
         self.assertEqual(expect["queue"], [job.name for job in waiting], at)
         for tier in Tier:
             runs = {run.job.name: run for run in cluster.running(tier)}
-            nodes = {
-                cluster.hosts[h].name: name for name, run in runs.items() for h in run.hosts
-            }
+            nodes = {cluster.hosts[h].name: name for name, run in runs.items() for h in run.hosts}
             if tier in expect:
                 named = {node: job for node, job in nodes.items() if node in expect[tier]}
                 self.assertEqual(expect[tier], named, at)

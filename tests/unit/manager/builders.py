@@ -17,12 +17,24 @@ _numbers = itertools.count(1)
 def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
     number = values.pop("number", next(_numbers))
     defaults = {
-        "uuid": str(uuid.uuid4()), "name": "", "submitted_at": float(number), "saved": False,
-        "failures": 0, "evictions": 0, "restores": 0, "swaps": 0, "migrations": 0, "wish": None,
-        "reason": "", "not_before": 0.0, "started_at": None, "finished_at": None,
+        "uuid": str(uuid.uuid4()),
+        "name": "",
+        "submitted_at": float(number),
+        "saved": False,
+        "failures": 0,
+        "evictions": 0,
+        "restores": 0,
+        "swaps": 0,
+        "migrations": 0,
+        "wish": None,
+        "reason": "",
+        "not_before": 0.0,
+        "started_at": None,
+        "finished_at": None,
     }
-    return Job(number=number, size=size, cpu=[cpu] * size, state=state, tier=tier,
-               **{**defaults, **values})
+    return Job(
+        number=number, size=size, cpu=[cpu] * size, state=state, tier=tier, **{**defaults, **values}
+    )
 
 
 def servers(of, status="ACTIVE", task=None, hosts=("a",), count=None):
@@ -54,11 +66,21 @@ def seen(*gangs, tiers=None, at=100.0, where=None):
         if server.host and server.status not in ("SHELVED_OFFLOADED", "ERROR", "BUILD")
     }
     return Observation(
-        at, where, frozenset(host.name for host in where),
-        {gang[0].job: list(gang) for gang in gangs if gang}, claims,
+        at,
+        where,
+        frozenset(host.name for host in where),
+        {gang[0].job: list(gang) for gang in gangs if gang},
+        claims,
     )
 
 
 def action(kind, of=None, plan=None, **begun):
-    return Action(id=1, kind=kind, phase=1, job=of.number if of else None, plan=plan or {},
-                  begun=begun, created_at=0.0)
+    return Action(
+        id=1,
+        kind=kind,
+        phase=1,
+        job=of.number if of else None,
+        plan=plan or {},
+        begun=begun,
+        created_at=0.0,
+    )

@@ -30,8 +30,9 @@ class TestEndings(testtools.TestCase):
         one = job()
         action = self.end_of(one, servers(one, count=1))
         self.assertEqual(JobState.QUEUED, action.plan["then"])
-        self.assertEqual("restarts from the beginning: 1 of its 2 servers are gone",
-                         action.plan["reason"])
+        self.assertEqual(
+            "restarts from the beginning: 1 of its 2 servers are gone", action.plan["reason"]
+        )
         self.assertEqual(1, one.failures)
 
     def test_a_gang_across_tiers_is_evicted(self):
@@ -47,8 +48,9 @@ class TestEndings(testtools.TestCase):
         one = job(size=9, state=JobState.QUEUED, tier=None)
         action = self.end_of(one, [])
         self.assertEqual(JobState.FAILED, action.plan["then"])
-        self.assertEqual("needs 9 slots, the cluster has 8: submit it with fewer",
-                         action.plan["reason"])
+        self.assertEqual(
+            "needs 9 slots, the cluster has 8: submit it with fewer", action.plan["reason"]
+        )
 
     def test_nothing_is_too_large_for_a_cluster_not_seen_yet(self):
         one = job(size=9, state=JobState.QUEUED, tier=None)
@@ -57,8 +59,10 @@ class TestEndings(testtools.TestCase):
     def test_too_many_failures(self):
         one = job(state=JobState.QUEUED, tier=None, failures=3, reason="did not start: no disk")
         action = self.end_of(one, [], attempts=3)
-        self.assertEqual((JobState.FAILED, "did not start: no disk"),
-                         (action.plan["then"], action.plan["reason"]))
+        self.assertEqual(
+            (JobState.FAILED, "did not start: no disk"),
+            (action.plan["then"], action.plan["reason"]),
+        )
 
     def test_wishes_go_first(self):
         for wish, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):

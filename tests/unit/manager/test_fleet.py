@@ -28,11 +28,14 @@ class TestFleet(testtools.TestCase):
 
     def test_changes_are_added_to_what_is_known(self):
         self.look(100, server("a"), server("b"))
-        self.assertEqual({"a": "ACTIVE", "b": "SHUTOFF", "c": "BUILD"},
-                         self.look(101, server("b", "SHUTOFF"), server("c", "BUILD")))
+        self.assertEqual(
+            {"a": "ACTIVE", "b": "SHUTOFF", "c": "BUILD"},
+            self.look(101, server("b", "SHUTOFF"), server("c", "BUILD")),
+        )
         self.assertNotIn("changes-since", self.searches[0])
-        self.assertEqual(f"1970-01-01T00:01:{40 - OVERLAP:02.0f}+00:00",
-                         self.searches[1]["changes-since"])
+        self.assertEqual(
+            f"1970-01-01T00:01:{40 - OVERLAP:02.0f}+00:00", self.searches[1]["changes-since"]
+        )
 
     def test_the_deleted_leave(self):
         self.look(100, server("a"), server("b"))

@@ -20,8 +20,15 @@ class OperationCase(testtools.TestCase):
         self.placement.get.return_value = {"allocations": {}}
 
     def advance(self, record, one, look, now=100.0):
-        env = Environment(cloud=self.cloud, placement=self.placement, attempts=3, boot_grace=10.0,
-                          close=mock.Mock(), threshold=0.96, now=now)
+        env = Environment(
+            cloud=self.cloud,
+            placement=self.placement,
+            attempts=3,
+            boot_grace=10.0,
+            close=mock.Mock(),
+            threshold=0.96,
+            now=now,
+        )
         step = OPERATIONS[record.kind].advance(record, {one.number: one}, look, env)
         for call in step.calls:
             call.run()
@@ -35,10 +42,12 @@ class OperationCase(testtools.TestCase):
 class TestEvict(OperationCase):
     def test_shelves_what_is_neither_shelved_nor_busy(self):
         one = job(size=3, state=JobState.PREEMPTING)
-        up, busy, away = servers(one)[0], servers(one, task="shelving")[1], servers(
-            one, "SHELVED_OFFLOADED", hosts=(None,))[2]
-        step = self.advance(action(ActionKind.EVICT, one, {"by": "x"}), one,
-                            seen([up, busy, away]))
+        up, busy, away = (
+            servers(one)[0],
+            servers(one, task="shelving")[1],
+            servers(one, "SHELVED_OFFLOADED", hosts=(None,))[2],
+        )
+        step = self.advance(action(ActionKind.EVICT, one, {"by": "x"}), one, seen([up, busy, away]))
         self.assertEqual([("shelve", up.id)], self.calls)
         self.assertIsNone(step.state)
 

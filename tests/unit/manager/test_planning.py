@@ -13,7 +13,9 @@ class TestPlanning(testtools.TestCase):
         up, down, out, new = job(tier=BG), job(), job(), job(state=JobState.QUEUED, tier=None)
         jobs = {one.number: one for one in (up, down, out, new)}
         look = seen(
-            servers(up, hosts=("a", "b")), servers(down, hosts=("b",)), servers(out),
+            servers(up, hosts=("a", "b")),
+            servers(down, hosts=("b",)),
+            servers(out),
             tiers=[BG, FG, FG],
         )
         decision = [
@@ -41,9 +43,12 @@ class TestPlanning(testtools.TestCase):
 
     def test_the_foreground_starts_before_the_background(self):
         first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))
-        decision = [Start(first.core(), BG, (0, 0), How.IMMEDIATE),
-                    Start(second.core(), FG, (0, 0), How.IMMEDIATE)]
+        decision = [
+            Start(first.core(), BG, (0, 0), How.IMMEDIATE),
+            Start(second.core(), FG, (0, 0), How.IMMEDIATE),
+        ]
         jobs = {one.number: one for one in (first, second)}
         records = planning.records(decision, jobs, seen(), now=5.0)
-        self.assertEqual({first.number: 5, second.number: 4},
-                         {record.job: record.phase for record in records})
+        self.assertEqual(
+            {first.number: 5, second.number: 4}, {record.job: record.phase for record in records}
+        )

@@ -33,7 +33,7 @@ def sample(at, *vms, hosts=HOSTS, others=()):
     """
     servers, claims = [], {}
     for job, process, host, tier, *rest in vms:
-        status, task = (*rest, *("ACTIVE", None)[len(rest):])
+        status, task = (*rest, *("ACTIVE", None)[len(rest) :])
         vm = f"vm{job}-{process}"
         servers.append(Server(vm, f"u{job}", process, status, task, host))
         tiers = tier if isinstance(tier, list) else [tier] if tier else []

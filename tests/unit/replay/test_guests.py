@@ -20,8 +20,11 @@ class TestGuests(testtools.TestCase):
     def test_half_a_gang_does_not_advance(self):
         guests = Guests(roster(((0.5, 0.5), 100)))
         for second in (
-            (1, 1, "h2", FG, "BUILD"), (1, 1, "h2", None), (1, 1, "h2", BG),
-            (1, 1, "h2", FG, "MIGRATING", "migrating"), (1, 1, "h2", FG, "SHUTOFF"),
+            (1, 1, "h2", FG, "BUILD"),
+            (1, 1, "h2", None),
+            (1, 1, "h2", BG),
+            (1, 1, "h2", FG, "MIGRATING", "migrating"),
+            (1, 1, "h2", FG, "SHUTOFF"),
         ):
             part = sample(1, (1, 0, "h1", FG), second)
             guests.advance(0, part)

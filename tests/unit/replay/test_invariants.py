@@ -61,19 +61,23 @@ class TestEnd(testtools.TestCase):
     def test_a_rejected_job_is_not_to_finish(self):
         self.assertEqual({}, self.end({1: 1}, rejected=[2]))
         self.assertEqual(
-            {invariants.ONCE: ["j-2 finished 1 times, not 0"]}, self.end({1: 1, 2: 1}, [2]))
+            {invariants.ONCE: ["j-2 finished 1 times, not 0"]}, self.end({1: 1, 2: 1}, [2])
+        )
 
     def test_lost_and_doubled_jobs(self):
         self.assertEqual(
             {invariants.ONCE: ["j-1 finished 2 times, not 1", "j-2 finished 0 times, not 1"]},
-            self.end({1: 2}))
+            self.end({1: 2}),
+        )
 
     def test_a_job_that_was_ended_before_its_work_was_done(self):
         self.guests.work[2] = 5
         self.assertEqual(
-            {invariants.ONCE: ["j-2 was ended at 50% of its work"]}, self.end({1: 1, 2: 1}))
+            {invariants.ONCE: ["j-2 was ended at 50% of its work"]}, self.end({1: 1, 2: 1})
+        )
 
     def test_leftovers(self):
         self.assertEqual(
             {invariants.CLEAN: ["2 servers; claims of 1 consumers"]},
-            self.end({1: 1, 2: 1}, leftovers=["2 servers", "claims of 1 consumers"]))
+            self.end({1: 1, 2: 1}, leftovers=["2 servers", "claims of 1 consumers"]),
+        )

@@ -21,12 +21,19 @@ class TestLanes(testtools.TestCase):
         self.assertEqual([(0, FG), (0, BG), (1, FG), (1, BG)], [(x.slot, x.tier) for x in first])
 
     def test_a_swap_of_two_jobs_keeps_both_slots(self):
-        places = assign([
-            interval(1, "h1", FG, 0, 5), interval(2, "h1", FG, 0, 5),
-            interval(3, "h1", BG, 1, 5), interval(4, "h1", BG, 1, 5),
-            interval(1, "h1", BG, 5, 9, Kind.SWAP), interval(2, "h1", BG, 5, 9, Kind.SWAP),
-            interval(3, "h1", FG, 5, 9, Kind.SWAP), interval(4, "h1", FG, 5, 9, Kind.SWAP),
-        ], SHAPES)
+        places = assign(
+            [
+                interval(1, "h1", FG, 0, 5),
+                interval(2, "h1", FG, 0, 5),
+                interval(3, "h1", BG, 1, 5),
+                interval(4, "h1", BG, 1, 5),
+                interval(1, "h1", BG, 5, 9, Kind.SWAP),
+                interval(2, "h1", BG, 5, 9, Kind.SWAP),
+                interval(3, "h1", FG, 5, 9, Kind.SWAP),
+                interval(4, "h1", FG, 5, 9, Kind.SWAP),
+            ],
+            SHAPES,
+        )
         slots = {}
         for each, lane in places:
             slots.setdefault(each.job, set()).add(lane.slot)
@@ -37,10 +44,15 @@ class TestLanes(testtools.TestCase):
         taken = []
         for job, (tier, begin, length) in enumerate(drawn):
             new = interval(job, "h1", tier, begin, begin + length)
-            together = [old for old in taken if old.tier is tier
-                        and old.begin < new.end and new.begin < old.end]
-            crowd = max((sum(o.begin <= t < o.end for o in together)
-                         for t in range(new.begin, new.end)), default=0)
+            together = [
+                old
+                for old in taken
+                if old.tier is tier and old.begin < new.end and new.begin < old.end
+            ]
+            crowd = max(
+                (sum(o.begin <= t < o.end for o in together) for t in range(new.begin, new.end)),
+                default=0,
+            )
             if crowd < 2:
                 taken.append(new)
         places = assign(taken, SHAPES)

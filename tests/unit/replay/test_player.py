@@ -98,9 +98,16 @@ class TestPlayer(testtools.TestCase):
     def player(self, *jobs, speedup=10.0):
         roster = Roster()
         return Player(
-            jobs=list(jobs), queue=Queue(self.store, roster), roster=roster, cloud=self.world,
-            sampler=self.world, clock=Clock(self.time.at, speedup), show=lambda player: None,
-            say=self.said.append, now=self.time.now, sleep=self.time.sleep,
+            jobs=list(jobs),
+            queue=Queue(self.store, roster),
+            roster=roster,
+            cloud=self.world,
+            sampler=self.world,
+            clock=Clock(self.time.at, speedup),
+            show=lambda player: None,
+            say=self.said.append,
+            now=self.time.now,
+            sleep=self.time.sleep,
         )
 
     def summary(self, player):

@@ -24,10 +24,12 @@ class TestRecorder(testtools.TestCase):
             sample(105),
         )
         self.assertEqual(
-            [(2, Kind.START, 1, FG, 2), (5, Kind.END, 1, FG, 2)], self.happened(recorder))
+            [(2, Kind.START, 1, FG, 2), (5, Kind.END, 1, FG, 2)], self.happened(recorder)
+        )
         self.assertEqual(
             [("h1", 1, 5, Kind.START, Kind.END), ("h2", 1, 5, Kind.START, Kind.END)],
-            [(i.host, i.begin, i.end, i.came, i.left) for i in recorder.intervals])
+            [(i.host, i.begin, i.end, i.came, i.left) for i in recorder.intervals],
+        )
 
     def test_swap_and_migration_in_one_move(self):
         recorder = self.record(
@@ -38,10 +40,12 @@ class TestRecorder(testtools.TestCase):
         )
         self.assertEqual(
             [(1, Kind.START, 1, BG, 2), (3, Kind.MIGRATE, 1, FG, 1), (3, Kind.SWAP, 1, FG, 1)],
-            self.happened(recorder))
+            self.happened(recorder),
+        )
         self.assertEqual(
             [Kind.START, Kind.START, Kind.SWAP, Kind.MIGRATE],
-            [interval.came for interval in recorder.intervals])
+            [interval.came for interval in recorder.intervals],
+        )
 
     def test_eviction_and_restore_elsewhere_is_no_migration(self):
         recorder = self.record(
@@ -53,10 +57,11 @@ class TestRecorder(testtools.TestCase):
         )
         self.assertEqual(
             [(1, Kind.START, 1, FG, 2), (3, Kind.EVICT, 1, FG, 2), (4, Kind.RESTORE, 1, BG, 2)],
-            self.happened(recorder))
+            self.happened(recorder),
+        )
         self.assertEqual(
-            [(1, 2), (1, 3), (4, None), (4, None)],
-            [(i.begin, i.end) for i in recorder.intervals])
+            [(1, 2), (1, 3), (4, None), (4, None)], [(i.begin, i.end) for i in recorder.intervals]
+        )
 
     def test_a_claim_that_a_read_missed_or_saw_twice_changes_nothing(self):
         recorder = self.record(

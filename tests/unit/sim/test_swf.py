@@ -14,8 +14,14 @@ LINE = "{number} {submit} 0 {run} {allocated} -1 -1 {requested} {wanted} -1 1 3 
 
 
 def line(number=1, submit=0, run=60, allocated=4, requested=4, wanted=120):
-    return LINE.format(number=number, submit=submit, run=run, allocated=allocated,
-                       requested=requested, wanted=wanted)
+    return LINE.format(
+        number=number,
+        submit=submit,
+        run=run,
+        allocated=allocated,
+        requested=requested,
+        wanted=wanted,
+    )
 
 
 def parse(*lines):
@@ -24,12 +30,14 @@ def parse(*lines):
 
 class TestRecords(testtools.TestCase):
     def test_fields_are_read(self):
-        record, = parse(line(number=7, submit=5, run=60, wanted=90)).records
-        self.assertEqual((7, 5, 60, 4, 90), (
-            record.number, record.submit, record.run, record.procs, record.estimate))
+        (record,) = parse(line(number=7, submit=5, run=60, wanted=90)).records
+        self.assertEqual(
+            (7, 5, 60, 4, 90),
+            (record.number, record.submit, record.run, record.procs, record.estimate),
+        )
 
     def test_requested_processors_stand_in_for_unknown_ones(self):
-        record, = parse(line(allocated=-1, requested=6)).records
+        (record,) = parse(line(allocated=-1, requested=6)).records
         self.assertEqual(6, record.procs)
 
     def test_estimate_is_never_below_the_run_time(self):
@@ -68,27 +76,31 @@ class TestMalformed(testtools.TestCase):
         self.assertEqual(text, str(error))
 
     def test_missing_field(self):
-        self.assert_refused("t.swf:2: 17 fields; a record has 18",
-                            line(), line(2).rsplit(" ", 1)[0])
+        self.assert_refused(
+            "t.swf:2: 17 fields; a record has 18", line(), line(2).rsplit(" ", 1)[0]
+        )
 
     def test_word_where_a_number_belongs(self):
-        self.assert_refused("t.swf:1: field 4 (run) is 'soon'; it must be a number",
-                            line(run="soon"))
+        self.assert_refused(
+            "t.swf:1: field 4 (run) is 'soon'; it must be a number", line(run="soon")
+        )
 
     def test_fraction_of_a_processor(self):
-        self.assert_refused("t.swf:1: field 5 (allocated) is '2.5'; it must be a whole number",
-                            line(allocated="2.5"))
+        self.assert_refused(
+            "t.swf:1: field 5 (allocated) is '2.5'; it must be a whole number",
+            line(allocated="2.5"),
+        )
 
     def test_not_a_number(self):
-        self.assert_refused("t.swf:1: field 4 (run) is 'nan'; it must be a number",
-                            line(run="nan"))
+        self.assert_refused("t.swf:1: field 4 (run) is 'nan'; it must be a number", line(run="nan"))
 
     def test_job_number_twice(self):
         self.assert_refused("t.swf:3: job 1 is in line 1 already", line(), "; c", line())
 
     def test_submit_before_the_beginning(self):
-        self.assert_refused("t.swf:1: field 2 (submit) is -4; it must be 0 or more",
-                            line(submit=-4))
+        self.assert_refused(
+            "t.swf:1: field 2 (submit) is -4; it must be 0 or more", line(submit=-4)
+        )
 
     @given(st.text(max_size=60).filter(lambda text: text.strip() and text.strip()[0] != ";"))
     def test_garbage_is_refused_with_its_place(self, text):
