@@ -141,16 +141,12 @@ def _dump_mysql(url: str) -> list[dict]:
     """Tables with the statement that makes each, and the few rows that migrations put in."""
     with _mysql(url) as connection:
         names = connection.exec_driver_sql("SHOW TABLES").scalars().all()
-        return [
-            {
-                "name": name,
-                "create": connection.exec_driver_sql(f"SHOW CREATE TABLE `{name}`").one()[1],
-                "rows": [
-                    list(row) for row in connection.exec_driver_sql(f"SELECT * FROM `{name}`")
-                ],
-            }  # noqa: S608 - a name the server gave us
-            for name in names
-        ]
+        tables = []
+        for name in names:
+            create = connection.exec_driver_sql(f"SHOW CREATE TABLE `{name}`").one()[1]
+            rows = connection.exec_driver_sql(f"SELECT * FROM `{name}`")  # noqa: S608 - its name
+            tables.append({"name": name, "create": create, "rows": [list(row) for row in rows]})
+        return tables
 
 
 def _mysql(url: str):
