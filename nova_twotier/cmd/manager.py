@@ -43,14 +43,13 @@ def _run(engine: Engine, interval: float) -> None:
     LOG.info("The queue manager is at work")
     trouble = ""
     while not stop.is_set():
-        again = False
+        before, trouble, again = trouble, "", False
         try:
             again = engine.look()
-            trouble = ""
         except (CloudError, PlacementError) as error:
-            if str(error) != trouble:
-                LOG.error("%s Trying again every %s s.", error, interval)
             trouble = str(error)
+        if trouble and trouble != before:
+            LOG.error("%s Trying again every %s s.", trouble, interval)
         if not again:
             stop.wait(interval)
     engine.close()

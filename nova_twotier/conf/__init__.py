@@ -1,5 +1,7 @@
 """Options, one module a group, and how they are loaded."""
 
+import re
+
 from oslo_config import cfg
 from oslo_log import log
 
@@ -26,7 +28,8 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
-        raise ConfigError(f"configuration: {' '.join(str(error).split())}") from error
+        text = re.sub(r"LocationInfo\(.*?detail='(.*?)'\)", r"\1", str(error))
+        raise ConfigError(f"configuration: {' '.join(text.split())}") from error
     return conf
 
 
