@@ -22,6 +22,8 @@ from nova_twotier.tools.fakecloud import (
     servers,
 )
 from nova_twotier.tools.fakecloud.embedded import Embedded
+from nova_twotier.tools.fakecloud.servers import Databases
+from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
 
 pytestmark = pytest.mark.cloud
 
@@ -462,14 +464,29 @@ def test_full_without_broker_is_one_clear_line(tmp_path, capsys):
     assert FakeCloud(tmp_path).status()["state"] == "down"
 
 
-def test_full(tmp_path):
+def database(request):
+    """URL of the database server, or None for SQLite; skips when none answers there."""
+    if request == "sqlite":
+        return None
+    url = os.environ.get("FAKECLOUD_TEST_DATABASE_URL", "mysql+pymysql://root@127.0.0.1:3306/")
+    try:
+        Databases(url, "probe").check()
+    except FakeCloudError as error:
+        pytest.skip(f"{error} (here: FAKECLOUD_TEST_DATABASE_URL)")
+    return url
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "mariadb"])
+def test_full(tmp_path, kind):
     pytest.importorskip("keystone", reason='needs the "full" extra')
     pytest.importorskip("glance", reason='needs the "full" extra')
-    cloud = FakeCloud(tmp_path, hosts=2, full=True, computes_per_process=1)
+    broker = os.environ.get("FAKECLOUD_TEST_TRANSPORT_URL", DEFAULT_TRANSPORT_URL)
     try:
-        servers.check_broker(cloud.settings.transport_url)
+        servers.check_broker(broker)
     except FakeCloudError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"{error} (here: FAKECLOUD_TEST_TRANSPORT_URL)")
+    options = {"transport_url": broker, "database_url": database(kind)}
+    cloud = FakeCloud(tmp_path, hosts=2, full=True, computes_per_process=1, **options)
     cloud.up()
     try:
         assert sorted(cloud.info()["pids"]) == [
