@@ -1,6 +1,7 @@
 """`twotier`: the provisional command line of the queue, straight on the manager's database."""
 
 import argparse
+import os
 import sys
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,9 +17,12 @@ def main(args: list[str] | None = None) -> int:
     files = [argument for path in options.config_file for argument in ("--config-file", path)]
     try:
         conf = config.load(files, "twotier")
-        print(options.run(Store(conf.database.connection), options))
+        print(options.run(Store(conf.database.connection), options), flush=True)
     except InvalidJob as error:
         return _fail(error, 2)
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; nor shall the interpreter complain at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (config.ConfigError, StoreError, NoSuchJob, SQLAlchemyError) as error:
         return _fail(error, 1)
     return 0
