@@ -208,7 +208,8 @@ class Engine:
         snapshot = Snapshot(cluster, tuple(job.core() for job in queue))
         decision = self._policy.schedule(snapshot, self._events, now)
         cluster.apply(decision)
-        if any(cluster.overfull(host) for host in range(len(cluster.hosts))):
+        coming = [run for run in cluster.running(Tier.BG) if run.pinned]
+        if any(cluster.overfull(host) for run in coming for host in run.hosts):
             # It would close a slot under a job that is just starting or ending there: a moment.
             return False
         session.add_all(planning.records(decision, jobs, seen, now))
