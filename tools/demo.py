@@ -37,7 +37,8 @@ FEATS = (
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     console = Console()
     began = time.monotonic()
     try:

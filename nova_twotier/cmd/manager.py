@@ -5,6 +5,7 @@ import sys
 import threading
 
 from oslo_log import log as logging
+from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
 from nova_twotier.core import policies
@@ -46,7 +47,7 @@ def _run(engine: Engine, interval: float) -> None:
         before, trouble, again = trouble, "", False
         try:
             again = engine.look()
-        except (CloudError, PlacementError) as error:
+        except (CloudError, PlacementError, SQLAlchemyError) as error:
             trouble = str(error)
         if trouble and trouble != before:
             LOG.error("%s Trying again every %s s.", trouble, interval)

@@ -1,7 +1,11 @@
 """A parallel job as a policy sees it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+#: No job is larger: a slip of the pen shall not take all memory.
+MAX_SIZE = 1_000_000
 
 
 class InvalidJob(ValueError):
@@ -34,7 +38,7 @@ class Job:
     def __post_init__(self):
         check_size(self.size)
         check_cpu(self.cpu, self.size)
-        if self.estimate is not None and not self.estimate > 0:
+        if self.estimate is not None and not 0 < self.estimate < math.inf:
             raise InvalidJob(f"estimate is {self.estimate}; give a run time above 0 seconds")
         object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
         object.__setattr__(self, "order", (self.arrival, self.number))
@@ -48,6 +52,8 @@ def check_size(size: int) -> None:
     """:raises InvalidJob: unless `size` is a whole number of at least 1."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise InvalidJob(f"size is {size!r}; a job needs a whole number of processes, at least 1")
+    if size > MAX_SIZE:
+        raise InvalidJob(f"size is {size}; a job has at most {MAX_SIZE} processes")
 
 
 def check_cpu(cpu: Sequence[float], size: int) -> None:

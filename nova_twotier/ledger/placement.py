@@ -62,7 +62,7 @@ class Placement:
                 raise_exc=False,
                 headers={"OpenStack-API-Version": f"placement {MICROVERSION}"},
             )
-        except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
+        except ksa_exc.ClientException as error:
             raise PlacementUnavailable(
                 f"Placement does not answer ({brief(error)}); "
                 "is the cloud up, and [placement] right?"

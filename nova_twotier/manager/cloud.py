@@ -110,6 +110,15 @@ class Cloud:
         self._fleet = Fleet(self.nova.servers.list)
 
     @_translated
+    def check(self) -> None:
+        """:raises ConfigError: if the flavor that jobs are to get does not exist."""
+        try:
+            _ = self._flavor
+        except nova_exc.NotFound:
+            name = self._conf.manager.flavor
+            raise ConfigError(f"[manager]flavor is {name}, which Nova does not have") from None
+
+    @_translated
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects."""
         found = self._fleet.look(time.time())

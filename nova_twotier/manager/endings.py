@@ -16,11 +16,12 @@ def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
     if job.wish:
         return _end(job, _WISHES[job.wish], "as its owner asked", seen)
     if job.state == JobState.QUEUED:
-        if seen.hosts and job.size > seen.shape_slots():
+        fresh = job.started_at is None
+        if fresh and seen.hosts and job.size > seen.shape_slots():
             slots = seen.shape_slots()
             reason = f"needs {job.size} slots, the cluster has {slots}: submit it with fewer"
             return _end(job, JobState.FAILED, reason, seen)
-        if job.failures >= attempts:
+        if job.failures >= attempts and not job.saved:
             return _end(job, JobState.FAILED, job.reason, seen)
         return None
     if len(gang) == job.size and all(server.status == "SHUTOFF" for server in gang):
@@ -28,10 +29,9 @@ def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
     if reason := defect(gang, job.size):
         job.failures += 1
         return _end(job, JobState.QUEUED, f"restarts from the beginning: {reason}", seen)
-    if all(server.status == "ACTIVE" and not server.busy for server in gang) and not seen.in_tier(
-        job, Tier(job.tier)
-    ):
-        plan = {"by": f"the manager: its servers are not all in {job.tier}"}
+    at_rest = not any(server.busy for server in gang)
+    if at_rest and not (seen.whole(job) and seen.in_tier(job, Tier(job.tier))):
+        plan = {"by": f"the manager: its servers are not all in {job.tier}", "mend": True}
         return Action(
             kind=ActionKind.EVICT, phase=1, job=job.number, plan=plan, begun={}, created_at=seen.at
         )

@@ -239,8 +239,11 @@ class Engine:
 
 def _caused(action: Action, jobs: dict[int, Job]) -> Event:
     """What a policy has to know of an action that is done, besides what it decided itself."""
-    if action.kind == ActionKind.END and jobs[action.job].tier:
-        return _FREED[Tier(jobs[action.job].tier)]
+    if action.kind == ActionKind.END:
+        tier = jobs[action.job].tier
+        return _FREED[Tier(tier)] if tier else ALL
+    if "mend" in action.plan:
+        return ALL
     # Nova may have placed it elsewhere than the policy thought: look for closed slots.
     return Event.BACKGROUND if action.kind == ActionKind.START else Event(0)
 

@@ -27,16 +27,18 @@ class Hosts:
         if self._looked_at is not None and now < self._looked_at + self._interval:
             return False
         if self._looked_at is None:
+            self._cloud.check()
             tree.prepare(self._placement)
         found = self._cloud.hosts()
         shapes = {name: host.shape for name, host in found.items()}
         enabled = frozenset(name for name, host in found.items() if host.enabled)
         changed = shapes != self._shapes or enabled != self.enabled
-        if changed or len(self.tree) < len(shapes):
+        before = len(self.tree)
+        if changed or before < len(shapes):
             self.tree = tuple(tree.sync_hosts(self._placement, shapes))
             self._closed.clear()
         self._shapes, self.enabled, self._looked_at = shapes, enabled, now
-        return changed
+        return changed or len(self.tree) != before
 
     def close(self, closed: Mapping[str, int]) -> None:
         """Withhold the background places of that many slots of each host."""

@@ -39,7 +39,8 @@ class Observation:
     claims: Mapping[str, Claim]
 
     def gang(self, job: Job) -> list[Server]:
-        return self.servers.get(job.uuid, [])
+        """The servers of the job's processes; whoever else names the job does not count."""
+        return [server for server in self.servers.get(job.uuid, ()) if server.index < job.size]
 
     def whole(self, job: Job) -> bool:
         """Whether the job has all its servers, each on a slot."""

@@ -24,6 +24,8 @@ class Evict(Operation):
         gang = seen.gang(job)
         if reason := defect(gang, job.size):
             return failed(reason)
+        if not action.begun and all(server.status == "SHUTOFF" for server in gang):
+            return failed("it has just ended")
         remaining = [s for s in gang if s.busy or s.status != "SHELVED_OFFLOADED"]
         if not remaining and not still_claiming(action, seen):
             claims.release(env.placement, job.uuid)

@@ -98,6 +98,8 @@ def defect(gang: list[Server], size: int) -> str:
     """Why a gang cannot be worked with: servers gone, or in ERROR; empty if it can."""
     if len(gang) < size:
         return f"{size - len(gang)} of its {size} servers are gone"
+    if len(gang) > size:
+        return f"it has {len(gang)} servers for {size} processes"
     for server in gang:
         if server.status == "ERROR":
             return f"server {server.id} is in ERROR: {server.fault or 'Nova does not say why'}"

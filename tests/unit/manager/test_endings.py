@@ -1,5 +1,7 @@
 """When a job ends, and when its gang is broken."""
 
+import dataclasses
+
 import testtools
 
 from nova_twotier.manager.db.models import ActionKind, JobState
@@ -39,6 +41,29 @@ class TestEndings(testtools.TestCase):
         one = job(tier=FG)
         action = self.end_of(one, servers(one), tiers=[BG])
         self.assertEqual(ActionKind.EVICT, action.kind)
+
+    def test_a_half_shelved_gang_is_evicted_whole(self):
+        one = job()
+        up, away = servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]
+        action = self.end_of(one, [up, away])
+        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan["mend"]))
+
+    def test_too_many_servers_restart_the_job(self):
+        one = job()
+        gang = servers(one)
+        twin = dataclasses.replace(gang[0], id="twin")
+        action = self.end_of(one, [*gang, twin])
+        self.assertEqual(JobState.QUEUED, action.plan["then"])
+        self.assertIn("3 servers for 2 processes", action.plan["reason"])
+
+    def test_a_stranger_that_names_the_job_does_not_count(self):
+        one = job()
+        stranger = dataclasses.replace(servers(one)[0], id="stranger", index=98)
+        self.assertIsNone(self.end_of(one, [*servers(one), stranger]))
+
+    def test_saved_work_is_not_given_up(self):
+        one = job(size=9, state=JobState.QUEUED, tier=None, saved=True, failures=9, started_at=1.0)
+        self.assertIsNone(self.end_of(one, []))
 
     def test_but_not_while_nova_works_on_it(self):
         one = job(tier=FG)

@@ -51,6 +51,12 @@ class TestEvict(OperationCase):
         self.assertEqual([("shelve", up.id)], self.calls)
         self.assertIsNone(step.state)
 
+    def test_a_job_that_has_just_ended_is_left_alone(self):
+        one = job(state=JobState.PREEMPTING)
+        record = action(ActionKind.EVICT, one, {"by": "x"})
+        step = self.advance(record, one, seen(servers(one, "SHUTOFF")))
+        self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
+
     def test_over_when_all_are_offloaded(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
