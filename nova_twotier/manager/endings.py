@@ -4,6 +4,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import defect
+from nova_twotier.manager.planning import PHASE_EVICT
 
 PHASE_END = 0
 
@@ -33,7 +34,12 @@ def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
     if at_rest and not (seen.whole(job) and seen.in_tier(job, Tier(job.tier))):
         plan = {"by": f"the manager: its servers are not all in {job.tier}", "mend": True}
         return Action(
-            kind=ActionKind.EVICT, phase=1, job=job.number, plan=plan, begun={}, created_at=seen.at
+            kind=ActionKind.EVICT,
+            phase=PHASE_EVICT,
+            job=job.number,
+            plan=plan,
+            begun={},
+            created_at=seen.at,
         )
     return None
 
