@@ -12,16 +12,14 @@ class Tier(StrEnum):
     FG = "fg"
     BG = "bg"
 
-    @property
-    def other(self) -> "Tier":
-        return Tier.BG if self is Tier.FG else Tier.FG
-
 
 class How(StrEnum):
     """How a start came about."""
 
     IMMEDIATE = "immediate"  # no earlier arrival was waiting
     BACKFILLED = "backfilled"  # an earlier arrival was still waiting
+    RESERVED = "reserved"  # in its turn, after it had waited under a reservation
+    TENTATIVE = "tentative"  # out of turn, and it loses its work when its turn needs the slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Start:
     """Start (or restore) all processes of a waiting job in one tier.
 
     `hosts[i]` is the host of process i in the policy's own play-out; a simulator follows it, the
-    live system lets Nova choose by the same ranking.
+    live system lets Nova choose by the same ranking. It is empty on a cluster that only counts.
     """
 
     job: Job
@@ -55,6 +53,8 @@ class Move:
     @property
     def migrating(self) -> tuple[int, ...]:
         """Indices of the processes that change their host."""
+        if self.before == self.after:
+            return ()
         pairs = zip(self.before, self.after, strict=True)
         return tuple(i for i, (old, new) in enumerate(pairs) if old != new)
 
@@ -68,4 +68,16 @@ class Evict:
     by: Job
 
 
-Action = Start | Move | Evict
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Preempt a running job; its work is lost and it returns to the queue.
+
+    `by` is the job itself when it is killed to start anew in the foreground.
+    """
+
+    job: Job
+    tier: Tier
+    by: Job
+
+
+Action = Start | Move | Evict | Kill

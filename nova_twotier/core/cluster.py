@@ -5,9 +5,14 @@ interchangeable: as in Placement, they are counted, not named (`core.slots` says
 """
 
 import heapq
+import math
+import random
+from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from nova_twotier.core.actions import Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
@@ -30,17 +35,18 @@ class Host:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """A job on its slots: `hosts[i]` is the index of the host of process i.
 
     A `pinned` run is about to be there, or to leave: no policy moves or evicts it.
+    `until` is when it ends by its estimate; infinite without one.
     """
 
     job: Job
     tier: Tier
     hosts: tuple[int, ...]
     pinned: bool = False
+    until: float = math.inf
 
 
 class Cluster:
@@ -48,12 +54,28 @@ class Cluster:
 
     :param hosts: in the order in which ties are broken.
     :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
+    :param rng: if given, places are drawn from it instead of ranked (no CPU usage is known,
+        JSS 2015, section 4.3.1).
     """
 
-    def __init__(self, hosts: Sequence[Host], threshold: float = THRESHOLD):
+    def __init__(
+        self,
+        hosts: Sequence[Host],
+        threshold: float = THRESHOLD,
+        rng: random.Random | None = None,
+    ):
         self.hosts = tuple(hosts)
         self.threshold = threshold
+        self.rng = rng
         self.runs: dict[int, Run] = {}
+        self._orders: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
+        self._ends: list[tuple[float, int, int]] = []
+        #: Places that take a process now, by tier.
+        self.idle: dict[Tier, int] = {}
+        self._empty()
+
+    def _empty(self) -> None:
+        """Set up the account of the hosts' places, with nothing on them."""
         #: Processes, and the sum of their CPU utilisations, by tier and host.
         self.used = {tier: [0] * len(self.hosts) for tier in Tier}
         self.load = {tier: [0.0] * len(self.hosts) for tier in Tier}
@@ -66,22 +88,22 @@ class Cluster:
 
     def copy(self) -> "Cluster":
         """An independent copy; hosts and runs are values and shared."""
-        twin = object.__new__(Cluster)
+        twin = object.__new__(type(self))
         twin.hosts, twin.threshold = self.hosts, self.threshold
+        twin.rng = None if self.rng is None else random.Random()  # noqa: S311
+        if twin.rng:
+            twin.rng.setstate(self.rng.getstate())
         twin.runs = dict(self.runs)
+        twin._orders = {tier: list(orders) for tier, orders in self._orders.items()}
+        twin._ends = list(self._ends)
+        twin.idle = dict(self.idle)
+        self._copy_places(twin)
+        return twin
+
+    def _copy_places(self, twin: "Cluster") -> None:
         twin.used = {tier: list(counts) for tier, counts in self.used.items()}
         twin.load = {tier: list(loads) for tier, loads in self.load.items()}
         twin.closed, twin._hot_load = list(self.closed), list(self._hot_load)
-        twin.idle = dict(self.idle)
-        return twin
-
-    def total(self, tier: Tier) -> int:
-        """Processes that the enabled hosts hold in this tier when nothing is closed."""
-        return sum(
-            host.slots if tier is Tier.FG else host.slots * (host.tiers - 1)
-            for host in self.hosts
-            if host.enabled
-        )
 
     def room(self, tier: Tier, host: int) -> int:
         """Processes that the host still takes in this tier; never negative."""
@@ -106,6 +128,10 @@ class Cluster:
             return 0
         return max(0, self.used[Tier.BG][host] - self.open_background(host))
 
+    def overdue(self) -> list[int]:
+        """Hosts with background processes that have to leave."""
+        return [host for host in range(len(self.hosts)) if self.overfull(host)]
+
     def frees(self, run: Run) -> bool:
         """Whether a policy may evict the run, and all its foreground slots become idle then.
 
@@ -121,9 +147,20 @@ class Cluster:
 
     def running(self, tier: Tier) -> list[Run]:
         """The runs of a tier in the order of their jobs' arrival."""
-        runs = [run for run in self.runs.values() if run.tier is tier]
-        runs.sort(key=lambda run: run.job.order)
-        return runs
+        return [self.runs[number] for _arrival, number in self._orders[tier]]
+
+    def evictable(self) -> list[Run]:
+        """The foreground runs that a policy may evict, in the order of their jobs' arrival."""
+        return [run for run in self.running(Tier.FG) if self.frees(run)]
+
+    @property
+    def ends(self) -> Sequence[tuple[float, int, int]]:
+        """Estimated end, number and size of foreground jobs that have one, the earliest first."""
+        return self._ends
+
+    def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
+        """Whether each of these hosts has room for a process, as often as it is named."""
+        return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         """The `count` best free places of a tier, as host indices: the least loaded first.
@@ -131,10 +168,19 @@ class Cluster:
         :param promised: places by host that are not to be given away.
         :raises OutOfSlots: if fewer are free.
         """
-        best = heapq.nsmallest(count, self._free_places(tier, promised))
+        free = self._free_places(tier, promised)
+        if self.rng:
+            best = self._draw(tier, count, [host for _load, host in free])
+        else:
+            best = [host for _load, host in heapq.nsmallest(count, free)]
         if len(best) < count:
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
-        return [host for _load, host in best]
+        return best
+
+    def _draw(self, tier: Tier, count: int, free: list[int]) -> list[int]:
+        if len(free) < count:
+            raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
+        return self.rng.sample(free, count)
 
     def _free_places(self, tier: Tier, promised: Mapping[int, int]) -> Iterator[tuple[float, int]]:
         for host, spec in enumerate(self.hosts):
@@ -158,26 +204,39 @@ class Cluster:
                 taken = place if tier is Tier.FG else place // share
                 yield next_slot_load(slots, taken, other, other_cpu), host
 
-    def start(self, job: Job, tier: Tier, hosts: Sequence[int] | None = None) -> Run:
+    def start(
+        self,
+        job: Job,
+        tier: Tier,
+        hosts: Sequence[int] | None = None,
+        until: float = math.inf,
+    ) -> Run:
         """Put a job on `hosts`, or on the best places of the tier.
 
         :raises OutOfSlots: if the job is on the cluster already, or has no room there.
         """
         if job.number in self.runs:
             raise OutOfSlots(f"{job.label} already runs in {self.runs[job.number].tier}")
-        hosts = self.rank(tier, job.size) if hosts is None else hosts
-        run = Run(job, tier, tuple(hosts))
-        for host in set(run.hosts):
-            if run.hosts.count(host) > self.room(tier, host):
-                raise OutOfSlots(f"{job.label} has no room in {tier} on {self.hosts[host].name}")
+        if hosts is None:
+            hosts = self.rank(tier, job.size)
+        elif not self.takes(tier, hosts):
+            raise OutOfSlots(f"{job.label} has no room in {tier} on the hosts chosen for it")
+        run = Run(job, tier, tuple(hosts), False, until)
         self.adopt(run)
         return run
 
     def adopt(self, run: Run) -> None:
         """Take a run as observed, room or not."""
+        order = run.job.order
         self.runs[run.job.number] = run
-        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
-            self._count(run.tier, host, cpu, 1)
+        orders = self._orders[run.tier]
+        if orders and order < orders[-1]:
+            insort(orders, order)
+        else:
+            orders.append(order)
+        if run.until < math.inf and run.tier is Tier.FG:
+            insort(self._ends, (run.until, run.job.number, run.job.size))
+        self._occupy(run)
 
     def remove(self, job: Job) -> Run:
         """Take a job off its slots.
@@ -185,8 +244,11 @@ class Cluster:
         :raises KeyError: if it does not run.
         """
         run = self.runs.pop(job.number)
-        for host, cpu in zip(run.hosts, job.cpu, strict=True):
-            self._count(run.tier, host, cpu, -1)
+        orders = self._orders[run.tier]
+        del orders[bisect_left(orders, job.order)]
+        if run.until < math.inf and run.tier is Tier.FG:
+            del self._ends[bisect_left(self._ends, (run.until, job.number, job.size))]
+        self._vacate(run)
         return run
 
     def apply(self, actions: Iterable[Action]) -> None:
@@ -203,6 +265,14 @@ class Cluster:
                 self.start(action.job, action.tier, action.after)
             elif isinstance(action, Start):
                 self.start(action.job, action.tier, action.hosts)
+
+    def _occupy(self, run: Run) -> None:
+        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
+            self._count(run.tier, host, cpu, 1)
+
+    def _vacate(self, run: Run) -> None:
+        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
+            self._count(run.tier, host, cpu, -1)
 
     def _count(self, tier: Tier, host: int, cpu: float, sign: int) -> None:
         before = self.room(Tier.FG, host), self.room(Tier.BG, host)

@@ -23,6 +23,7 @@ class Job:
         kept in descending order, the order in which processes are placed.
     :param estimate: estimated run time in seconds, or None if unknown.
     :param name: for people; not an identity.
+    :param mbps: bandwidth of each VM's link to the job's virtual switch, in Mbit/s (hose model).
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -32,20 +33,28 @@ class Job:
     cpu: tuple[float, ...]
     estimate: float | None = None
     name: str = ""
+    mbps: float = 0.0
     #: Position in the queue: jobs are considered by arrival, then by number.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
         check_size(self.size)
         check_cpu(self.cpu, self.size)
-        if self.estimate is not None and not 0 < self.estimate < math.inf:
-            raise InvalidJob(f"estimate is {self.estimate}; give a run time above 0 seconds")
+        if self.estimate is not None and not 0 <= self.estimate < math.inf:
+            raise InvalidJob(f"estimate is {self.estimate}; give a run time of 0 seconds or more")
+        if not 0 <= self.mbps < math.inf:
+            raise InvalidJob(f"mbps is {self.mbps}; give a bandwidth of 0 Mbit/s or more")
         object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
         object.__setattr__(self, "order", (self.arrival, self.number))
 
     @property
     def label(self) -> str:
         return self.name or f"job {self.number}"
+
+    @property
+    def expected(self) -> float:
+        """The estimate as a number: unknown is longer than any other."""
+        return math.inf if self.estimate is None else self.estimate
 
 
 def check_size(size: int) -> None:
@@ -60,6 +69,7 @@ def check_cpu(cpu: Sequence[float], size: int) -> None:
     """:raises InvalidJob: unless `cpu` has one utilisation in 0..1 for each of `size` processes."""
     if len(cpu) != size:
         raise InvalidJob(f"cpu has {len(cpu)} values for {size} processes; give one, or one each")
-    for value in cpu:
-        if not 0 <= value <= 1:
-            raise InvalidJob(f"cpu is {value}; give the share of a CPU a process uses, 0 to 1")
+    # min and max do not see a NaN that is not the first.
+    if not (0 <= min(cpu) and max(cpu) <= 1 and sum(cpu) >= 0):
+        wrong = next(value for value in cpu if not 0 <= value <= 1)
+        raise InvalidJob(f"cpu is {wrong}; give the share of a CPU a process uses, 0 to 1")

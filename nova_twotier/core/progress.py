@@ -1,49 +1,216 @@
 """How fast a process advances in its tier (TPDS 2013, section 5.1; JSS 2015, section 4.1)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+import pathlib
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from functools import cached_property
+from operator import truediv
+from statistics import NormalDist, fmean
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.slots import Slot, arrange
 
 
-@dataclass(frozen=True, slots=True)
-class MeanProgress:
-    """The papers' model with every random quantity at its mean.
+class InvalidModel(ValueError):
+    """A progress model that cannot be used; the message says which field and what it may be."""
 
-    A foreground process advances at 1 alone and at `1 - loss` above a background VM. A background
-    job advances at 1 while all its foreground VMs are idle, else at `eff * min(1, idle / cpu)` of
-    its slowest process, `idle` being what the foreground leaves of the CPU, at least `floor`.
+
+class Processes(StrEnum):
+    """How the processes of a background job make up its progress: a reading of the papers."""
+
+    SLOWEST = "slowest"  # at each instant, the job advances as its slowest process
+    OWN = "own"  # each process has its own work to do; the job ends with the last
+    MEAN = "mean"  # at each instant, the job advances as its average process
+
+
+class Draw(StrEnum):
+    """How often the efficiency of a background job is drawn: a reading of the papers."""
+
+    MEAN = "mean"  # in every slice of time: it is always at its mean
+    JOB = "job"  # once for a job each time that it enters the background
+    PROCESS = "process"  # once for each of its processes then
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The papers' model of progress, in seconds of work a second.
+
+    A foreground job advances at 1, and at `1 - loss` while a background VM runs below it. A
+    background job advances at 1 while all its foreground VMs are idle; else its processes at
+    `eff * min(1, idle / cpu)`, `idle` being what the foreground leaves of the CPU, at least `floor`.
+
+    :param loss: bounds of the uniform loss; its mean counts.
+    :param eff_single: bounds of the uniform efficiency of a single-process job.
+    :param eff_parallel: mean, deviation, and bounds of the normal efficiency of the others.
+    :param floor: lower bound of the idle share (TPDS 2013, section 5.1).
     """
 
-    loss: float = 0.0185  # mean of uniform(0, 0.037)
-    eff_single: float = 0.9  # mean of uniform(0.8, 1)
-    eff_parallel: float = 0.4313  # mean of normal(0.428, 0.144) clipped to 0.2..0.8
-    floor: float = 0.04  # lower bound of the idle share
+    loss: tuple[float, float] = (0.0, 0.037)
+    eff_single: tuple[float, float] = (0.8, 1.0)
+    eff_parallel: tuple[float, float, float, float] = (0.428, 0.144, 0.2, 0.8)
+    floor: float = 0.04
+    processes: Processes = Processes.SLOWEST
+    draw: Draw = Draw.MEAN
+
+    @cached_property
+    def disturbed(self) -> float:
+        """The rate of a foreground job above a background VM."""
+        return 1 - fmean(self.loss)
+
+    @cached_property
+    def mean_single(self) -> float:
+        return fmean(self.eff_single)
+
+    @cached_property
+    def mean_parallel(self) -> float:
+        """Of the normal distribution with what is outside of the bounds at the bounds."""
+        mean, deviation, low, high = self.eff_parallel
+        normal, unit = NormalDist(mean, deviation), NormalDist()
+        below, above = normal.cdf(low), 1 - normal.cdf(high)
+        dense = unit.pdf((low - mean) / deviation) - unit.pdf((high - mean) / deviation)
+        return low * below + high * above + mean * (1 - below - above) + deviation * dense
+
+    def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
+        """Of a job of `size` processes that enters the background: one, or one for each."""
+        match self.draw:
+            case Draw.MEAN:
+                return self.mean_single if size == 1 else self.mean_parallel
+            case Draw.JOB:
+                return self._efficiency(size, rng)
+            case Draw.PROCESS:
+                return [self._efficiency(size, rng) for _process in range(size)]
+
+    def _efficiency(self, size: int, rng: random.Random) -> float:
+        if size == 1:
+            return rng.uniform(*self.eff_single)
+        mean, deviation, low, high = self.eff_parallel
+        return min(max(rng.gauss(mean, deviation), low), high)
+
+    def background(
+        self, idle: Sequence[float], cpu: Sequence[float], eff: float | list[float]
+    ) -> float | list[float]:
+        """The rate of a background job with a foreground VM at work above it.
+
+        :param idle: the share of its CPU that each process finds idle, at least `floor`.
+        :param cpu: the CPU utilisation that each has on a dedicated slot, above 0.
+        :param eff: of the job, or of each process.
+        :returns: the job's rate, or that of each process if these have their own work.
+        """
+        if self.processes is Processes.SLOWEST and isinstance(eff, float):
+            # By far the most frequent, and jobs have many processes.
+            return eff * min(1.0, min(map(truediv, idle, cpu)))
+        effs = [eff] * len(cpu) if isinstance(eff, float) else eff
+        rates = [
+            own * min(1.0, left / wanted)
+            for own, left, wanted in zip(effs, idle, cpu, strict=True)
+        ]
+        match self.processes:
+            case Processes.SLOWEST:
+                return min(rates)
+            case Processes.MEAN:
+                return fmean(rates)
+        return rates
 
     def rates(self, cluster: Cluster) -> dict[int, float]:
-        """The progress of each running job, by its number, in seconds of work a second."""
-        rates = dict.fromkeys(cluster.runs, 1.0)
-        disturbed = set()
-        for slot in arranged(cluster):
-            left = 1.0
-            if slot.fg is not None:
-                number, index = slot.fg
-                left -= cluster.runs[number].job.cpu[index]
-                if slot.bg:
-                    rates[number] = min(rates[number], 1 - self.loss)
-            for place, (number, index) in enumerate(slot.bg):
-                if slot.fg is not None or place:
-                    disturbed.add(number)
-                cpu = cluster.runs[number].job.cpu[index]
-                if cpu > 0:
-                    rates[number] = min(rates[number], max(left, self.floor) / cpu)
-                left -= cpu
-        for number in disturbed:
-            single = cluster.runs[number].job.size == 1
-            rates[number] *= self.eff_single if single else self.eff_parallel
-        return rates
+        """The mean progress of each running job of a cluster, by its number."""
+        mean = replace(self, processes=Processes.SLOWEST, draw=Draw.MEAN)
+        found = {}
+        for run, shared, idle in views(cluster, self.floor):
+            if not shared:
+                rate = 1.0
+            elif run.tier is Tier.FG:
+                rate = self.disturbed
+            else:
+                eff = self.mean_single if run.job.size == 1 else self.mean_parallel
+                rate = mean.background(idle, positive(run.job.cpu), eff)
+            found[run.job.number] = rate
+        return found
+
+
+#: The models of the papers, by name.
+MODELS = {
+    "tpds": Progress(),
+    "jss": Progress(loss=(0.005, 0.04), eff_parallel=(0.43, 0.14, 0.2, 0.8)),
+}
+
+
+def get(name: str) -> Progress:
+    """The model of a paper, or of the file of a calibration.
+
+    :raises InvalidModel: if there is neither.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    known = ", ".join(MODELS)
+    try:
+        values = json.loads(pathlib.Path(name).read_text())
+    except OSError as error:
+        raise InvalidModel(
+            f"progress model {name!r} is not one of {known}, nor a file that can be read "
+            f"({error.strerror})"
+        ) from None
+    except ValueError as error:
+        raise InvalidModel(f"{name}: is not JSON ({error})") from None
+    return load(values, name)
+
+
+def load(values: Mapping, name: str) -> Progress:
+    """The model of a calibration: an object with the fields of `Progress`, each one optional.
+
+    :raises InvalidModel: if a field is unknown or out of its range.
+    """
+    kinds = {field.name: len(field.default) for field in fields(Progress)[:3]} | {"floor": 0}
+    if not isinstance(values, Mapping):
+        raise InvalidModel(f"{name}: is not an object with the fields {', '.join(kinds)}")
+    checked = {}
+    for field, value in values.items():
+        if field not in kinds:
+            raise InvalidModel(f"{name}: {field!r} is unknown; there are {', '.join(kinds)}")
+        wanted = kinds[field]
+        numbers = value if isinstance(value, list) else [value]
+        fits = len(numbers) == (wanted or 1) and isinstance(value, list) is bool(wanted)
+        if not fits or not all(isinstance(n, int | float) and 0 <= n <= 1 for n in numbers):
+            form = f"a list of {wanted} numbers" if wanted else "a number"
+            raise InvalidModel(f"{name}: {field} is {value!r}; give {form} from 0 to 1")
+        checked[field] = tuple(map(float, value)) if wanted else float(value)
+    return Progress(**checked)
+
+
+def positive(cpu: Iterable[float]) -> tuple[float, ...]:
+    """Utilisations of which none is nought, so that one can divide by them."""
+    return tuple(value or 1e-9 for value in cpu)
+
+
+def views(
+    cluster: Cluster, floor: float, cpu: Mapping[int, Sequence[float]] | None = None
+) -> Iterator[tuple[Run, bool, list[float]]]:
+    """What each running job sees of the other tier, slot by slot.
+
+    :param cpu: the true utilisations of each job's processes, if they are not those it names.
+    :returns: for each run, whether a VM of the other tier shares a slot with one of its processes
+        (or, in the background, another VM of the same), and the CPU share that each finds idle.
+    """
+    own = cpu or {number: run.job.cpu for number, run in cluster.runs.items()}
+    shared = set()
+    idle = {number: [1.0] * run.job.size for number, run in cluster.runs.items()}
+    for slot in arranged(cluster):
+        left = 1.0
+        if slot.fg is not None:
+            number, index = slot.fg
+            left -= own[number][index]
+            if slot.bg:
+                shared.add(number)
+        for place, (number, index) in enumerate(slot.bg):
+            if slot.fg is not None or place:
+                shared.add(number)
+            idle[number][index] = max(left, floor)
+            left -= own[number][index]
+    for number, run in cluster.runs.items():
+        yield run, number in shared, idle[number]
 
 
 def arranged(cluster: Cluster) -> Iterator[Slot]:

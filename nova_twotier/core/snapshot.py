@@ -1,10 +1,11 @@
 """What a policy decides upon: the cluster, the queue, and what happened since its last decision."""
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.queue import Queue
 
 
 class Event(enum.Flag):
@@ -15,15 +16,17 @@ class Event(enum.Flag):
     FOREGROUND = enum.auto()  # foreground slots became free, or hosts changed
 
 
-@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """State at one instant. A policy reads it and changes nothing.
+    """State at one instant.
 
-    :param queue: waiting jobs in order of arrival; those whose state was saved are among them.
+    :param queue: the waiting jobs; those whose state was saved are among them.
     """
 
-    cluster: Cluster
-    queue: tuple[Job, ...]
+    __slots__ = ("cluster", "queue")
 
-    def __post_init__(self):
-        object.__setattr__(self, "queue", tuple(sorted(self.queue, key=lambda job: job.order)))
+    def __init__(self, cluster: Cluster, queue: Queue | Iterable[Job] = ()):
+        self.cluster = cluster
+        self.queue = queue if isinstance(queue, Queue) else Queue(queue)
+
+    def copy(self) -> "Snapshot":
+        return Snapshot(self.cluster.copy(), self.queue.copy())

@@ -2,7 +2,7 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
-from nova_twotier.core.progress import MeanProgress
+from nova_twotier.core.progress import Progress
 from nova_twotier.manager.cloud import Server
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
@@ -11,9 +11,9 @@ from nova_twotier.tools.replay.sampling import Sample
 class Guests:
     """The work that each job has done, in seconds on dedicated slots; shelving keeps it."""
 
-    def __init__(self, roster: Roster, model: MeanProgress | None = None):
+    def __init__(self, roster: Roster, model: Progress | None = None):
         self._roster = roster
-        self._model = model or MeanProgress()
+        self._model = model or Progress()
         self._rates: dict[int, float] = {}
         self.work: dict[int, float] = {}
 

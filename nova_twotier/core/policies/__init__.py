@@ -1,32 +1,45 @@
 """Scheduling policies, one a file, found by the name that the papers give them."""
 
-from typing import Protocol
-
-from nova_twotier.core.actions import Action
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.acfcfs import Acfcfs
+from nova_twotier.core.policies.ambf import Ambf
 from nova_twotier.core.policies.amcbf import Amcbf
+from nova_twotier.core.policies.ccfcfs import Ccfcfs
+from nova_twotier.core.policies.cmbf import Cmbf
 from nova_twotier.core.policies.cmcbf import Cmcbf
+from nova_twotier.core.policies.conservative import Conservative
+from nova_twotier.core.policies.easy import Easy
 from nova_twotier.core.policies.fcfs import Fcfs
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.policies.ktier_cmbf import KtierCmbf
+from nova_twotier.core.policies.policy import Policy
+from nova_twotier.core.policies.sbf import Sbf
+from nova_twotier.core.policies.sdf import Sdf
+from nova_twotier.core.policies.smjf import Smjf
 
-
-class Policy(Protocol):
-    """A pure function from a snapshot to a list of actions, and the reason of every wait."""
-
-    name: str
-
-    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        """The actions that follow from `event`, in the order in which they can be carried out."""
-
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
-        """Why `job` of the queue waits, in words for its owner."""
+__all__ = ["POLICIES", "Policy", "UnknownPolicy", "get"]
 
 
 class UnknownPolicy(ValueError):
     """A policy name that does not exist; the message lists those that do."""
 
 
-POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (Fcfs, Cmcbf, Amcbf)}
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy
+    for policy in (
+        Fcfs,
+        Easy,
+        Conservative,
+        Sdf,
+        Sbf,
+        Smjf,
+        Cmbf,
+        Ambf,
+        Cmcbf,
+        Amcbf,
+        Ccfcfs,
+        Acfcfs,
+        KtierCmbf,
+    )
+}
 
 
 def get(name: str) -> Policy:

@@ -4,25 +4,27 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import Action, Tier
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.migrating import foreground_need
 from nova_twotier.core.policies.play import Play
-from nova_twotier.core.policies.preemption import held_by_later
+from nova_twotier.core.policies.policy import Policy
+from nova_twotier.core.policies.preemption import select
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
-class Consolidation:
+class Consolidation(Policy):
     """Foreground by arrival with preemption, background filled with whatever fits.
 
     A subclass says whether only the head of the queue may evict.
     """
 
-    name: ClassVar[str]
+    tiers = 2
     only_head: ClassVar[bool]
 
-    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         play = Play(snapshot)
         # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
         if Event.FOREGROUND in event:
-            play.rearrange(self.only_head)
+            self._rearrange(play)
         elif Event.ARRIVAL in event:
             play.fill(Tier.FG)
         # 2. Background jobs that now sit under a closed slot leave.
@@ -31,10 +33,27 @@ class Consolidation:
         play.fill(Tier.BG)
         return play.actions()
 
+    def _rearrange(self, play: Play) -> None:
+        """Give the foreground to those to whom it belongs, waiting or in the background."""
+        cluster = play.cluster
+        rising = {run.job.number: run for run in cluster.running(Tier.BG) if not run.pinned}
+        selection = select(
+            play.queue,
+            [run.job for run in rising.values()],
+            cluster.evictable(),
+            cluster.idle[Tier.FG],
+            self.only_head,
+        )
+        losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
+        chosen = {job.number for job in selection.chosen}
+        rising = {number: run for number, run in rising.items() if number in chosen}
+        for run in rising.values():
+            play.remove(run.job)
+        for run in play.swap_down(losing):
+            play.wait(run.job)
+        play.raise_up(selection.chosen, rising)
+
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        cluster = snapshot.cluster
-        holders = [run.job for run in cluster.running(Tier.FG)]
-        reason = f"needs {job.size} foreground slots, {cluster.idle[Tier.FG]} idle"
-        if later := held_by_later(job, holders):
-            reason += f" + {later} held by later arrivals"
-        return f"{reason}; or {job.size} background slots, {cluster.idle[Tier.BG]} open and idle"
+        open_and_idle = snapshot.cluster.idle[Tier.BG]
+        need = foreground_need(snapshot, job)
+        return f"{need}; or {job.size} background slots, {open_and_idle} open and idle"

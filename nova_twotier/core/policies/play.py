@@ -1,143 +1,172 @@
-"""One pass of a two-tier policy, played out on a copy of the cluster and read back as actions."""
+"""One pass of a two-tier policy, played out on the snapshot and read back as actions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from nova_twotier.core.actions import Action, Evict, How, Move, Start, Tier
+from nova_twotier.core.actions import Action, Evict, How, Kill, Move, Start, Tier
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.preemption import select
+from nova_twotier.core.policies.policy import in_turn
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 
 class Play:
-    """The steps of a pass; each leaves the cluster consistent."""
+    """The steps of a pass; each leaves the cluster and the queue consistent."""
 
     def __init__(self, snapshot: Snapshot):
-        self.before = snapshot.cluster
-        self.cluster = snapshot.cluster.copy()
-        self.waiting = {job.number: job for job in snapshot.queue}
+        self.cluster = snapshot.cluster
+        self.queue = snapshot.queue
+        #: Jobs that were touched, with the run that they had before.
+        self._before: dict[int, Run | None] = {}
         self._preemptor: dict[int, Job] = {}
+        self._killed: set[int] = set()
+        self._tentative: set[int] = set()
+        self._jobs: dict[int, Job] = {}
 
-    def rearrange(self, only_head: bool) -> None:
-        """Give the foreground to those to whom it belongs, waiting or in the background."""
-        background = self.cluster.running(Tier.BG)
-        rising = {run.job.number: run for run in background if not run.pinned}
-        selection = select(
-            [*self.waiting.values(), *(run.job for run in rising.values())],
-            [run.job for run in self.cluster.running(Tier.FG) if self.cluster.frees(run)],
-            self.cluster.idle[Tier.FG],
-            only_head,
-        )
-        chosen = {job.number for job in selection.chosen}
-        rising = {number: run for number, run in rising.items() if number in chosen}
-        losing = []
-        for victim, preemptor in selection.evicted.values():
-            self._preemptor[victim.number] = preemptor
-            losing.append(self.cluster.remove(victim))
-        for run in rising.values():
-            self.cluster.remove(run.job)
-        for run in sorted(losing, key=lambda run: (run.job.size, run.job.order)):
-            self._swap_down(run)
-        # Places of those that can stay where they are come first: a swap is free, a migration not.
-        staying = self._staying(rising.values())
-        for job in selection.chosen:
-            if job.number in rising:
-                self._rise(job, staying)
+    def remove(self, job: Job, by: Job | None = None) -> Run:
+        """Take a job off its slots, to be started again or to wait; `by` is who preempts it."""
+        run = self.cluster.remove(job)
+        self._touch(job, run)
+        if by is not None:
+            self._preemptor[job.number] = by
+        return run
+
+    def wait(self, job: Job) -> None:
+        """Put a job that was removed into the queue, its state saved."""
+        self.queue.add(job)
+
+    def kill(self, job: Job) -> None:
+        """Put a job that was removed into the queue, its work lost."""
+        self._killed.add(job.number)
+        self.queue.add(job)
+
+    def start(self, job: Job, tier: Tier, hosts: Sequence[int] | None = None) -> None:
+        """Start a waiting or a removed job on `hosts`, or on the best places of the tier."""
+        if job.number in self.queue:
+            self.queue.remove(job)
+        self._touch(job, None)
+        self.cluster.start(job, tier, hosts)
+
+    def _touch(self, job: Job, run: Run | None) -> None:
+        self._before.setdefault(job.number, run)
+        self._jobs[job.number] = job
+
+    def swap_down(self, runs: Iterable[Run]) -> list[Run]:
+        """Leave jobs that lost the foreground on their hosts, if the background has room on all.
+
+        :param runs: as they were; the smallest come first (TPDS 2013, section 4.2).
+        :returns: those for which there is no room.
+        """
+        left = []
+        for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
+            if self.cluster.takes(Tier.BG, run.hosts):
+                self.start(run.job, Tier.BG, run.hosts)
             else:
-                places = self.cluster.rank(Tier.FG, job.size, self._promised(staying))
-                self.cluster.start(job, Tier.FG, places)
-                del self.waiting[job.number]
+                left.append(run)
+        return left
 
-    def _swap_down(self, run: Run) -> None:
-        """Leave a job that lost the foreground on its hosts, if the background has room on all."""
-        if all(self.cluster.room(Tier.BG, h) >= n for h, n in Counter(run.hosts).items()):
-            self.cluster.start(run.job, Tier.BG, run.hosts)
-        else:
-            self.waiting[run.job.number] = run.job
+    def raise_up(self, chosen: Iterable[Job], rising: Mapping[int, Run]) -> None:
+        """Start the chosen jobs in the foreground, those that run in the background on their hosts.
 
-    def _staying(self, rising: Iterable[Run]) -> dict[int, list[int | None]]:
-        """For each process that rises: its own host if the foreground there has room, else None."""
+        Places of processes that can stay where they are come first: a swap is free.
+
+        :param rising: runs in the background, removed already, by job number.
+        """
         promised = Counter()
         staying = {}
-        for run in sorted(rising, key=lambda run: run.job.order):
-            places = staying[run.job.number] = []
-            for host in run.hosts:
-                stays = promised[host] < self.cluster.room(Tier.FG, host)
-                promised[host] += stays
-                places.append(host if stays else None)
-        return staying
+        for number, run in sorted(rising.items(), key=lambda item: item[1].job.order):
+            staying[number] = [self._stays(host, promised) for host in run.hosts]
+        for job in chosen:
+            if job.number not in rising:
+                self.start(job, Tier.FG, self.cluster.rank(Tier.FG, job.size, promised))
+                continue
+            stays = staying[job.number]
+            moving = stays.count(False)
+            others = iter(self.cluster.rank(Tier.FG, moving, promised) if moving else ())
+            hosts = []
+            for host, stay in zip(rising[job.number].hosts, stays, strict=True):
+                if stay:
+                    hosts.append(host)
+                    promised[host] -= 1
+                    if not promised[host]:
+                        del promised[host]
+                else:
+                    hosts.append(next(others))
+            self.start(job, Tier.FG, hosts)
 
-    @staticmethod
-    def _promised(staying: dict[int, list[int | None]]) -> Counter:
-        """Foreground places by host that are kept for processes that swap in place."""
-        return Counter(host for places in staying.values() for host in places if host is not None)
+    def _stays(self, host: int, promised: Counter) -> bool:
+        """Whether the foreground of its host has room for one more process that rises there."""
+        if promised[host] < self.cluster.room(Tier.FG, host):
+            promised[host] += 1
+            return True
+        return False
 
-    def _rise(self, job: Job, staying: dict[int, list[int | None]]) -> None:
-        """Start a job from the background in the foreground, its remaining processes elsewhere."""
-        places = staying[job.number]
-        others = iter(
-            self.cluster.rank(Tier.FG, places.count(None), self._promised(staying))
-            if None in places
-            else ()
-        )
-        del staying[job.number]
-        hosts = [next(others) if host is None else host for host in places]
-        self.cluster.start(job, Tier.FG, hosts)
+    def fill(self, tier: Tier) -> None:
+        """Start waiting jobs that fit the idle slots of a tier, by arrival."""
+        for job in self.queue.fitting(self.cluster.idle, tier):
+            self.start(job, tier)
+
+    def fill_tentatively(self, tier: Tier) -> None:
+        """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
+        for job in self.queue.smallest(self.cluster.idle, tier):
+            self.start(job, tier)
+            self._tentative.add(job.number)
+
+    def actions(self) -> list[Action]:
+        """What leads from the cluster before to the one now, in a feasible order."""
+        preemptions, falls, rises, starts = [], [], [], []
+        for number, before in self._before.items():
+            job, now = self._jobs[number], self.cluster.runs.get(number)
+            if before is None:
+                if now is not None:
+                    starts.append(self._started(now))
+            elif number in self._killed:
+                preemptions.append(Kill(job, before.tier, self._preemptor[number]))
+                if now is not None:
+                    starts.append(self._started(now))
+            elif now is None or (now.hosts != before.hosts and now.tier is Tier.BG):
+                preemptions.append(Evict(job, before.tier, self._preemptor[number]))
+                if now is not None:
+                    starts.append(self._started(now))
+            elif now.tier is not before.tier:
+                preemptor = None if now.tier is Tier.FG else self._preemptor[number]
+                move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
+                (rises if now.tier is Tier.FG else falls).append(move)
+        starts.sort(key=lambda start: (start.tier is Tier.BG, start.job.order))
+        for moved in (preemptions, falls, rises):
+            moved.sort(key=lambda action: action.job.order)
+        return [*preemptions, *falls, *rises, *starts]
+
+    def _started(self, run: Run) -> Start:
+        tentative = run.job.number in self._tentative
+        how = How.TENTATIVE if tentative else in_turn(self.queue, run.job)
+        return Start(run.job, run.tier, run.hosts, how)
 
     def vacate_closed(self) -> None:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
-        for host in range(len(self.cluster.hosts)):
+        for host in self.cluster.overdue():
             while self.cluster.overfull(host):
                 background = self.cluster.running(Tier.BG)
                 there = [run for run in background if host in run.hosts and not run.pinned]
                 if not there:
                     break
                 job = there[-1].job
-                self.cluster.remove(job)
-                self.waiting[job.number] = job
-                self._preemptor[job.number] = self._closer(host)
+                self.remove(job, by=self._closer(host))
+                self.wait(job)
 
     def _closer(self, host: int) -> Job:
         """The foreground job that closes a slot of this host: the newest there."""
         closers = [
             run
             for run in self.cluster.running(Tier.FG)
-            for at, cpu in zip(run.hosts, run.job.cpu, strict=True)
-            if at == host and is_hot(cpu, self.cluster.threshold)
+            if host in run.hosts and self._closes(run, host)
         ]
-        newest = [run for run in closers if self.before.runs.get(run.job.number) != run]
+        newest = [run for run in closers if run.job.number in self._before]
         return (newest or closers)[-1].job
 
-    def fill(self, tier: Tier) -> None:
-        """Start waiting jobs that fit the idle slots of a tier, by arrival."""
-        for job in sorted(self.waiting.values(), key=lambda job: job.order):
-            if self.cluster.fits(job, tier):
-                self.cluster.start(job, tier)
-                del self.waiting[job.number]
-
-    def actions(self) -> list[Action]:
-        """What leads from the cluster before to the one now, in a feasible order."""
-        before, after = self.before.runs, self.cluster.runs
-        evictions, falls, rises, starts = [], [], [], []
-        for number, run in before.items():
-            now = after.get(number)
-            if now is None or (now.hosts != run.hosts and now.tier is Tier.BG):
-                evictions.append(Evict(run.job, run.tier, self._preemptor[number]))
-            elif now.tier is not run.tier:
-                preemptor = self._preemptor.get(number)
-                move = Move(run.job, now.tier, run.hosts, now.hosts, preemptor)
-                (rises if now.tier is Tier.FG else falls).append(move)
-        evicted = {action.job.number for action in evictions}
-        for number, run in after.items():
-            if number not in before or number in evicted:
-                starts.append(Start(run.job, run.tier, run.hosts, self._how(run.job)))
-        starts.sort(key=lambda start: (start.tier is Tier.BG, start.job.order))
-        for moved in (evictions, falls, rises):
-            moved.sort(key=lambda action: action.job.order)
-        return [*evictions, *falls, *rises, *starts]
-
-    def _how(self, job: Job) -> How:
-        passed = any(other.order < job.order for other in self.waiting.values())
-        return How.BACKFILLED if passed else How.IMMEDIATE
+    def _closes(self, run: Run, host: int) -> bool:
+        return any(
+            at == host and is_hot(cpu, self.cluster.threshold)
+            for at, cpu in zip(run.hosts, run.job.cpu, strict=True)
+        )

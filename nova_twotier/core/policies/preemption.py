@@ -5,10 +5,17 @@ are enough for it (Algorithm 1). Works on counts; which slots these are is decid
 """
 
 import heapq
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import attrgetter
 
+from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.queue import Queue
+
+_order = attrgetter("order")
 
 
 @dataclass(slots=True)
@@ -20,30 +27,33 @@ class Selection:
 
 
 def select(
-    candidates: Iterable[Job], holders: Iterable[Job], idle: int, only_head: bool
+    queue: Queue, rising: Iterable[Job], holders: Iterable[Run], idle: int, only_head: bool
 ) -> Selection:
     """Decide who holds the foreground.
 
-    :param candidates: jobs that want it: waiting, or running in the background.
-    :param holders: jobs that have it.
+    :param queue: the waiting jobs; they, and
+    :param rising: jobs that run in the background, are the candidates for the foreground.
+    :param holders: the runs that have it and may lose it, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     """
-    queue = [(job.order, job) for job in candidates]
-    heapq.heapify(queue)
-    held = {job.number: job for job in holders}
+    held = Holders(holders)
+    candidates = _Candidates(queue, rising, idle + held.slots)
     result = Selection()
     head = True
-    while queue:
-        _order, job = heapq.heappop(queue)
+    while (job := candidates.next()) is not None:
         if job.size > idle and (head or not only_head):
-            for victim in _victims(job, held.values(), idle):
-                del held[victim.number]
-                idle += victim.size
-                result.evicted[victim.number] = victim, job
-                heapq.heappush(queue, (victim.order, victim))
+            if collected := held.collect(job, idle):
+                surplus = idle + sum(victim.size for victim in collected) - job.size
+                victims = spared(collected, surplus)
+                for victim in victims:
+                    held.remove(victim)
+                    idle += victim.size
+                    result.evicted[victim.number] = victim, job
+                candidates.restore(victims, job)
         if job.size <= idle:
             idle -= job.size
+            candidates.accept(job)
             # A victim that fits after all, or preempts in its turn, never left its slots.
             if result.evicted.pop(job.number, None) is None:
                 result.chosen.append(job)
@@ -52,23 +62,101 @@ def select(
     return result
 
 
-def _victims(job: Job, held: Iterable[Job], idle: int) -> list[Job]:
-    """The later arrivals that `job` evicts: none if they are not enough for it."""
-    later = sorted((other for other in held if other.order > job.order), key=lambda j: j.order)
-    if job.size > idle + sum(other.size for other in later):
-        return []
-    collected = []
-    free = idle
-    while free < job.size:
-        collected.append(later.pop())
-        free += collected[-1].size
-    surplus = free - job.size
-    collected.sort(key=lambda other: (other.size, other.order))
-    spared = 0
-    while spared < len(collected) and collected[spared].size <= surplus:
-        surplus -= collected[spared].size
-        spared += 1
-    return collected[spared:]
+class _Candidates:
+    """Those who want the foreground, by arrival.
+
+    Of the waiting jobs of one size only the earliest is looked at: when it can neither start nor
+    evict, nor can the others, until an eviction leaves more slots idle than were needed.
+
+    :param largest: slots that one of them could get at most.
+    """
+
+    def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
+        self._queue = queue
+        self._turns = [(job.order, job) for job in rising]
+        self._turns += [(job.order, job) for job in queue.first_of_each_size(largest)]
+        heapq.heapify(self._turns)
+        #: Sizes whose earliest waiting job was refused.
+        self._refused: set[int] = set()
+
+    def next(self) -> Job | None:
+        if not self._turns:
+            return None
+        job = heapq.heappop(self._turns)[1]
+        if job.number in self._queue:
+            self._refused.add(job.size)
+        return job
+
+    def accept(self, job: Job) -> None:
+        """`job`, the one of the last turn, got its slots: the next of its size has a chance."""
+        if job.number in self._queue:
+            self._refused.discard(job.size)
+            self._advance(job.size, job)
+
+    def restore(self, victims: Sequence[Job], job: Job) -> None:
+        """`job` evicted the victims: they become candidates, and what was refused has a chance."""
+        for victim in victims:
+            heapq.heappush(self._turns, (victim.order, victim))
+        again = self._refused - {job.size} if job.number in self._queue else self._refused
+        for size in again:
+            self._advance(size, job)
+        self._refused -= again
+
+    def _advance(self, size: int, after: Job) -> None:
+        following = self._queue.next_of_size(size, after.order)
+        if following is not None:
+            heapq.heappush(self._turns, (following.order, following))
+
+
+class Holders:
+    """Jobs that hold slots and may lose them, by arrival."""
+
+    def __init__(self, runs: Iterable[Run]):
+        self._jobs = [run.job for run in runs]
+        #: How many they hold.
+        self.slots = sum([job.size for job in self._jobs])
+        self._later: list[int] | None = None
+
+    def remove(self, job: Job) -> None:
+        del self._jobs[self._after(job) - 1]
+        self.slots -= job.size
+        self._later = None
+
+    def later(self, job: Job) -> int:
+        """Slots of those that arrived after `job`."""
+        if self._later is None:
+            held = accumulate((held.size for held in self._jobs), initial=0)
+            self._later = [self.slots - before for before in held]
+        return self._later[self._after(job)]
+
+    def _after(self, job: Job) -> int:
+        """The index of the first that arrived after `job`."""
+        return bisect_right(self._jobs, job.order, key=_order)
+
+    def collect(self, job: Job, idle: int) -> list[Job]:
+        """The latest arrivals whose slots `job` needs: none if all later ones are not enough."""
+        if job.size > idle + self.later(job):
+            return []
+        collected = []
+        for held in reversed(self._jobs):
+            if idle >= job.size:
+                break
+            collected.append(held)
+            idle += held.size
+        return collected
+
+
+def spared(collected: list[Job], surplus: int) -> list[Job]:
+    """Who of those collected for eviction still has to go: the smallest stay if possible.
+
+    :param surplus: slots that would be left over.
+    """
+    collected = sorted(collected, key=lambda job: (job.size, job.order))
+    count = 0
+    while count < len(collected) and collected[count].size <= surplus:
+        surplus -= collected[count].size
+        count += 1
+    return collected[count:]
 
 
 def held_by_later(job: Job, held: Iterable[Job]) -> int:

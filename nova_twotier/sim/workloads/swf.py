@@ -1,19 +1,24 @@
-"""Reads traces in the Standard Workload Format of the Parallel Workloads Archive."""
+"""Reads and writes traces in the Standard Workload Format of the Parallel Workloads Archive."""
 
 import gzip
+import io
 import math
 import pathlib
+import re
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from typing import IO
+from dataclasses import dataclass
+from typing import IO, NamedTuple, get_type_hints
+
+#: Headers of the archive name people and places; some are in latin-1, which reads every byte.
+ENCODING = "latin-1"
 
 
 class MalformedTrace(ValueError):
     """A trace that cannot be read; the message begins with FILE:LINE and says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One line of a trace, in the format's order; times in seconds, -1 is unknown."""
 
     number: int
@@ -73,7 +78,7 @@ class Trace:
         """Processors of the machine; without a header, those of the largest job."""
         for key in ("MaxProcs", "MaxNodes"):
             words = (self.header(key) or "").split()
-            if words and words[0].isdigit() and int(words[0]) > 0:
+            if words and words[0].isdecimal() and int(words[0]) > 0:
                 return int(words[0])
         return max((record.procs for record in self.records), default=0)
 
@@ -81,14 +86,14 @@ class Trace:
 def read(path: str | pathlib.Path) -> Trace:
     """Read a trace; a name that ends in .gz is unpacked.
 
-    :raises MalformedTrace: at the first line that is not a record.
+    :raises MalformedTrace: at the first line that is not a record, or if the gzip file is damaged.
     :raises OSError: if the file cannot be read.
     """
     path = pathlib.Path(path)
     with _open(path) as stream:
         try:
             return parse(stream, str(path))
-        except (EOFError, gzip.BadGzipFile) as error:
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise MalformedTrace(f"{path}: is not a complete gzip file ({error})") from error
 
 
@@ -100,38 +105,70 @@ def parse(lines: Iterable[str], name: str) -> Trace:
     return Trace(tuple(comments), usable, len(records) - len(usable))
 
 
+def write(path: str | pathlib.Path, trace: Trace) -> None:
+    """Write a trace, its comments first; a name that ends in .gz is packed.
+
+    What is read back equals `trace`, but for characters of comments that latin-1 does not have:
+    they are written as escapes.
+
+    :raises OSError: if the file cannot be written.
+    """
+    path = pathlib.Path(path)
+    with path.open("wb") as file:
+        if path.suffix == ".gz":
+            # No time stamp: the same trace gives the same file.
+            with gzip.GzipFile(path.name, "wb", 6, file, mtime=0) as packed:
+                _dump(packed, trace)
+        else:
+            _dump(file, trace)
+
+
 def _open(path: pathlib.Path) -> IO[str]:
-    # Headers of the archive name people and places; some are in latin-1, which reads every byte.
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="latin-1")
-    return path.open(encoding="latin-1")
+        return gzip.open(path, "rt", encoding=ENCODING)
+    return path.open(encoding=ENCODING)
 
 
 def _records(lines: Iterable[str], name: str, comments: list[str]) -> Iterator[Record]:
     seen = {}
     for count, line in enumerate(lines, start=1):
-        text = line.strip()
-        if text.startswith(";"):
-            comments.append(text[1:].strip())
-        elif text:
-            record = _record(text, f"{name}:{count}")
-            if record.number in seen:
-                raise MalformedTrace(
-                    f"{name}:{count}: job {record.number} is in line {seen[record.number]} already"
-                )
-            seen[record.number] = count
-            yield record
+        words = line.split()
+        if not words:
+            continue
+        if words[0].startswith(";"):
+            comments.append(line.strip()[1:].strip())
+            continue
+        record = _record(words, f"{name}:{count}")
+        first = seen.setdefault(record.number, count)
+        if first != count:
+            raise MalformedTrace(f"{name}:{count}: job {record.number} is in line {first} already")
+        yield record
 
 
-_FIELDS = tuple((field.name, field.type) for field in fields(Record))
+_KINDS = tuple(get_type_hints(Record).values())
 
 
-def _record(text: str, place: str) -> Record:
-    words = text.split()
-    if len(words) != len(_FIELDS):
-        raise MalformedTrace(f"{place}: {len(words)} fields; a record has {len(_FIELDS)}")
+def _record(words: list[str], place: str) -> Record:
+    # All fields at once, as they nearly always are; one by one only to say which is wrong, or
+    # to take a whole number that is written as 2.0.
+    try:
+        record = Record._make([kind(word) for kind, word in zip(_KINDS, words, strict=True)])
+        # One infinity or NaN among them makes the sum one.
+        finite = math.isfinite(sum(record))
+    except (ValueError, OverflowError):
+        finite = False
+    if not finite:
+        record = _checked(words, place)
+    if record.submit < 0:
+        raise MalformedTrace(f"{place}: field 2 (submit) is {words[1]}; it must be 0 or more")
+    return record
+
+
+def _checked(words: list[str], place: str) -> Record:
+    if len(words) != len(_KINDS):
+        raise MalformedTrace(f"{place}: {len(words)} fields; a record has {len(_KINDS)}")
     values = []
-    for index, (word, (field, kind)) in enumerate(zip(words, _FIELDS, strict=True), start=1):
+    for word, field, kind in zip(words, Record._fields, _KINDS, strict=True):
         try:
             value = float(word)
             if not math.isfinite(value) or (kind is int and value != int(value)):
@@ -139,10 +176,23 @@ def _record(text: str, place: str) -> Record:
         except ValueError:
             wanted = "a whole number" if kind is int else "a number"
             raise MalformedTrace(
-                f"{place}: field {index} ({field}) is {word!r}; it must be {wanted}"
+                f"{place}: field {len(values) + 1} ({field}) is {word!r}; it must be {wanted}"
             ) from None
         values.append(kind(value))
-    record = Record(*values)
-    if record.submit < 0:
-        raise MalformedTrace(f"{place}: field 2 (submit) is {words[1]}; it must be 0 or more")
-    return record
+    return Record._make(values)
+
+
+_LINE_BREAKS = re.compile(r"[\r\n]+")
+
+
+def _dump(stream: IO[bytes], trace: Trace) -> None:
+    with io.TextIOWrapper(stream, ENCODING, errors="backslashreplace", newline="\n") as text:
+        for comment in trace.comments:
+            # A line break would begin a record.
+            text.write(f"; {_LINE_BREAKS.sub(' ', comment)}\n")
+        for record in trace.records:
+            text.write(" ".join(map(_number, record)) + "\n")
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -3,11 +3,13 @@
 import testtools
 from hypothesis import given
 
-from nova_twotier.core.progress import MeanProgress, arranged
+from nova_twotier.core.progress import Progress, arranged
 from tests.unit.core.builders import BG, FG, cluster, job
 from tests.unit.core.test_cluster import occupied
 
-MODEL = MeanProgress(loss=0.02, eff_single=0.9, eff_parallel=0.4, floor=0.05)
+MODEL = Progress(
+    loss=(0.0, 0.04), eff_single=(0.8, 1.0), eff_parallel=(0.4, 0.1, 0.0, 0.8), floor=0.05
+)
 
 
 class TestRates(testtools.TestCase):
@@ -34,7 +36,7 @@ class TestRates(testtools.TestCase):
         made, _outside = drawn
         rates = MODEL.rates(made)
         for run in made.running(FG):
-            self.assertIn(rates[run.job.number], (1.0, 1 - MODEL.loss))
+            self.assertIn(rates[run.job.number], (1.0, MODEL.disturbed))
 
     def test_alone(self):
         made = cluster(2)

@@ -4,7 +4,7 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.progress import MeanProgress
+from nova_twotier.core.progress import Progress
 from nova_twotier.tools.replay.guests import Guests
 from tests.unit.replay.fakes import BG, FG, roster, sample
 
@@ -32,13 +32,13 @@ class TestGuests(testtools.TestCase):
         self.assertEqual({}, guests.work)
 
     def test_background_beside_a_busy_foreground_is_slower(self):
-        model = MeanProgress()
+        model = Progress()
         guests = Guests(roster(((0.8, 0.8), 1e6), ((0.5, 0.5), 1e6)), model)
         both = sample(1, (1, 0, "h1", FG), (1, 1, "h1", FG), (2, 0, "h1", BG), (2, 1, "h1", BG))
         guests.advance(0, both)
         guests.advance(100, both)
-        self.assertAlmostEqual(100 * (1 - model.loss), guests.work[1])
-        self.assertAlmostEqual(100 * model.eff_parallel * 0.2 / 0.5, guests.work[2])
+        self.assertAlmostEqual(100 * model.disturbed, guests.work[1])
+        self.assertAlmostEqual(100 * model.mean_parallel * 0.2 / 0.5, guests.work[2])
 
     def test_shelving_keeps_the_work(self):
         guests = Guests(roster(((0.5,), 100)))

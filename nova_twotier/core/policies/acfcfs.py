@@ -1,0 +1,10 @@
+"""Aggressive Consolidation-based First-Come First-Serve (JSS 2015, section 3)."""
+
+from nova_twotier.core.policies.tentative import Tentative
+
+
+class Acfcfs(Tentative):
+    """Trials in both tiers; those in the foreground may be evicted by earlier arrivals."""
+
+    name = "acfcfs"
+    aggressive = True

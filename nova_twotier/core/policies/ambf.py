@@ -1,0 +1,10 @@
+"""Aggressive Migration supported BackFilling (TPDS 2013, section 4.1.2)."""
+
+from nova_twotier.core.policies.migrating import Migrating
+
+
+class Ambf(Migrating):
+    """As CMBF, but only the head of the queue may evict."""
+
+    name = "ambf"
+    only_head = True

@@ -1,0 +1,15 @@
+"""Conservative backfilling (Mu'alem and Feitelson 2001)."""
+
+import math
+
+from nova_twotier.core.policies.backfilling import Backfilling
+
+
+class Conservative(Backfilling):
+    """FCFS, and later jobs that do not delay any earlier one by their estimates.
+
+    Reservations are made anew, by arrival, at each decision: nothing of them has to be kept.
+    """
+
+    name = "conservative"
+    depth = math.inf

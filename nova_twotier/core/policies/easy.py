@@ -1,0 +1,10 @@
+"""EASY backfilling (Lifka 1995; Mu'alem and Feitelson 2001)."""
+
+from nova_twotier.core.policies.backfilling import Backfilling
+
+
+class Easy(Backfilling):
+    """FCFS, and later jobs that do not delay the head of the queue by their estimates."""
+
+    name = "easy"
+    depth = 1

@@ -1,0 +1,40 @@
+"""What every policy is: a pure function from a snapshot to a list of actions."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from nova_twotier.core.actions import Action, How
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import Event, Snapshot
+
+
+class Policy(ABC):
+    """A scheduling policy; deterministic given its inputs."""
+
+    name: ClassVar[str]
+    #: Tiers that it makes use of; three stand for any number.
+    tiers: ClassVar[int] = 1
+
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        """The actions that follow from `event`, in the order in which they can be carried out.
+
+        The snapshot stays as it is.
+        """
+        return self.play(snapshot.copy(), event, now)
+
+    @abstractmethod
+    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        """As `schedule`, but uses the snapshot up: it is left as it is after the actions.
+
+        For a body that carries the actions out as they are, so that a decision costs no copy.
+        """
+
+    @abstractmethod
+    def reason(self, snapshot: Snapshot, job: Job) -> str:
+        """Why `job` of the queue waits, in words for its owner."""
+
+
+def in_turn(queue: Queue, job: Job) -> How:
+    """How a job that has just left the queue starts: in its turn, or past an earlier arrival."""
+    return How.BACKFILLED if queue.passed_by(job) else How.IMMEDIATE

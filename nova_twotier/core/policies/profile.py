@@ -1,0 +1,51 @@
+"""Free foreground slots over time, as the estimates of running and reserved jobs have it."""
+
+import math
+from bisect import bisect_left, bisect_right
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster
+
+
+class Profile:
+    """A step function: `free[i]` slots from `times[i]` until the next time."""
+
+    def __init__(self, cluster: Cluster, now: float):
+        self.times = [now]
+        self.free = [cluster.idle[Tier.FG]]
+        for until, _number, size in cluster.ends:
+            if until <= self.times[-1]:
+                # It overran its estimate and is expected to end any moment, but has not.
+                until = max(until, math.nextafter(now, math.inf))
+            if until > self.times[-1]:
+                self.times.append(until)
+                self.free.append(self.free[-1])
+            self.free[-1] += size
+
+    def earliest(self, size: int, duration: float) -> float:
+        """The earliest time from which `size` slots are free for `duration` seconds."""
+        begin = 0
+        for index, free in enumerate(self.free):
+            if begin < index and self.times[index] >= self.times[begin] + duration:
+                break
+            if free < size:
+                begin = index + 1
+        return self.times[begin] if begin < len(self.times) else math.inf
+
+    def take(self, begin: float, duration: float, size: int) -> None:
+        """Reserve `size` slots; `begin` is a time that `earliest` named."""
+        first = bisect_left(self.times, begin)
+        last = self._step(begin + duration)
+        for index in range(first, last):
+            self.free[index] -= size
+
+    def _step(self, time: float) -> int:
+        """The index of the step at `time`, made if there is none."""
+        if time == math.inf:
+            return len(self.times)
+        index = bisect_right(self.times, time)
+        if self.times[index - 1] < time:
+            self.times.insert(index, time)
+            self.free.insert(index, self.free[index - 1])
+            return index
+        return index - 1

@@ -1,0 +1,14 @@
+"""Small bandwidth demand first (Symmetry 2018, section 5.3.2)."""
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.backfilling import Backfilling
+from nova_twotier.core.queue import Queue
+
+
+class Sbf(Backfilling):
+    """The job of the smallest bandwidth starts when it fits; nothing passes it. Others starve."""
+
+    name = "sbf"
+
+    def first(self, queue: Queue) -> Job:
+        return min(queue, key=lambda job: (job.mbps, job.order))

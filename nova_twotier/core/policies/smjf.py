@@ -1,0 +1,14 @@
+"""Smallest job first (JSS 2015, section 3.2.1)."""
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.backfilling import Backfilling
+from nova_twotier.core.queue import Queue
+
+
+class Smjf(Backfilling):
+    """The job of the fewest processes starts when it fits; nothing passes it. Large jobs starve."""
+
+    name = "smjf"
+
+    def first(self, queue: Queue) -> Job:
+        return queue.smallest_job

@@ -1,0 +1,83 @@
+"""The application: global options, help, and how it complains."""
+
+import argparse
+import inspect
+import itertools
+import logging
+from importlib import metadata
+
+from cliff import app
+
+from nova_twotier.sim.cli.commands import COMMANDS, Commands
+
+DESCRIPTION = "Runs scheduling policies on traces of parallel jobs, and compares and plots them."
+
+
+class Simulator(app.App):
+    NAME = "twotier-sim"
+    LOG = logging.getLogger(NAME)
+
+    def __init__(self):
+        super().__init__(DESCRIPTION, metadata.version("nova-twotier"), Commands())
+
+    def build_option_parser(self, description, version, argparse_kwargs=None):
+        parser = _Parser(prog=self.NAME, description=description, add_help=False)
+        parser.usage = f"{self.NAME} [--version] [--debug] [-h] COMMAND ..."
+        parser.add_argument("--version", action="version", version=f"{self.NAME} {version}")
+        parser.add_argument(
+            "--debug", action="store_true", help="show where in the program an error was raised"
+        )
+        parser.add_argument(
+            "-h",
+            "--help",
+            action=_Help,
+            nargs=0,
+            help="show this help; after a command, that of the command",
+        )
+        return parser
+
+    def configure_logging(self) -> None:
+        """Errors go to stderr, a line each; libraries stay silent."""
+        handler = logging.StreamHandler(self.stderr)
+        handler.setFormatter(logging.Formatter(f"{self.NAME}: %(message)s"))
+        self.LOG.handlers = [handler]
+        self.LOG.propagate = False
+
+    def run(self, argv: list[str]) -> int:
+        if argv[:1] == ["help"]:
+            argv = [*argv[1:], "--help"]
+        return super().run(argv or ["--help"])
+
+    def interact(self) -> None:
+        """No shell of our own: cliff's takes a second to start."""
+        self.parser.parse_args(["--help"])
+
+    def get_fuzzy_matches(self, cmd: str) -> list[str]:
+        """None: the command manager says what there is, in one line."""
+        return []
+
+    def complain(self, message: object) -> None:
+        """One line on stderr."""
+        self.LOG.error(str(message).splitlines()[0])
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reads what stands before the command: a --help behind it is the command's."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        own = list(itertools.takewhile(lambda word: word.startswith("-"), args))
+        options, unknown = super().parse_known_args(own, namespace)
+        return options, unknown + args[len(own) :]
+
+
+class _Help(argparse.Action):
+    """Prints the options and the commands."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        parser.print_help()
+        width = max(map(len, COMMANDS))
+        print("\ncommands:")
+        for name, entry in Commands():
+            first = (inspect.getdoc(entry.load()) or "").split("\n")[0]
+            print(f"  {name:{width}}  {first}")
+        parser.exit()

@@ -1,0 +1,98 @@
+"""What every command has in common: a mistake costs one line on stderr and exit code 2."""
+
+import argparse
+import math
+from collections.abc import Iterable, Mapping
+
+from cliff.columns import FormattableColumn
+from cliff.command import Command
+from cliff.lister import Lister
+from cliff.show import ShowOne
+
+
+class Complaining:
+    """Mixed into a command of cliff, before it."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+
+        def error(message: str):
+            self.app.complain(f"{message} (see {prog_name} --help)")
+            raise SystemExit(2)
+
+        parser.error = error
+        self.add_arguments(parser)
+        return parser
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Override to add the command's own."""
+
+    def get_epilog(self) -> str:
+        return self._epilog or ""
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        try:
+            return super().run(parsed_args)
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            if self.app.options.debug:
+                raise
+            self.app.complain(_words(error))
+            return 2
+
+
+class Action(Complaining, Command):
+    """A command that prints no table."""
+
+
+class Table(Complaining, Lister):
+    """A command that prints rows."""
+
+
+class Card(Complaining, ShowOne):
+    """A command that prints one object."""
+
+
+class Number(FormattableColumn):
+    """A number: four digits for people, all of them for machines."""
+
+    def human_readable(self) -> str:
+        if self._value is None:
+            return "-"
+        if abs(self._value) >= 1000:
+            return f"{self._value:.0f}"
+        # What is left of a difference of times is no time.
+        return f"{round(self._value, 9):.4g}"
+
+
+def cell(value):
+    """A value as cliff prints it: without numpy's types, and None for what is not a number."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return Number(value if math.isfinite(value) else None)
+    return value
+
+
+def card(row: Mapping) -> tuple[tuple, tuple]:
+    """One object as cliff takes it."""
+    return tuple(row), tuple(cell(value) for value in row.values())
+
+
+def table(rows: Iterable[Mapping], columns: Iterable[str]) -> tuple[tuple, list[tuple]]:
+    """Rows as cliff takes them."""
+    columns = tuple(columns)
+    return columns, [tuple(cell(row[column]) for column in columns) for row in rows]
+
+
+def count(number: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _words(error: Exception) -> str:
+    """An error for people: of the system's, without the number."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__

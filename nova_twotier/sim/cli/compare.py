@@ -1,0 +1,56 @@
+"""`compare`: several policies on one workload."""
+
+from nova_twotier.sim.cli import options
+from nova_twotier.sim.cli.command import Table, count, table
+
+KEY = (
+    "policy",
+    "average_wait_seconds",
+    "average_response_seconds",
+    "average_bounded_slowdown",
+    "migrations_per_job",
+    "evictions_per_job",
+    "kills_per_job",
+    "utilisation",
+)
+
+
+class Compare(Table):
+    """Run several policies on the same workload and print a row each"""
+
+    _epilog = "Example: twotier-sim compare NASA.swf --policy easy,cmcbf,amcbf --load 0.7"
+
+    def add_arguments(self, parser):
+        options.add_source(parser)
+        options.add_policies(parser)
+        options.add_load(parser)
+        options.add_workload(parser)
+        options.add_scenario(parser)
+        options.add_parallel(parser)
+        parser.add_argument(
+            "--long", action="store_true", help="print all metrics, not only the most important"
+        )
+
+    def take_action(self, parsed_args):
+        from nova_twotier.sim import metrics, sweep
+
+        # Here first: a mistake in the workload is found before workers are started.
+        workload = options.workload(parsed_args)
+        points = sweep.grid(
+            [parsed_args.source],
+            parsed_args.policy,
+            [parsed_args.load],
+            [parsed_args.seed],
+            options.scenario(parsed_args, parsed_args.policy[0]),
+            nodes=parsed_args.nodes,
+            head=parsed_args.head,
+        )
+        found = dict(sweep.run(points, jobs=parsed_args.jobs, dask=parsed_args.dask))
+        rows = [found[index] for index in range(len(points))]
+        if rejected := rows[0]["rejected"]:
+            self.app.complain(
+                f"{count(rejected, 'job')} rejected in every run: more processes than the "
+                f"{rows[0]['nodes']} slots of {workload.name}"
+            )
+        long = ("policy", "workload", "nodes", "load", "seed", "jobs", "rejected")
+        return table(rows, (*long, *metrics.names()) if parsed_args.long else KEY)

@@ -1,0 +1,204 @@
+"""The options that the commands share, and the objects they make."""
+
+import argparse
+
+from nova_twotier.sim.cli import values
+
+SOURCE = (
+    "a trace in the Standard Workload Format (NASA.swf, KTH.swf.gz), or a model and its number of "
+    "jobs: feitelson:JOBS, jann:JOBS, lublin:JOBS, e.g. jann:1000"
+)
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help=SOURCE)
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    """How the jobs of the source are taken, but for the load."""
+    group = parser.add_argument_group("workload")
+    group.add_argument(
+        "--nodes",
+        type=values.whole(1),
+        metavar="N",
+        help="slots of the machine, e.g. 128 (default: those of the trace or model)",
+    )
+    group.add_argument(
+        "--head",
+        type=values.whole(1),
+        metavar="N",
+        help="only the first N jobs, e.g. 5000 (default: all)",
+    )
+    group.add_argument(
+        "--seed",
+        type=values.whole(0),
+        default=0,
+        metavar="N",
+        help="of everything that is drawn at random, e.g. 7 (default: 0)",
+    )
+
+
+def add_load(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--load",
+        type=values.load,
+        metavar="LOAD",
+        help="stretch the times between arrivals until this part of the machine is asked for, "
+        "e.g. 0.7 (default: as they are)",
+    )
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """The machine and its jobs, but for the policy."""
+    group = parser.add_argument_group("machine and jobs")
+    group.add_argument(
+        "--slots",
+        type=values.whole(1),
+        default=1,
+        metavar="L",
+        help="slots of a host, e.g. 4 (default: 1)",
+    )
+    group.add_argument(
+        "--tiers",
+        type=values.whole(1),
+        metavar="K",
+        help="tiers of a slot, one of them the foreground, e.g. 3 (default: as the policy has)",
+    )
+    group.add_argument(
+        "--utilisation",
+        type=values.utilisation,
+        default=(0.4, 1.0),
+        metavar="LOW-HIGH",
+        help="CPU utilisation of processes, drawn between these (0 to 1), e.g. 0.2-0.8 "
+        "(default: 0.4-1.0)",
+    )
+    group.add_argument(
+        "--cpu-error",
+        type=values.error,
+        default=0.0,
+        metavar="R|none",
+        help="relative error of the utilisation that the policy is told, 0 to 1, e.g. 0.1; none: "
+        "it is told nothing (default: 0)",
+    )
+    group.add_argument(
+        "--no-closing",
+        dest="closing",
+        action="store_false",
+        help="with --cpu-error none: do not tell the policy either which processes keep their slot "
+        "busy (from 0.96 upwards)",
+    )
+    group.add_argument(
+        "--exact-estimates",
+        action="store_true",
+        help="tell the policy the true run times instead of the users' estimates",
+    )
+    group.add_argument(
+        "--progress",
+        default="tpds",
+        metavar="NAME",
+        help="how fast processes advance in their tiers: tpds (TPDS 2013) or jss (JSS 2015) "
+        "(default: tpds)",
+    )
+    group.add_argument(
+        "--reading",
+        type=values.reading,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of how the papers' progress model is read; may be repeated",
+    )
+    group.add_argument(
+        "--migration-cost",
+        type=values.seconds,
+        default=20.0,
+        metavar="SECONDS",
+        help="time that a migration or a restore takes, e.g. 0 (default: 20)",
+    )
+
+
+def add_policies(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--policy",
+        type=values.policies,
+        required=True,
+        metavar="P[,P...]",
+        help="policies as `policy list` names them, e.g. easy,cmcbf,amcbf",
+    )
+
+
+def add_parallel(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=values.whole(1),
+        default=-1,
+        metavar="N",
+        help="runs at the same time, e.g. 4 (default: one a core)",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="run on the Dask cluster with this scheduler, e.g. tcp://10.0.0.1:8786; its workers "
+        "read traces by the same path",
+    )
+
+
+def add_window(parser: argparse.ArgumentParser) -> None:
+    """The part of a schedule to plot."""
+    parser.add_argument(
+        "--begin",
+        type=values.seconds,
+        metavar="SECONDS",
+        help="start of the window, e.g. 86400 (default: the first start)",
+    )
+    parser.add_argument(
+        "--end",
+        type=values.seconds,
+        metavar="SECONDS",
+        help="end of the window, e.g. 172800 (default: the last finish)",
+    )
+
+
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="a file that ends in .png or .html; may be repeated, e.g. --out a.png --out a.html",
+    )
+    parser.add_argument("--title", default="", help="title of the plot, e.g. 'NASA, 2 tiers'")
+
+
+def workload(parsed: argparse.Namespace):
+    """The workload of the options of `add_source`, `add_workload` and `add_load`.
+
+    :raises ValueError: (and OSError) as the catalogue of workloads does.
+    """
+    from nova_twotier.sim.workloads import catalogue
+
+    found = catalogue.load(parsed.source, nodes=parsed.nodes, seed=parsed.seed)
+    if parsed.head is not None:
+        found = found.head(parsed.head)
+    # Last, because the load of the first jobs is not that of all.
+    return found if parsed.load is None else found.scaled(parsed.load)
+
+
+def scenario(parsed: argparse.Namespace, policy: str):
+    """The scenario of the options of `add_workload` and `add_scenario`."""
+    from nova_twotier.sim.simulation import Scenario
+    from nova_twotier.sim.workloads.utilisation import Utilisation
+
+    lowest, highest = parsed.utilisation
+    return Scenario(
+        policy=policy,
+        slots=parsed.slots,
+        tiers=parsed.tiers,
+        utilisation=Utilisation(
+            lowest=lowest, highest=highest, error=parsed.cpu_error, closing=parsed.closing
+        ),
+        progress=parsed.progress,
+        reading=dict(parsed.reading),
+        migration_cost=parsed.migration_cost,
+        exact_estimates=parsed.exact_estimates,
+        seed=parsed.seed,
+    )

@@ -1,0 +1,41 @@
+"""`plot utilisation`: how full both tiers were."""
+
+from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli.command import Action
+
+
+class PlotUtilisation(Action):
+    """Plot how many slots were in use over time, in both tiers"""
+
+    _epilog = "Example: twotier-sim plot utilisation schedule.csv --nodes 128 --out use.png"
+
+    def add_arguments(self, parser):
+        parser.add_argument(
+            "schedule",
+            metavar="SCHEDULE",
+            help="what `run --schedule-out` wrote, e.g. schedule.parquet",
+        )
+        parser.add_argument(
+            "--nodes",
+            type=values.whole(1),
+            metavar="N",
+            help="slots of the machine, e.g. 128 (default: as many as the schedule uses)",
+        )
+        options.add_window(parser)
+        options.add_plot(parser)
+
+    def take_action(self, parsed_args):
+        from nova_twotier.sim import tables
+        from nova_twotier.sim.plots import files, utilisation
+
+        outputs = [files.checked(path) for path in parsed_args.out]
+        chart = utilisation.of(
+            tables.read(parsed_args.schedule),
+            slots=parsed_args.nodes,
+            begin=parsed_args.begin,
+            end=parsed_args.end,
+            title=parsed_args.title or "Slots in use",
+        )
+        for path in outputs:
+            files.draw(chart, path)
+        return 0

@@ -1,0 +1,61 @@
+"""`run`: one policy on one workload."""
+
+from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli.command import Card, card, count
+
+
+class Run(Card):
+    """Run one policy on a workload and print what came of it"""
+
+    _epilog = (
+        "Example: twotier-sim run NASA.swf --policy cmcbf --load 0.7 --head 5000 "
+        "--jobs-out jobs.parquet --schedule-out schedule.csv"
+    )
+
+    def add_arguments(self, parser):
+        options.add_source(parser)
+        parser.add_argument(
+            "--policy",
+            type=values.policy,
+            required=True,
+            metavar="P",
+            help="a policy as `policy list` names it, e.g. cmcbf",
+        )
+        options.add_load(parser)
+        options.add_workload(parser)
+        options.add_scenario(parser)
+        parser.add_argument(
+            "--jobs-out",
+            metavar="FILE",
+            help="write a row a job, with its times and what happened to it, e.g. jobs.csv or "
+            "jobs.parquet",
+        )
+        parser.add_argument(
+            "--schedule-out",
+            metavar="FILE",
+            help="write a row for each stay of a process on a slot, which `plot gantt` reads, e.g. "
+            "schedule.csv or schedule.parquet",
+        )
+
+    def take_action(self, parsed_args):
+        from nova_twotier.sim import metrics, simulation, tables
+
+        for path in filter(None, (parsed_args.jobs_out, parsed_args.schedule_out)):
+            tables.checked(path)
+        result = simulation.simulate(
+            options.workload(parsed_args),
+            options.scenario(parsed_args, parsed_args.policy),
+            record=parsed_args.schedule_out is not None,
+        )
+        if parsed_args.jobs_out:
+            tables.write(metrics.per_job(result.jobs), parsed_args.jobs_out)
+        if parsed_args.schedule_out:
+            tables.write(result.schedule, parsed_args.schedule_out)
+        if len(result.rejected):
+            self.app.complain(
+                f"{count(len(result.rejected), 'job')} rejected: {result.rejected['reason'].iloc[0]}"
+            )
+        row = metrics.summarise(result)
+        if parsed_args.load is not None:
+            row["load"] = parsed_args.load  # also of the jobs that were rejected
+        return card(row)

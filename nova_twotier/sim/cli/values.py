@@ -1,0 +1,137 @@
+"""Reads the values of options; what is wrong with one is said in a line that names the option."""
+
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+#: More loads than this are a slip of the pen.
+MOST_LOADS = 1000
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """A whole number, at least this."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise ArgumentTypeError(f"{text!r} must be a whole number, {least} or more")
+        return value
+
+    return read
+
+
+def seconds(text: str) -> float:
+    """A time, 0 or more."""
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"{text!r} must be a number of seconds, 0 or more")
+    return value
+
+
+def load(text: str) -> float:
+    """A load above 0; 0.7 offers 70 % of what the machine can do."""
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise ArgumentTypeError(f"{text!r} must be a load above 0, such as 0.7")
+    return value
+
+
+def loads(text: str) -> list[float]:
+    """`0.5,0.7`, or `0.5:0.9:0.1` from first to last by step, both included."""
+    if ":" not in text:
+        return [load(word) for word in text.split(",")]
+    try:
+        # Decimal: 0.5 and twice 0.1 are 0.7 and no 0.7000000000000001.
+        first, last, step = (Decimal(word) for word in text.split(":"))
+        if not (0 < first <= last and step > 0 and (last - first) / step < MOST_LOADS):
+            raise ValueError
+    except (ValueError, InvalidOperation):
+        raise ArgumentTypeError(
+            f"{text!r} must be FIRST:LAST:STEP, such as 0.5:0.9:0.1"
+        ) from None
+    return [float(first + step * number) for number in range(int((last - first) / step) + 1)]
+
+
+def utilisation(text: str) -> tuple[float, float]:
+    """`LOW-HIGH`, both 0..1."""
+    low, dash, high = text.partition("-")
+    bounds = _number(low), _number(high if dash else low)
+    if not 0 <= bounds[0] <= bounds[1] <= 1:
+        raise ArgumentTypeError(f"{text!r} must be LOW-HIGH within 0 to 1, such as 0.4-1.0")
+    return bounds
+
+
+def error(text: str) -> float | None:
+    """A relative error 0..1, or `none`."""
+    if text == "none":
+        return None
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} must be 'none' or a number 0 to 1, such as 0.1")
+    return value
+
+
+def estimates(text: str) -> str | float:
+    """`exact`, or the longest estimate in seconds."""
+    if text == "exact":
+        return text
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise ArgumentTypeError(f"{text!r} must be 'exact' or a number of seconds, such as 64800")
+    return value
+
+
+def span(text: str) -> tuple[int, int]:
+    """`FIRST-LAST`, or one number."""
+    first, dash, last = text.partition("-")
+    bounds = whole(0)(first), whole(0)(last if dash else first)
+    if bounds[0] > bounds[1]:
+        raise ArgumentTypeError(f"{text!r} must be FIRST-LAST, such as 0-31")
+    return bounds
+
+
+def policy(text: str) -> str:
+    """The name of a policy."""
+    from nova_twotier.core import policies
+
+    try:
+        policies.get(text)
+    except policies.UnknownPolicy as unknown:
+        raise ArgumentTypeError(str(unknown)) from None
+    return text
+
+
+def policies(text: str) -> list[str]:
+    """Names of policies, each once."""
+    return list(dict.fromkeys(policy(word) for word in text.split(",")))
+
+
+def condition(text: str) -> tuple[str, str]:
+    """`COLUMN=VALUE`."""
+    column, equals, value = text.partition("=")
+    if not column or not equals:
+        raise ArgumentTypeError(f"{text!r} must be COLUMN=VALUE, such as slots=2")
+    return column, value
+
+
+def reading(text: str) -> tuple[str, float | bool | str]:
+    """`NAME=VALUE`, where the value is a number, true, false or a word."""
+    name, value = condition(text)
+    if value in ("true", "false"):
+        return name, value == "true"
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
+
+
+def _number(text: str) -> float:
+    """NaN, which is within no bounds, for what is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

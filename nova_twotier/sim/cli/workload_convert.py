@@ -1,0 +1,20 @@
+"""`workload convert`: a trace to another trace or to a table."""
+
+from nova_twotier.sim.cli import options, traces
+from nova_twotier.sim.cli.command import Action
+
+
+class WorkloadConvert(Action):
+    """Cut a trace, stretch its load, or write it as a table"""
+
+    _epilog = "Example: twotier-sim workload convert KTH.swf.gz --head 5000 --out kth5000.parquet"
+
+    def add_arguments(self, parser):
+        options.add_source(parser)
+        options.add_load(parser)
+        options.add_workload(parser)
+        traces.add_arguments(parser)
+
+    def take_action(self, parsed_args):
+        traces.write(options.workload(parsed_args), parsed_args)
+        return 0

@@ -1,0 +1,62 @@
+"""The event loop: from one arrival or end of a job to the next, with one pass of the policy each.
+
+All events of one instant are handled together. Time is in seconds of the trace.
+"""
+
+import math
+from collections.abc import Iterable
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.stage import Stage
+
+#: Events by the sum of their bits, since to join flags takes longer than most decisions.
+_EVENTS = [Event(bits) for bits in range(8)]
+_ARRIVAL = Event.ARRIVAL.value
+_ENDED = {Tier.FG: Event.FOREGROUND.value, Tier.BG: Event.BACKGROUND.value}
+
+
+class Stuck(RuntimeError):
+    """Jobs wait or run, and nothing will ever happen again: a fault of a policy or a model."""
+
+
+def run(
+    arrivals: Iterable[Execution], policy: Policy, cluster: Cluster, stage: Stage
+) -> Iterable[Execution]:
+    """Simulate until the last job has ended.
+
+    :param arrivals: jobs in the order in which they arrive; asked for one ahead of time.
+    :returns: the jobs, each as it ends.
+    :raises Stuck: if jobs never end.
+    """
+    snapshot = Snapshot(cluster)
+    waiting: dict[int, Execution] = {}
+    arrivals = iter(arrivals)
+    coming = next(arrivals, None)
+    while True:
+        end = stage.next_end()
+        now = end if coming is None else min(end, coming.job.arrival)
+        if now == math.inf:
+            break
+        bits = 0
+        if end == now:
+            for job in stage.take_ended(now):
+                cluster.remove(job.job)
+                bits |= _ENDED[job.tier]
+                yield job
+        while coming is not None and coming.job.arrival <= now:
+            waiting[coming.job.number] = coming
+            snapshot.queue.add(coming.job)
+            bits |= _ARRIVAL
+            coming = next(arrivals, None)
+        actions = policy.play(snapshot, _EVENTS[bits], now)
+        if actions:
+            stage.carry_out(actions, waiting, now)
+        stage.settle(now)
+    if waiting or stage.running:
+        raise Stuck(
+            f"{len(waiting)} jobs wait and {len(stage.running)} run for ever under {policy.name}"
+        )

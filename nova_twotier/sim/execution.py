@@ -1,0 +1,116 @@
+"""A job in the simulated system: the work it has left, and the account of what happened to it."""
+
+import math
+
+from nova_twotier.core.actions import How, Tier
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.progress import positive
+
+
+class Execution:
+    """
+    :param job: as the policy sees it.
+    :param cpu: the true CPU utilisation of each process.
+    :param runtime: seconds of work on dedicated slots.
+    """
+
+    __slots__ = (
+        "background",
+        "burn",
+        "busy",
+        "cpu",
+        "demand",
+        "eff",
+        "evictions",
+        "finish",
+        "first_tier",
+        "hosts",
+        "how",
+        "job",
+        "kills",
+        "lost",
+        "migrations",
+        "own",
+        "placed",
+        "rate",
+        "remaining",
+        "runtime",
+        "saved",
+        "since",
+        "start",
+        "swaps",
+        "tier",
+    )
+
+    def __init__(self, job: Job, cpu: tuple[float, ...], runtime: float):
+        self.job = job
+        self.cpu = cpu if min(cpu) else positive(cpu)
+        self.runtime = runtime
+        #: CPU seconds a second that it uses in the foreground.
+        self.demand = sum(cpu)
+        #: Work left, in seconds; of each process, if they have their own.
+        self.remaining = runtime
+        self.own: list[float] | None = None
+        #: Work done and CPU seconds used a second, since a time.
+        self.rate: float | list[float] | None = None
+        self.burn = 0.0
+        self.since = 0.0
+        #: When it will end if nothing changes.
+        self.finish = math.inf
+        self.tier: Tier | None = None
+        self.hosts: tuple[int, ...] = ()
+        #: Since when it is there.
+        self.placed = 0.0
+        self.eff: float | list[float] = 0.0
+        #: Whether it was evicted, and waits with its state saved.
+        self.saved = False
+        # The account.
+        self.start: float | None = None
+        self.how: How | None = None
+        self.first_tier: Tier | None = None
+        self.migrations = self.evictions = self.kills = self.swaps = 0
+        self.background = self.lost = self.busy = 0.0
+
+    def advance(self, now: float) -> None:
+        """Do the work that was done until `now`."""
+        seconds = now - self.since
+        if seconds <= 0:  # it is still on its way to its slots
+            return
+        self.busy += self.burn * seconds
+        if self.tier is Tier.BG:
+            self.background += seconds
+        if self.own is None:
+            self.remaining -= self.rate * seconds
+        else:
+            self.own = [
+                work - rate * seconds for work, rate in zip(self.own, self.rate, strict=True)
+            ]
+        self.since = now
+
+    def expect(self) -> float:
+        """Set, and return, when it will end at the present rate."""
+        if self.own is None:
+            self.finish = self.since + _seconds(self.remaining, self.rate)
+        else:
+            pairs = zip(self.own, self.rate, strict=True)
+            self.finish = self.since + max(_seconds(work, rate) for work, rate in pairs)
+        return self.finish
+
+    def restart(self) -> None:
+        """Lose all work."""
+        done = self.remaining if self.own is None else max(self.own)
+        self.lost += self.runtime - done
+        self.remaining = self.runtime
+        if self.own is not None:
+            self.own = [self.runtime] * self.job.size
+
+    def divide(self) -> None:
+        """Give each process its own work."""
+        if self.own is None:
+            self.own = [self.remaining] * self.job.size
+
+
+def _seconds(work: float, rate: float) -> float:
+    if work <= 0:
+        return 0.0
+    return work / rate if rate > 0 else math.inf

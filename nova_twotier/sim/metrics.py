@@ -1,0 +1,91 @@
+"""What users and operators ask of a run: waits, slowdowns, preemptions, utilisation.
+
+The definitions are those of TPDS 2013 (5.2) and JSS 2015 (4.1).
+"""
+
+import math
+
+import pandas
+
+#: A job shorter than this (seconds) counts as this long in the bounded slowdown.
+BOUND = 10.0
+
+#: Quantities of a job, with the unit that ends the name of their columns in a summary.
+QUANTITIES = {"wait": "_seconds", "response": "_seconds", "slowdown": "", "bounded_slowdown": ""}
+STATISTICS = ("average", "maximum", "p50", "p90", "p99")
+COUNTS = ("migrations", "evictions", "kills", "swaps")
+
+
+def per_job(jobs: pandas.DataFrame) -> pandas.DataFrame:
+    """The jobs with `response`, `wait` (seconds), `slowdown` and `bounded_slowdown`.
+
+    A job of runtime 0 has no slowdown: it is NaN, which averages and percentiles leave out. The
+    bounded slowdown is `response / max(10 s, runtime)` and, as in the papers, below 1 for a job
+    that is shorter than 10 s and waits little.
+    """
+    response = jobs["finish"] - jobs["arrival"]
+    runtime = jobs["runtime"]
+    return jobs.assign(
+        response=response,
+        wait=response - runtime,
+        slowdown=response / runtime.where(runtime > 0),
+        bounded_slowdown=response / runtime.clip(lower=BOUND),
+    )
+
+
+def offered_load(jobs: pandas.DataFrame, nodes: int) -> float:
+    """Work that arrives as a fraction of what `nodes` slots can do from first to last arrival."""
+    span = jobs["arrival"].max() - jobs["arrival"].min()
+    return _share((jobs["size"] * jobs["runtime"]).sum(), span * nodes)
+
+
+def summarise(result) -> dict:
+    """One flat row about a run; what has no value (no job, no time) is NaN.
+
+    Rejected jobs are counted and enter nothing else, the load neither.
+    `utilisation` is the fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2),
+    `allocation_share` the same with every process counted as if it used all of its slot.
+    """
+    jobs = per_job(result.jobs)
+    capacity = result.span * result.nodes
+    row = {
+        "policy": result.scenario.policy,
+        "workload": result.workload,
+        "nodes": int(result.nodes),
+        "load": offered_load(jobs, result.nodes),
+        "seed": int(result.scenario.seed),
+        "jobs": len(jobs),
+        "rejected": len(result.rejected),
+    }
+    for quantity, unit in QUANTITIES.items():
+        for statistic in STATISTICS:
+            row[f"{statistic}_{quantity}{unit}"] = _statistic(jobs[quantity], statistic)
+    for count in COUNTS:
+        row[f"{count}_per_job"] = float(jobs[count].mean())
+    row["utilisation"] = _share(result.busy, capacity)
+    row["allocation_share"] = _share((jobs["size"] * jobs["runtime"]).sum(), capacity)
+    row["makespan_seconds"] = float(result.span)
+    return row
+
+
+def names() -> list[str]:
+    """The columns of a summary that are measurements."""
+    return [
+        *(f"{stat}_{name}{unit}" for name, unit in QUANTITIES.items() for stat in STATISTICS),
+        *(f"{count}_per_job" for count in COUNTS),
+        "utilisation",
+        "allocation_share",
+        "makespan_seconds",
+    ]
+
+
+def _statistic(values: pandas.Series, name: str) -> float:
+    if name == "average":
+        return float(values.mean())
+    if name == "maximum":
+        return float(values.max())
+    return float(values.quantile(int(name.removeprefix("p")) / 100))
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else math.nan

@@ -1,0 +1,96 @@
+"""The Gantt chart of both tiers as one HTML file that needs nothing else."""
+
+import pathlib
+
+from plotly import graph_objects
+
+from nova_twotier.sim.plots import page, palette
+from nova_twotier.sim.plots.gantt import BACKGROUND, FOREGROUND, Bar, Chart
+
+#: Pixels a slot, and around all of them.
+SLOT = 26
+AROUND = 160
+TICKS = 130
+
+
+def draw(chart: Chart, path: pathlib.Path) -> None:
+    figure = graph_objects.Figure()
+    figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.lane == 0], "foreground"))
+    figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.lane], "background"))
+    name, second = chart.unit
+    page.style(
+        figure,
+        chart.title,
+        f"{chart.note}; point at a bar for its process",
+        barmode="overlay",
+        height=len(chart.slots) * SLOT + AROUND,
+        hovermode="closest",
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        margin={"l": 70, "r": 20, "t": 90, "b": 60},
+        shapes=[_stripe(number) for number in range(len(chart.slots))],
+    )
+    figure.update_xaxes(title=f"time ({name})", range=[chart.begin / second, chart.end / second])
+    step = -(-len(chart.slots) // TICKS)
+    figure.update_yaxes(
+        title="slot",
+        range=[len(chart.slots), -0.1],
+        showgrid=False,
+        tickvals=[number + FOREGROUND / 2 for number in range(0, len(chart.slots), step)],
+        ticktext=[str(number) for number in chart.slots[::step]],
+    )
+    page.save(figure, path)
+
+
+def _bars(chart: Chart, bars: list[Bar], name: str):
+    _unit, second = chart.unit
+    boxes = [chart.box(bar) for bar in bars]
+    fills = [bar.colour for bar in bars]
+    front = name == "foreground"
+    return graph_objects.Bar(
+        name=name,
+        orientation="h",
+        base=[bar.begin / second for bar in bars],
+        x=[(bar.end - bar.begin) / second for bar in bars],
+        y=[top + height / 2 for top, height in boxes],
+        width=[height for _top, height in boxes],
+        marker={
+            "color": fills,
+            "line": {"color": "#222222" if front else fills, "width": 0.5},
+            "opacity": 1 if front else 0.75,
+            "pattern": {
+                "shape": "" if front else "/",
+                "size": 5,
+                "solidity": 0.35,
+                "fillmode": "overlay",
+                "fgcolor": "#ffffff",
+            },
+        },
+        text=[str(bar.job) for bar in bars],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"color": [palette.ink(fill) for fill in fills] if front else palette.BLACK},
+        hovertext=[_hover(bar, name) for bar in bars],
+        hoverinfo="text",
+    )
+
+
+def _hover(bar: Bar, tier: str) -> str:
+    return (
+        f"<b>job {bar.job}</b>, process {bar.process}<br>slot {bar.slot}, {tier}<br>"
+        f"{bar.begin:.0f} to {bar.end:.0f} s ({bar.end - bar.begin:.0f} s)"
+    )
+
+
+def _stripe(number: int) -> dict:
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": number + FOREGROUND,
+        "y1": number + FOREGROUND + BACKGROUND,
+        "fillcolor": palette.STRIPE,
+        "line": {"width": 0},
+        "layer": "below",
+    }

@@ -1,0 +1,122 @@
+"""A metric against the load, one curve a policy: what to draw, nothing of how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas
+
+from nova_twotier.sim import metrics
+from nova_twotier.sim.plots import words
+from nova_twotier.sim.plots.files import PlotError
+
+#: Columns that may differ between the runs of one plot, besides what was measured.
+FREE = {"policy", "load", "seed", "jobs", "rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Means over seeds and their spread (one standard deviation; 0 for a single run)."""
+
+    policy: str
+    loads: tuple[float, ...]
+    means: tuple[float, ...]
+    spreads: tuple[float, ...]
+
+    @property
+    def low(self) -> list[float]:
+        """Lower edge of the band."""
+        return [mean - spread for mean, spread in zip(self.means, self.spreads, strict=True)]
+
+    @property
+    def high(self) -> list[float]:
+        """Upper edge of the band."""
+        return [mean + spread for mean, spread in zip(self.means, self.spreads, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Everything to draw."""
+
+    title: str
+    metric: str
+    curves: tuple[Curve, ...]
+    seeds: int
+    logarithmic: bool = False
+
+    @property
+    def label(self) -> str:
+        """The title of the vertical axis."""
+        return words.label(self.metric)
+
+    @property
+    def note(self) -> str:
+        """What a point stands for."""
+        if self.seeds == 1:
+            return "one run a point"
+        return f"mean of {self.seeds} seeds, band: one standard deviation"
+
+
+def of(
+    runs: pandas.DataFrame,
+    metric: str,
+    policies: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    logarithmic: bool = False,
+) -> Chart:
+    """The chart of a sweep's table.
+
+    :param policies: those to draw, in this order; all of them by default.
+    :raises PlotError: if the table has no such metric or policy, or mixes runs that differ in more
+        than policy, load and seed, whose mean would mean nothing.
+    """
+    _check(runs, metric, policies)
+    policies = policies or sorted(runs["policy"].unique())
+    runs = runs[runs["policy"].isin(policies)]
+    _check_alike(runs)
+    return Chart(
+        title=title or _names(runs["workload"].unique()),
+        metric=metric,
+        curves=tuple(_curve(policy, runs[runs["policy"] == policy], metric) for policy in policies),
+        seeds=runs["seed"].nunique(),
+        logarithmic=logarithmic,
+    )
+
+
+def _check(runs: pandas.DataFrame, metric: str, policies: Sequence[str] | None) -> None:
+    for column in ("policy", "workload", "load", "seed"):
+        if column not in runs:
+            raise PlotError(f"the table has no column {column!r}; it is not that of a sweep")
+    if metric not in metrics.names() or metric not in runs:
+        raise PlotError(f"there is no metric {metric!r}; choose one of: {_names(metrics.names())}")
+    present = set(runs["policy"])
+    for policy in policies or ():
+        if policy not in present:
+            raise PlotError(f"the table has no policy {policy!r}, only {_names(sorted(present))}")
+
+
+def _check_alike(runs: pandas.DataFrame) -> None:
+    others = runs.columns.difference([*metrics.names(), *FREE])
+    # What differs by workload is told by its name.
+    for column in sorted(others, key=lambda name: name != "workload"):
+        values = runs[column].unique()
+        if len(values) > 1:
+            raise PlotError(
+                f"the table mixes runs of {column} {_names(values)}; "
+                f"choose one with --where {column}=VALUE"
+            )
+
+
+def _curve(policy: str, runs: pandas.DataFrame, metric: str) -> Curve:
+    groups = runs.groupby("load")[metric]
+    means = groups.mean()
+    return Curve(
+        policy=policy,
+        loads=tuple(means.index),
+        means=tuple(means),
+        spreads=tuple(groups.std().fillna(0.0)),
+    )
+
+
+def _names(values) -> str:
+    return ", ".join(str(value) for value in values)

@@ -1,0 +1,52 @@
+"""A metric against the load as one HTML file that needs nothing else."""
+
+import pathlib
+
+from plotly import graph_objects
+
+from nova_twotier.sim.plots import page, palette
+from nova_twotier.sim.plots.load import Chart, Curve
+
+
+def draw(chart: Chart, path: pathlib.Path) -> None:
+    figure = graph_objects.Figure()
+    for number, curve in enumerate(chart.curves):
+        colour = palette.LINES[number % len(palette.LINES)]
+        _png, symbol = palette.MARKERS[number % len(palette.MARKERS)]
+        figure.add_trace(_band(curve, colour))
+        figure.add_trace(_line(curve, colour, symbol))
+    page.style(figure, chart.title, chart.note, legend={"title": {"text": "policy"}})
+    figure.update_xaxes(title="offered load (fraction of the machine)")
+    figure.update_yaxes(
+        title=chart.label,
+        type="log" if chart.logarithmic else "linear",
+        rangemode="normal" if chart.logarithmic else "tozero",
+    )
+    page.save(figure, path)
+
+
+def _band(curve: Curve, colour: str):
+    return graph_objects.Scatter(
+        x=[*curve.loads, *reversed(curve.loads)],
+        y=[*curve.high, *reversed(curve.low)],
+        fill="toself",
+        fillcolor=palette.translucent(colour, 0.15),
+        line={"width": 0},
+        hoverinfo="skip",
+        legendgroup=curve.policy,
+        showlegend=False,
+    )
+
+
+def _line(curve: Curve, colour: str, symbol: str):
+    return graph_objects.Scatter(
+        name=curve.policy,
+        x=curve.loads,
+        y=curve.means,
+        mode="lines+markers",
+        line={"color": colour},
+        marker={"symbol": symbol, "size": 8},
+        customdata=curve.spreads,
+        hovertemplate="load %{x}: %{y:.5g} ± %{customdata:.3g}",
+        legendgroup=curve.policy,
+    )

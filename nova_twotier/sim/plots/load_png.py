@@ -1,0 +1,35 @@
+"""A metric against the load as a picture."""
+
+import pathlib
+
+from matplotlib.figure import Figure
+
+from nova_twotier.sim.plots import palette, picture
+from nova_twotier.sim.plots.load import Chart
+
+#: Up to so many loads are named at the axis.
+TICKS = 12
+
+
+def draw(chart: Chart, path: pathlib.Path) -> None:
+    figure = Figure(figsize=(8.4, 4.8), layout="constrained")
+    axes = figure.add_subplot()
+    for number, curve in enumerate(chart.curves):
+        colour = palette.LINES[number % len(palette.LINES)]
+        marker, _plotly = palette.MARKERS[number % len(palette.MARKERS)]
+        axes.plot(curve.loads, curve.means, color=colour, marker=marker, label=curve.policy)
+        axes.fill_between(curve.loads, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
+    loads = sorted({load for curve in chart.curves for load in curve.loads})
+    if len(loads) <= TICKS:
+        axes.set_xticks(loads, [f"{load:.4g}" for load in loads])
+    axes.set_xlabel("offered load (fraction of the machine)")
+    axes.set_ylabel(chart.label)
+    if chart.logarithmic:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    # Beside the curves: inside it would cover one of them.
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, title="policy")
+    picture.title(axes, chart.title, chart.note)
+    picture.grid(axes)
+    picture.save(figure, path)

@@ -1,0 +1,22 @@
+"""What the HTML files have in common."""
+
+import pathlib
+
+from nova_twotier.sim.plots import palette
+
+
+def style(figure, title: str, note: str = "", **layout) -> None:
+    """Title with a note in grey below it, and the looks of every page."""
+    small = f"<br><span style='font-size:12px;color:#555555'>{note}</span>" if note else ""
+    figure.update_layout(
+        title={"text": title + small, "x": 0.01},
+        template="plotly_white",
+        **layout,
+    )
+    figure.update_xaxes(gridcolor=palette.GRID, zeroline=False)
+    figure.update_yaxes(gridcolor=palette.GRID, zeroline=False)
+
+
+def save(figure, path: pathlib.Path) -> None:
+    """Write a figure with plotly inside, once: the file needs no network."""
+    figure.write_html(path, include_plotlyjs=True, config={"displaylogo": False})

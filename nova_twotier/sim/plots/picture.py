@@ -1,0 +1,37 @@
+"""What the pictures have in common."""
+
+import pathlib
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nova_twotier.sim.plots import palette
+
+DPI = 120
+
+
+def title(axes: Axes, text: str, note: str = "") -> None:
+    """A title at the left, and a note in grey below it."""
+    axes.set_title(text, loc="left", fontsize=12, pad=22 if note else 8)
+    if note:
+        axes.annotate(
+            note,
+            (0, 1),
+            xytext=(0, 7),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=9,
+            color="#555555",
+        )
+
+
+def grid(axes: Axes, axis: str = "both") -> None:
+    """A pale grid behind the data, and no box around it."""
+    axes.grid(axis=axis, color=palette.GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def save(figure: Figure, path: pathlib.Path) -> None:
+    """Write a figure; one that was made without pyplot is drawn by Agg, without a display."""
+    figure.savefig(path, dpi=DPI)

@@ -1,0 +1,105 @@
+"""Running jobs that share slots: each advances as its tier and its neighbours let it."""
+
+import random
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.nodes import Nodes
+from nova_twotier.core.progress import Processes, Progress, views
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.recorder import Recorder
+from nova_twotier.sim.stage import Stage
+
+
+class Shared(Stage):
+    """Any hosts: the rates of all jobs are worked out anew when anything changes.
+
+    :param cluster: the one that the policy leaves as it is after its actions.
+    :param rng: for what the model draws.
+    """
+
+    def __init__(
+        self,
+        cost: float,
+        cluster: Cluster,
+        model: Progress,
+        rng: random.Random,
+        recorder: Recorder | None = None,
+    ):
+        super().__init__(cost, recorder)
+        self.cluster = cluster
+        self.model = model
+        self._rng = rng
+        self._divided = model.processes is Processes.OWN
+
+    def settle(self, now: float) -> None:
+        cpu = {number: job.cpu for number, job in self.running.items()}
+        for run, shared, idle in views(self.cluster, self.model.floor, cpu):
+            self._adjust(self.running[run.job.number], shared, idle, now)
+
+    def _adjust(self, job: Execution, shared: bool, idle: list[float], now: float) -> None:
+        """Set the rate of a job.
+
+        :param shared: whether anything runs beside it.
+        :param idle: the CPU share that each of its processes finds idle, if it is in background.
+        """
+        burn = job.demand
+        if not shared:
+            rate = 1.0
+        elif job.tier is Tier.FG:
+            rate = self.model.disturbed
+        else:
+            rate = self.model.background(idle, job.cpu, job.eff)
+            burn = sum(map(min, idle, job.cpu))
+        if self._divided and isinstance(rate, float):
+            rate = [rate] * job.job.size
+        self._set(job, rate, burn, now)
+
+    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
+        job.tier, job.hosts, job.placed = tier, hosts, now
+        if tier is Tier.BG:
+            job.eff = self.model.efficiency(job.job.size, self._rng)
+        if self._divided:
+            job.divide()
+
+
+class SharedNodes(Shared):
+    """Nodes of one slot: only the rates of jobs on nodes that have changed are worked out."""
+
+    cluster: Nodes
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        #: What the foreground leaves of each node's CPU, at least the model's floor.
+        self._idle = [1.0] * len(self.cluster.hosts)
+        self._changed: set[int] = set()
+
+    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
+        super()._enter(job, tier, hosts, now)
+        self._changed.update(hosts)
+        if tier is Tier.FG:
+            idle, most = self._idle, 1 - self.model.floor
+            for host, cpu in zip(hosts, job.cpu, strict=True):
+                idle[host] = 1 - cpu if cpu < most else self.model.floor
+
+    def _leave(self, job: Execution, now: float) -> None:
+        super()._leave(job, now)
+        self._changed.update(job.hosts)
+        if job.tier is Tier.FG:
+            idle = self._idle
+            for host in job.hosts:
+                idle[host] = 1.0
+
+    def settle(self, now: float) -> None:
+        jobs, busy = self.cluster.jobs, self.cluster.busy
+        for tier, other in ((Tier.FG, Tier.BG), (Tier.BG, Tier.FG)):
+            numbers = set(map(jobs[tier].__getitem__, self._changed))
+            numbers.discard(None)
+            for number in numbers:
+                job = self.running[number]
+                shared = not busy[other].isdisjoint(job.hosts)
+                idle = ()
+                if shared and tier is Tier.BG:
+                    idle = list(map(self._idle.__getitem__, job.hosts))
+                self._adjust(job, shared, idle, now)
+        self._changed.clear()

@@ -1,0 +1,213 @@
+"""One run: a workload under a policy, from the first arrival to the last end."""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy
+import pandas
+
+from nova_twotier.core import policies
+from nova_twotier.core import progress as models
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.sim import engine
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.recorder import Recorder, Stay
+from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.workloads.utilisation import Utilisation
+from nova_twotier.sim.workloads.workload import Submission, Workload
+
+#: Columns of a result, one row a job; times in seconds, counts without unit.
+COLUMNS = {
+    "job": "int64",
+    "arrival": "float64",
+    "size": "int64",
+    "runtime": "float64",
+    "estimate": "float64",
+    "start": "float64",  # the first
+    "finish": "float64",
+    "how": "category",  # the first start came about
+    "tier": "category",  # of the first start
+    "background_time": "float64",
+    "lost_time": "float64",  # work lost by kills
+    "migrations": "int64",
+    "evictions": "int64",
+    "kills": "int64",
+    "swaps": "int64",
+}
+
+
+class InvalidScenario(ValueError):
+    """A scenario that cannot be simulated; the message says which field and what it may be."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything about a run but its workload.
+
+    :param slots: slots of a host.
+    :param tiers: K; by default what the policy makes use of.
+    :param progress: the name of a progress model, or the path of a calibration.
+    :param reading: fields of the model that differ from it.
+    :param migration_cost: seconds that a job loses when it is restored or migrates.
+    :param threshold: foreground CPU utilisation from which on a slot is closed.
+    :param exact_estimates: whether the policy is told the run times.
+    :param seed: of the utilisations, and of what the model draws.
+    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel: if a field is wrong.
+    """
+
+    policy: str
+    slots: int = 1
+    tiers: int | None = None
+    utilisation: Utilisation = Utilisation()
+    progress: str = "tpds"
+    reading: dict = field(default_factory=dict)
+    migration_cost: float = 20.0
+    threshold: float = THRESHOLD
+    exact_estimates: bool = False
+    seed: int = 0
+
+    def __post_init__(self):
+        policies.get(self.policy)
+        for name, lowest in (("slots", 1), ("tiers", 1), ("migration_cost", 0)):
+            value = getattr(self, name)
+            if value is not None and not lowest <= value < math.inf:
+                raise InvalidScenario(f"{name} is {value}; give at least {lowest}")
+        self.model()
+
+    def model(self) -> models.Progress:
+        model = models.get(self.progress)
+        try:
+            return replace(model, **self.reading)
+        except TypeError:
+            known = ", ".join(asdict(model))
+            raise InvalidScenario(
+                f"reading has {', '.join(self.reading)}; there are {known}"
+            ) from None
+
+
+@dataclass
+class Result:
+    """What happened.
+
+    :param jobs: one row a job, by number, with `COLUMNS`.
+    :param rejected: job, size and reason of those that no cluster of this size can run.
+    :param nodes: slots.
+    :param span: seconds from the first arrival to the last end.
+    :param busy: CPU seconds used.
+    :param schedule: if it was asked for: job, process, slot, tier, begin, end.
+    """
+
+    workload: str
+    scenario: Scenario
+    jobs: pandas.DataFrame
+    rejected: pandas.DataFrame
+    nodes: int
+    span: float
+    busy: float
+    schedule: pandas.DataFrame | None = None
+
+
+def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) -> Result:
+    """Run a workload; deterministic given its inputs.
+
+    A job larger than the cluster is rejected, and the run goes on.
+
+    :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
+    """
+    policy = policies.get(scenario.policy)
+    seed = random.Random(scenario.seed)  # noqa: S311
+    cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=seed)
+    recorder = Recorder() if record else None
+    stage = _stage(cluster, scenario, policy, seed, recorder)
+    size = cluster.idle[Tier.FG]
+    rejected = [
+        (job.number, job.size, f"needs {job.size} slots; the cluster has {size}")
+        for job in workload.jobs
+        if job.size > size
+    ]
+    accepted = [job for job in workload.jobs if job.size <= size]
+    arrivals = executions(accepted, scenario)
+    rows, busy, first, last = [], 0.0, math.inf, -math.inf
+    for job in engine.run(arrivals, policy, cluster, stage):
+        rows.append(_row(job))
+        busy += job.busy
+        first, last = min(first, job.job.arrival), max(last, job.finish)
+    rows.sort()
+    return Result(
+        workload=workload.name,
+        scenario=scenario,
+        jobs=pandas.DataFrame.from_records(rows, columns=list(COLUMNS)).astype(COLUMNS),
+        rejected=pandas.DataFrame(rejected, columns=["job", "size", "reason"]),
+        nodes=size,
+        span=max(0.0, last - first),
+        busy=busy,
+        schedule=pandas.DataFrame(recorder.stays(), columns=Stay._fields) if recorder else None,
+    )
+
+
+def make_cluster(
+    nodes: int, scenario: Scenario, policy: Policy, *, named: bool, rng: random.Random
+) -> Cluster:
+    """The simplest cluster of at least `nodes` slots that the policy can tell from the real one.
+
+    :param named: whether it matters which process is on which slot.
+    """
+    tiers = policy.tiers if scenario.tiers is None else scenario.tiers
+    unknown = rng if scenario.utilisation.error is None and policy.tiers > 1 else None
+    if policy.tiers == 1 and not named:
+        return Counted(math.ceil(nodes / scenario.slots) * scenario.slots)
+    if scenario.slots == 1 and tiers <= 2 and (tiers == 2 or policy.tiers == 1):
+        return Nodes(nodes, scenario.threshold, unknown)
+    hosts = math.ceil(nodes / scenario.slots)
+    return Cluster(
+        [Host(f"host{index}", scenario.slots, tiers) for index in range(hosts)],
+        scenario.threshold,
+        unknown,
+    )
+
+
+def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution]:
+    """The jobs as they arrive, each with its CPU utilisation."""
+    draws = scenario.utilisation.draw(
+        (job.size for job in jobs), numpy.random.default_rng(scenario.seed)
+    )
+    exact = scenario.exact_estimates
+    for (number, arrival, size, runtime, estimate), (known, true) in zip(jobs, draws, strict=True):
+        job = Job(number, size, arrival, known, runtime if exact else estimate)
+        yield Execution(job, true, runtime)
+
+
+def _stage(cluster, scenario, policy, rng, recorder) -> Stage:
+    if policy.tiers == 1:
+        return Stage(scenario.migration_cost, recorder)
+    kind = SharedNodes if isinstance(cluster, Nodes) else Shared
+    return kind(scenario.migration_cost, cluster, scenario.model(), rng, recorder)
+
+
+def _row(done: Execution) -> tuple:
+    job = done.job
+    return (
+        job.number,
+        job.arrival,
+        job.size,
+        done.runtime,
+        job.estimate,
+        done.start,
+        done.finish,
+        done.how,
+        done.first_tier,
+        done.background,
+        done.lost,
+        done.migrations,
+        done.evictions,
+        done.kills,
+        done.swaps,
+    )

@@ -1,0 +1,110 @@
+"""The running jobs over time: when each ends, on slots that it has for itself."""
+
+import heapq
+import math
+from collections.abc import Sequence
+
+from nova_twotier.core.actions import Action, Evict, Kill, Move, Start, Tier
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.recorder import Recorder
+
+
+class Stage:
+    """Each job advances at full speed.
+
+    :param cost: seconds that a job loses when it is restored or any of its processes migrates.
+    """
+
+    def __init__(self, cost: float, recorder: Recorder | None = None):
+        self.running: dict[int, Execution] = {}
+        self._cost = cost
+        self._recorder = recorder
+        #: Ends that were expected at some time; those that are no longer are passed over.
+        self._ends: list[tuple[float, int]] = []
+
+    def next_end(self) -> float:
+        """When the next job ends; infinite if none does."""
+        ends, running = self._ends, self.running
+        while ends:
+            finish, number = ends[0]
+            job = running.get(number)
+            if job is not None and job.finish == finish:
+                return finish
+            heapq.heappop(ends)
+        return math.inf
+
+    def take_ended(self, now: float) -> list[Execution]:
+        """Remove, and return, the jobs that have ended by `now`."""
+        ended = []
+        while self.next_end() <= now:
+            job = self.running.pop(heapq.heappop(self._ends)[1])
+            job.advance(now)
+            self._leave(job, now)
+            ended.append(job)
+        return ended
+
+    def carry_out(
+        self, actions: Sequence[Action], waiting: dict[int, Execution], now: float
+    ) -> None:
+        """Do what a policy decided; jobs come from `waiting` and return there."""
+        moved = []
+        for action in actions:
+            if isinstance(action, Start):
+                continue
+            number = action.job.number
+            job = self.running[number]
+            job.advance(now)
+            self._leave(job, now)
+            if isinstance(action, Move):
+                moved.append((job, action))
+                continue
+            waiting[number] = self.running.pop(number)
+            if isinstance(action, Kill):
+                job.kills += 1
+                job.restart()
+            elif isinstance(action, Evict):
+                job.evictions += 1
+                job.saved = True
+        for job, move in moved:
+            if move.migrating:
+                job.migrations += 1
+                job.since = now + self._cost
+            else:
+                job.swaps += 1
+            self._enter(job, move.tier, move.after, now)
+        for action in actions:
+            if isinstance(action, Start):
+                number = action.job.number
+                job = self.running[number] = waiting.pop(number)
+                job.since = now
+                if job.start is None:
+                    job.start, job.how, job.first_tier = now, action.how, action.tier
+                elif job.saved:
+                    job.saved = False
+                    job.migrations += 1
+                    job.since += self._cost
+                self._enter(job, action.tier, action.hosts, now)
+
+    def settle(self, now: float) -> None:
+        """See to the rates of jobs whose surroundings have changed."""
+
+    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
+        job.tier, job.hosts, job.placed = tier, hosts, now
+        self._set(job, 1.0, job.demand, now)
+
+    def _leave(self, job: Execution, now: float) -> None:
+        job.rate = None
+        if self._recorder:
+            self._recorder.left(job, now)
+
+    def _set(self, job: Execution, rate: float | list[float], burn: float, now: float) -> None:
+        """Let a job advance at `rate` from now on and use `burn` CPU seconds a second."""
+        if rate == job.rate and burn == job.burn:
+            return
+        if job.rate is not None:
+            job.advance(now)
+        job.rate, job.burn = rate, burn
+        heapq.heappush(self._ends, (job.expect(), job.job.number))
+        if len(self._ends) > 1000 + 8 * len(self.running):
+            self._ends = [(job.finish, number) for number, job in self.running.items()]
+            heapq.heapify(self._ends)

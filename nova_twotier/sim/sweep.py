@@ -1,0 +1,187 @@
+"""Many runs on all cores or on a Dask cluster; what is finished is kept and not run again."""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import json
+import pathlib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import joblib
+import pandas
+import tqdm
+
+from nova_twotier.sim import metrics, simulation, tables
+from nova_twotier.sim.workloads import catalogue
+
+#: Where a result directory keeps one file a run, and the table of all of them.
+RUNS = "runs"
+TABLE = "sweep.csv"
+#: Seconds to find the scheduler of a Dask cluster.
+DASK_TIMEOUT = 10
+
+
+class NoResults(ValueError):
+    """A directory without a finished run."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep: a workload and a scenario. The scenario's seed also draws the workload.
+
+    `load` is what the workload is scaled to; None leaves it as it is.
+    """
+
+    source: str
+    scenario: simulation.Scenario
+    load: float | None = None
+    nodes: int | None = None
+    head: int | None = None
+
+    def key(self) -> str:
+        """A name that changes with every parameter, and with the contents of the trace."""
+        value = dataclasses.asdict(self) | {"digest": _digest(self.source)}
+        text = json.dumps(value, sort_keys=True, default=str)
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    def parameters(self) -> dict:
+        """The flat columns that tell this run from others."""
+        scenario = dataclasses.asdict(self.scenario)
+        cpu = scenario.pop("utilisation")
+        scenario["reading"] = json.dumps(scenario["reading"], sort_keys=True)
+        # Without a load of the point's own, the summary's is the trace's.
+        load = {} if self.load is None else {"load": self.load}
+        return {
+            **load,
+            "source": self.source,
+            "head": self.head,
+            **{f"cpu_{name}": value for name, value in cpu.items()},
+            **scenario,
+        }
+
+
+def grid(
+    sources: Iterable[str],
+    policies: Sequence[str],
+    loads: Sequence[float | None],
+    seeds: Sequence[int],
+    scenario: simulation.Scenario,
+    *,
+    nodes: int | None = None,
+    head: int | None = None,
+) -> list[Point]:
+    """Every combination; runs on the same workload are neighbours, so that it is loaded once."""
+    return [
+        Point(
+            source=str(pathlib.Path(source).resolve()) if _is_file(source) else source,
+            scenario=dataclasses.replace(scenario, policy=policy, seed=seed),
+            load=load,
+            nodes=nodes,
+            head=head,
+        )
+        for source in sources
+        for seed in seeds
+        for load in loads
+        for policy in policies
+    ]
+
+
+def run(
+    points: Sequence[Point], *, jobs: int = -1, dask: str | None = None, progress: bool = True
+) -> Iterator[tuple[int, dict]]:
+    """The index and the row of each point as it finishes, in any order.
+
+    :param jobs: processes at once; -1 is one a core. Not used with `dask`.
+    :param dask: address of a Dask scheduler, such as tcp://10.0.0.1:8786; its workers read traces
+        by the same path.
+    :param progress: draw a bar on stderr, if that is a terminal.
+    """
+    with _backend(dask):
+        # One run a task: a batch would lose its finished runs with the one that is killed.
+        parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+        finished = parallel(joblib.delayed(_run_one)(indexed) for indexed in enumerate(points))
+        yield from tqdm.tqdm(
+            finished,
+            total=len(points),
+            unit="run",
+            file=sys.stderr,
+            disable=None if progress else True,
+        )
+
+
+def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) -> int:
+    """Run what `directory` does not hold yet, and write its table; the number of runs done.
+
+    :param options: as `run` takes them.
+    """
+    runs = pathlib.Path(directory) / RUNS
+    runs.mkdir(parents=True, exist_ok=True)
+    wanted = {runs / f"{point.key()}.json": point for point in points}
+    left = {path: point for path, point in wanted.items() if not path.exists()}
+    paths = list(left)
+    for index, row in run(list(left.values()), **options):
+        part = paths[index].with_suffix(".part")
+        part.write_text(json.dumps(row))
+        part.replace(paths[index])
+    tables.write(collect(directory), pathlib.Path(directory) / TABLE)
+    return len(left)
+
+
+def collect(directory: str | pathlib.Path) -> pandas.DataFrame:
+    """The table of all runs that a directory holds.
+
+    :raises NoResults: if it holds none.
+    """
+    paths = (pathlib.Path(directory) / RUNS).glob("*.json")
+    rows = [json.loads(path.read_text()) for path in paths]
+    if not rows:
+        raise NoResults(f"{directory}: has no finished runs")
+    order = ["workload", "policy", "load", "seed"]
+    return pandas.DataFrame(rows).sort_values(order, ignore_index=True)
+
+
+def workload_of(point: Point):
+    """The workload of a point; the last ones stay in memory for the next points."""
+    workload = _workload(point.source, point.nodes, point.head, point.scenario.seed)
+    return workload if point.load is None else workload.scaled(point.load)
+
+
+@functools.lru_cache(maxsize=2)
+def _workload(source: str, nodes: int | None, head: int | None, seed: int):
+    workload = catalogue.load(source, nodes=nodes, seed=seed)
+    return workload if head is None else workload.head(head)
+
+
+def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:
+    index, point = indexed
+    result = simulation.simulate(workload_of(point), point.scenario)
+    return index, metrics.summarise(result) | point.parameters()
+
+
+@contextlib.contextmanager
+def _backend(address: str | None) -> Iterator[None]:
+    if address is None:
+        yield
+        return
+    import distributed  # an extra of its own
+
+    with (
+        distributed.Client(address, timeout=DASK_TIMEOUT),
+        joblib.parallel_config(backend="dask"),
+    ):
+        yield
+
+
+def _is_file(source: str) -> bool:
+    return pathlib.Path(source).is_file()
+
+
+@functools.cache
+def _digest(source: str) -> str | None:
+    if not _is_file(source):
+        return None
+    with open(source, "rb") as stream:
+        return hashlib.file_digest(stream, hashlib.blake2b).hexdigest()

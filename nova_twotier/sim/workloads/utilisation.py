@@ -1,0 +1,139 @@
+"""CPU utilisation of processes: what they use, and what the scheduler is told of it."""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy
+
+from nova_twotier.core.ranking import THRESHOLD
+
+#: Values drawn at once.
+CHUNK = 1 << 16
+
+#: Of a single-process job (TPDS 2013, section 5.2; JSS 2015, section 4.1).
+WHOLE = (1.0,)
+
+Cpu = tuple[float, ...]
+
+
+class InvalidUtilisation(ValueError):
+    """A utilisation that cannot be; the message says which field and what it may be."""
+
+
+@dataclass(frozen=True)
+class Utilisation:
+    """The utilisation 0..1 of a process on a slot of its own; the papers' percent / 100.
+
+    A process of a parallel job uses uniform(lowest, highest), each its own; the process of a job
+    that has one only uses all of its slot.
+
+    :param error: r of the scheduler's estimate, which is the true value times uniform(1-r, 1+r),
+        at most 1; a single-process job is known to use its whole slot. None: the scheduler knows
+        nothing and is told `middle` for every process.
+    :param closing: with an error of None: a process that keeps its slot busy (the threshold 0.96)
+        is told as 1, since an agent would see it at run time and close the slot.
+    :raises InvalidUtilisation: if a field is out of its range.
+    """
+
+    lowest: float = 0.4
+    highest: float = 1.0
+    error: float | None = 0.0
+    closing: bool = True
+
+    def __post_init__(self):
+        if not 0 <= self.lowest <= self.highest <= 1:
+            raise InvalidUtilisation(
+                f"utilisation is {self.lowest} to {self.highest}; give a range within 0 to 1"
+            )
+        if self.error is not None and not 0 <= self.error <= 1:
+            raise InvalidUtilisation(
+                f"error is {self.error}; give 0 to 1, or None if nothing is known"
+            )
+
+    @classmethod
+    def averaging(cls, mean: float, **options) -> Self:
+        """The papers' "average CPU usage of 60 % (20-100 %)": from 2 * mean - 1 to 1.
+
+        :raises InvalidUtilisation: if `mean` is below 0.5 or above 1.
+        """
+        if not 0.5 <= mean <= 1:
+            raise InvalidUtilisation(f"average utilisation is {mean}; give 0.5 to 1")
+        return cls(lowest=2 * mean - 1, highest=1.0, **options)
+
+    @property
+    def middle(self) -> float:
+        """The mean of the range: what is told of a process nothing is known of."""
+        return (self.lowest + self.highest) / 2
+
+    def draw(
+        self, sizes: Iterable[int], rng: random.Random | numpy.random.Generator
+    ) -> Iterator[tuple[Cpu, Cpu]]:
+        """The known and the true utilisation of each job's processes.
+
+        The known ones descend; `true[i]` is of the same process as `known[i]`. They are the same
+        object where everything is known. The true values of a job depend on its place and the
+        seed only, not on the error and not on later jobs, so that runs can be compared.
+        """
+        if isinstance(rng, random.Random):
+            rng = numpy.random.default_rng(rng.getrandbits(128))
+        truth, errors = rng.spawn(2)
+        for batch in _batches(sizes):
+            ends = numpy.cumsum([size if size > 1 else 0 for size in batch]).tolist()
+            slices = [
+                (end - size if size > 1 else end, end)
+                for size, end in zip(batch, ends, strict=True)
+            ]
+            shares = truth.random(ends[-1])
+            if self.error == 0:
+                yield from self._exact(shares, slices)
+            else:
+                yield from self._told(shares, slices, errors)
+
+    def _exact(self, shares, slices) -> Iterator[tuple[Cpu, Cpu]]:
+        for start, end in slices:
+            shares[start:end].sort()
+        # Ascending shares count down from the highest.
+        cpu = self._within(shares).tolist()
+        for start, end in slices:
+            job = tuple(cpu[start:end]) or WHOLE
+            yield job, job
+
+    def _told(self, shares, slices, errors) -> Iterator[tuple[Cpu, Cpu]]:
+        true = self._within(shares)
+        known = self._known(true, errors)
+        order = numpy.arange(len(true))
+        for start, end in slices:
+            # Stable: equal values tell nothing, so their order shall tell nothing.
+            order[start:end] = start + numpy.argsort(-known[start:end], kind="stable")
+        known = known[order].tolist()
+        true = true[order].tolist()
+        single = WHOLE if self.error is not None or self.closing else (self.middle,)
+        for start, end in slices:
+            yield tuple(known[start:end]) or single, tuple(true[start:end]) or WHOLE
+
+    def _within(self, shares):
+        cpu = self.highest - (self.highest - self.lowest) * shares
+        return numpy.clip(cpu, self.lowest, self.highest)
+
+    def _known(self, true, errors):
+        if self.error is not None:
+            factors = 1 + self.error * (2 * errors.random(len(true)) - 1)
+            return numpy.minimum(true * factors, 1.0)
+        known = numpy.full(len(true), self.middle)
+        if self.closing:
+            known[true >= THRESHOLD] = 1.0
+        return known
+
+
+def _batches(sizes: Iterable[int]) -> Iterator[list[int]]:
+    batch, total = [], 0
+    for size in sizes:
+        batch.append(size)
+        total += size
+        if total >= CHUNK:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
