@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from nova_twotier.core.actions import Action, Move, Start, Tier
+from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
 
@@ -110,7 +110,7 @@ class Cluster:
         spec = self.hosts[host]
         if not spec.enabled:
             return 0
-        if tier is Tier.FG:
+        if tier is FG:
             return max(0, spec.slots - self.used[tier][host])
         return max(0, self.open_background(host) - self.used[tier][host])
 
@@ -126,7 +126,7 @@ class Cluster:
         """
         if not self.closed[host]:
             return 0
-        return max(0, self.used[Tier.BG][host] - self.open_background(host))
+        return max(0, self.used[BG][host] - self.open_background(host))
 
     def overdue(self) -> list[int]:
         """Hosts with background processes that have to leave."""
@@ -138,7 +138,7 @@ class Cluster:
         Not those of a host that takes no new VMs, or holds more than it has slots.
         """
         return not run.pinned and all(
-            self.hosts[host].enabled and self.used[Tier.FG][host] <= self.hosts[host].slots
+            self.hosts[host].enabled and self.used[FG][host] <= self.hosts[host].slots
             for host in run.hosts
         )
 
@@ -149,9 +149,17 @@ class Cluster:
         """The runs of a tier in the order of their jobs' arrival."""
         return [self.runs[number] for _arrival, number in self._orders[tier]]
 
+    def walk(self, tier: Tier) -> Iterator[Run]:
+        """As `running`, one after the other; the cluster stays as it is meanwhile."""
+        return (self.runs[number] for _arrival, number in self._orders[tier])
+
+    def on(self, tier: Tier, host: int) -> list[Run]:
+        """The runs with a process in this tier of a host, in the order of their jobs' arrival."""
+        return [run for run in self.walk(tier) if host in run.hosts]
+
     def evictable(self) -> list[Run]:
         """The foreground runs that a policy may evict, in the order of their jobs' arrival."""
-        return [run for run in self.running(Tier.FG) if self.frees(run)]
+        return [run for run in self.running(FG) if self.frees(run)]
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:
@@ -187,21 +195,21 @@ class Cluster:
             room = self.room(tier, host) - promised.get(host, 0)
             if room <= 0:
                 continue
-            if tier is Tier.FG:
+            if tier is FG:
                 share = max(1, spec.tiers - 1)
-                view = spec.slots, -(-self.used[Tier.BG][host] // share), self.load[Tier.BG][host]
+                view = spec.slots, -(-self.used[BG][host] // share), self.load[BG][host]
             else:
                 share = spec.tiers - 1
                 closed = self.closed[host]
                 view = (
                     spec.slots - closed,
-                    self.used[Tier.FG][host] - closed,
-                    max(0.0, self.load[Tier.FG][host] - self._hot_load[host]),
+                    self.used[FG][host] - closed,
+                    max(0.0, self.load[FG][host] - self._hot_load[host]),
                 )
             slots, other, other_cpu = view
             own = self.used[tier][host]
             for place in range(own, own + room):
-                taken = place if tier is Tier.FG else place // share
+                taken = place if tier is FG else place // share
                 yield next_slot_load(slots, taken, other, other_cpu), host
 
     def start(
@@ -234,7 +242,7 @@ class Cluster:
             insort(orders, order)
         else:
             orders.append(order)
-        if run.until < math.inf and run.tier is Tier.FG:
+        if run.until < math.inf and run.tier is FG:
             insort(self._ends, (run.until, run.job.number, run.job.size))
         self._occupy(run)
 
@@ -246,7 +254,7 @@ class Cluster:
         run = self.runs.pop(job.number)
         orders = self._orders[run.tier]
         del orders[bisect_left(orders, job.order)]
-        if run.until < math.inf and run.tier is Tier.FG:
+        if run.until < math.inf and run.tier is FG:
             del self._ends[bisect_left(self._ends, (run.until, job.number, job.size))]
         self._vacate(run)
         return run
@@ -275,11 +283,11 @@ class Cluster:
             self._count(run.tier, host, cpu, -1)
 
     def _count(self, tier: Tier, host: int, cpu: float, sign: int) -> None:
-        before = self.room(Tier.FG, host), self.room(Tier.BG, host)
+        before = self.room(FG, host), self.room(BG, host)
         self.used[tier][host] += sign
         self.load[tier][host] += sign * cpu
-        if tier is Tier.FG and is_hot(cpu, self.threshold):
+        if tier is FG and is_hot(cpu, self.threshold):
             self.closed[host] += sign
             self._hot_load[host] += sign * cpu
-        self.idle[Tier.FG] += self.room(Tier.FG, host) - before[0]
-        self.idle[Tier.BG] += self.room(Tier.BG, host) - before[1]
+        self.idle[FG] += self.room(FG, host) - before[0]
+        self.idle[BG] += self.room(BG, host) - before[1]

@@ -70,6 +70,6 @@ def check_cpu(cpu: Sequence[float], size: int) -> None:
     if len(cpu) != size:
         raise InvalidJob(f"cpu has {len(cpu)} values for {size} processes; give one, or one each")
     # min and max do not see a NaN that is not the first.
-    if not (0 <= min(cpu) and max(cpu) <= 1 and sum(cpu) >= 0):
+    if not (min(cpu) >= 0 and max(cpu) <= 1 and sum(cpu) >= 0):
         wrong = next(value for value in cpu if not 0 <= value <= 1)
         raise InvalidJob(f"cpu is {wrong}; give the share of a CPU a process uses, 0 to 1")

@@ -6,7 +6,7 @@ They are for simulations: every node takes VMs, and no run is pinned.
 import random
 from collections.abc import Mapping, Sequence
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.ranking import THRESHOLD
 
@@ -17,9 +17,7 @@ class Nodes(Cluster):
     :param count: number of nodes.
     """
 
-    def __init__(
-        self, count: int, threshold: float = THRESHOLD, rng: random.Random | None = None
-    ):
+    def __init__(self, count: int, threshold: float = THRESHOLD, rng: random.Random | None = None):
         super().__init__([Host(f"node{index}", 1) for index in range(count)], threshold, rng)
 
     def _empty(self) -> None:
@@ -43,14 +41,14 @@ class Nodes(Cluster):
 
     def _count_idle(self) -> None:
         vacant = len(self._vacant)
-        self.idle[Tier.FG] = vacant + len(self._beside[Tier.FG])
-        self.idle[Tier.BG] = vacant + len(self._beside[Tier.BG])
+        self.idle[FG] = vacant + len(self._beside[FG])
+        self.idle[BG] = vacant + len(self._beside[BG])
 
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self._vacant or host in self._beside[tier])
 
     def open_background(self, host: int) -> int:
-        return int(self.jobs[Tier.FG][host] is None or self.cpu[Tier.FG][host] < self.threshold)
+        return int(self.jobs[FG][host] is None or self.cpu[FG][host] < self.threshold)
 
     def overfull(self, host: int) -> int:
         return int(host in self._overdue)
@@ -58,8 +56,12 @@ class Nodes(Cluster):
     def overdue(self) -> list[int]:
         return sorted(self._overdue)
 
+    def on(self, tier: Tier, host: int) -> list[Run]:
+        number = self.jobs[tier][host]
+        return [] if number is None else [self.runs[number]]
+
     def evictable(self) -> list[Run]:
-        return self.running(Tier.FG)
+        return self.running(FG)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         vacant, beside = self._vacant, self._beside[tier]
@@ -70,12 +72,13 @@ class Nodes(Cluster):
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         vacant, beside = self._vacant, self._beside[tier]
         if promised:
-            vacant, beside = vacant.difference(promised), beside.difference(promised)
+            kept = [host for host, count in promised.items() if count]
+            vacant, beside = vacant.difference(kept), beside.difference(kept)
         if self.rng:
             return self._draw(tier, count, sorted(vacant | beside))
         best = sorted(vacant)
         if len(best) < count:
-            load = self.cpu[Tier.BG if tier is Tier.FG else Tier.FG]
+            load = self.cpu[BG if tier is FG else FG]
             best += sorted(sorted(beside), key=load.__getitem__)
             if len(best) < count:
                 raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
@@ -93,16 +96,16 @@ class Nodes(Cluster):
         self._beside[tier].difference_update(hosts)
         vacant = self._vacant.intersection(hosts)
         self._vacant -= vacant
-        if tier is Tier.BG:
-            self._beside[Tier.FG] |= vacant
+        if tier is BG:
+            self._beside[FG] |= vacant
         # Utilisations descend: what closes a slot comes first.
         elif job.cpu[0] < self.threshold:
-            self._beside[Tier.BG] |= vacant
+            self._beside[BG] |= vacant
         else:
             for host, value in zip(hosts, job.cpu, strict=True):
                 if value < self.threshold:
                     if host in vacant:
-                        self._beside[Tier.BG].add(host)
+                        self._beside[BG].add(host)
                 elif host not in vacant:
                     self._overdue.add(host)
         self._count_idle()
@@ -114,15 +117,15 @@ class Nodes(Cluster):
             jobs[host] = None
             cpu[host] = 0.0
         self.busy[tier].difference_update(hosts)
-        other = Tier.BG if tier is Tier.FG else Tier.FG
+        other = BG if tier is FG else FG
         shared = self.busy[other].intersection(hosts)
         self._overdue.difference_update(hosts)
         self._beside[other].difference_update(hosts)
         self._vacant.update(hosts)
         if shared:
             self._vacant -= shared
-            if tier is Tier.BG:
-                front = self.cpu[Tier.FG]
+            if tier is BG:
+                front = self.cpu[FG]
                 shared = {host for host in shared if front[host] < self.threshold}
             self._beside[tier] |= shared
         self._count_idle()
@@ -135,7 +138,7 @@ class Counted(Cluster):
         super().__init__([Host("", 1, tiers=1)] * count)
 
     def _empty(self) -> None:
-        self.idle = {Tier.FG: len(self.hosts), Tier.BG: 0}
+        self.idle = {FG: len(self.hosts), BG: 0}
 
     def _copy_places(self, twin: "Counted") -> None:
         """There are none."""
@@ -144,7 +147,7 @@ class Counted(Cluster):
         return []
 
     def evictable(self) -> list[Run]:
-        return self.running(Tier.FG)
+        return self.running(FG)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         return True
@@ -155,7 +158,7 @@ class Counted(Cluster):
         return []
 
     def _occupy(self, run: Run) -> None:
-        self.idle[Tier.FG] -= run.job.size
+        self.idle[FG] -= run.job.size
 
     def _vacate(self, run: Run) -> None:
-        self.idle[Tier.FG] += run.job.size
+        self.idle[FG] += run.job.size

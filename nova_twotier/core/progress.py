@@ -1,5 +1,6 @@
 """How fast a process advances in its tier (TPDS 2013, section 5.1; JSS 2015, section 4.1)."""
 
+import contextlib
 import json
 import pathlib
 import random
@@ -10,7 +11,7 @@ from functools import cached_property
 from operator import truediv
 from statistics import NormalDist, fmean
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.slots import Slot, arrange
 
@@ -40,8 +41,8 @@ class Progress:
     """The papers' model of progress, in seconds of work a second.
 
     A foreground job advances at 1, and at `1 - loss` while a background VM runs below it. A
-    background job advances at 1 while all its foreground VMs are idle; else its processes at
-    `eff * min(1, idle / cpu)`, `idle` being what the foreground leaves of the CPU, at least `floor`.
+    background job advances at 1 while all its foreground VMs are idle; else each of its processes
+    at `eff * min(1, idle / cpu)`, `idle` being what the foreground leaves, at least `floor`.
 
     :param loss: bounds of the uniform loss; its mean counts.
     :param eff_single: bounds of the uniform efficiency of a single-process job.
@@ -105,8 +106,7 @@ class Progress:
             return eff * min(1.0, min(map(truediv, idle, cpu)))
         effs = [eff] * len(cpu) if isinstance(eff, float) else eff
         rates = [
-            own * min(1.0, left / wanted)
-            for own, left, wanted in zip(effs, idle, cpu, strict=True)
+            own * min(1.0, left / wanted) for own, left, wanted in zip(effs, idle, cpu, strict=True)
         ]
         match self.processes:
             case Processes.SLOWEST:
@@ -122,7 +122,7 @@ class Progress:
         for run, shared, idle in views(cluster, self.floor):
             if not shared:
                 rate = 1.0
-            elif run.tier is Tier.FG:
+            elif run.tier is FG:
                 rate = self.disturbed
             else:
                 eff = self.mean_single if run.job.size == 1 else self.mean_parallel
@@ -158,26 +158,39 @@ def get(name: str) -> Progress:
     return load(values, name)
 
 
-def load(values: Mapping, name: str) -> Progress:
-    """The model of a calibration: an object with the fields of `Progress`, each one optional.
+def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
+    """A model with some fields of its own, such as those of a calibration.
 
+    :param values: fields of `Progress`; numbers, lists of numbers, or words.
+    :param name: stands for the values in errors.
+    :param base: what the other fields are taken from; by default the model of TPDS 2013.
     :raises InvalidModel: if a field is unknown or out of its range.
     """
-    kinds = {field.name: len(field.default) for field in fields(Progress)[:3]} | {"floor": 0}
+    base = base or MODELS["tpds"]
+    known = [field.name for field in fields(Progress)]
     if not isinstance(values, Mapping):
-        raise InvalidModel(f"{name}: is not an object with the fields {', '.join(kinds)}")
-    checked = {}
-    for field, value in values.items():
-        if field not in kinds:
-            raise InvalidModel(f"{name}: {field!r} is unknown; there are {', '.join(kinds)}")
-        wanted = kinds[field]
-        numbers = value if isinstance(value, list) else [value]
-        fits = len(numbers) == (wanted or 1) and isinstance(value, list) is bool(wanted)
-        if not fits or not all(isinstance(n, int | float) and 0 <= n <= 1 for n in numbers):
-            form = f"a list of {wanted} numbers" if wanted else "a number"
-            raise InvalidModel(f"{name}: {field} is {value!r}; give {form} from 0 to 1")
-        checked[field] = tuple(map(float, value)) if wanted else float(value)
-    return Progress(**checked)
+        raise InvalidModel(f"{name}: is not an object with the fields {', '.join(known)}")
+    for field in values:
+        if field not in known:
+            raise InvalidModel(f"{name}: {field!r} is unknown; there are {', '.join(known)}")
+    return replace(base, **{field: _checked(field, values[field], name) for field in values})
+
+
+def _checked(field: str, value: object, name: str) -> object:
+    """The value of a field as the model has it."""
+    if words := {"processes": Processes, "draw": Draw}.get(field):
+        if value in list(words):
+            return words(value)
+        raise InvalidModel(f"{name}: {field} is {value!r}; choose one of: {', '.join(words)}")
+    count = 0 if field == "floor" else len(getattr(Progress, field))
+    numbers = value if isinstance(value, list | tuple) else [value]
+    if len(numbers) == (count or 1) and isinstance(value, list | tuple) is bool(count):
+        with contextlib.suppress(TypeError, ValueError):
+            numbers = tuple(map(float, numbers))
+            if all(0 <= number <= 1 for number in numbers):
+                return numbers if count else numbers[0]
+    form = f"{count} numbers" if count else "a number"
+    raise InvalidModel(f"{name}: {field} is {value!r}; give {form} from 0 to 1")
 
 
 def positive(cpu: Iterable[float]) -> tuple[float, ...]:
@@ -222,5 +235,5 @@ def arranged(cluster: Cluster) -> Iterator[Slot]:
             seats[host][run.tier][number, index] = cpu
     for spec, seat in zip(cluster.hosts, seats, strict=True):
         # A host that was shrunk below its use keeps its VMs.
-        slots = max(spec.slots, len(seat[Tier.FG]))
-        yield from arrange(slots, seat[Tier.FG], seat[Tier.BG], cluster.threshold)
+        slots = max(spec.slots, len(seat[FG]))
+        yield from arrange(slots, seat[FG], seat[BG], cluster.threshold)

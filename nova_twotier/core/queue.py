@@ -2,7 +2,7 @@
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import Job
@@ -21,6 +21,8 @@ class Queue:
         #: Orders of the jobs of each size, and the sizes there are.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
+        #: The shortest estimate of a size, where it is known.
+        self._shortest: dict[int, float] = {}
         for job in jobs:
             self.add(job)
 
@@ -30,6 +32,7 @@ class Queue:
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
+        twin._shortest = dict(self._shortest)
         return twin
 
     def __len__(self) -> int:
@@ -74,6 +77,8 @@ class Queue:
             insort(self._sizes, job.size)
         else:
             insort(alike, order)
+        if self._shortest and job.expected < self._shortest.get(job.size, 0.0):
+            self._shortest[job.size] = job.expected
 
     def remove(self, job: Job) -> None:
         """:raises KeyError: if the job does not wait."""
@@ -85,6 +90,8 @@ class Queue:
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
             del alike[bisect_left(alike, job.order)]
+        if self._shortest and job.expected <= self._shortest.get(job.size, -1.0):
+            del self._shortest[job.size]
 
     def first_of_each_size(self, largest: int) -> list[Job]:
         """The earliest job of each size up to the `largest`."""
@@ -97,10 +104,25 @@ class Queue:
         index = bisect_right(alike, order)
         return self._jobs[alike[index][1]] if index < len(alike) else None
 
-    def fitting(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
+    def _shortest_of(self, size: int) -> float:
+        """The shortest estimate of the jobs of a size."""
+        if size not in self._shortest:
+            jobs = (self._jobs[number] for _arrival, number in self._of_size[size])
+            self._shortest[size] = min(job.expected for job in jobs)
+        return self._shortest[size]
+
+    def fitting(
+        self,
+        idle: Mapping[Tier, int],
+        tier: Tier,
+        chance: Callable[[int, float], bool] | None = None,
+    ) -> Iterator[Job]:
         """By arrival, each job that fits the idle slots of a tier when its turn comes.
 
         The caller may start, and so remove, the job that it was given.
+
+        :param chance: whether a job of a size and an estimate could be started at all; jobs for
+            which that is false may be left out.
         """
         if len(self._orders) <= _SHORT:
             for job in self:
@@ -108,6 +130,8 @@ class Queue:
                     yield job
             return
         sizes = self._sizes[: bisect_right(self._sizes, idle[tier])]
+        if chance:
+            sizes = [size for size in sizes if chance(size, self._shortest_of(size))]
         turns = [(self._of_size[size][0], size) for size in sizes]
         heapq.heapify(turns)
         while turns:

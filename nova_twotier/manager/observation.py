@@ -1,5 +1,6 @@
 """What the manager saw at one instant: servers, claims and hosts."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -80,7 +81,8 @@ class Observation:
             threshold,
         )
         for job in running:
-            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job)))
+            run = Run(job.core(), Tier(job.tier), self._places(job), until=_expected_end(job))
+            cluster.adopt(run)
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job))
         for job, tier in starting.items():
@@ -129,3 +131,10 @@ class Observation:
                 if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
                     points[server.id] = wanted
         return points
+
+
+def _expected_end(job: Job) -> float:
+    """When a running job ends by its estimate; infinite if that, or its start, is unknown."""
+    if job.started_at is None or job.estimate is None:
+        return math.inf
+    return job.started_at + job.estimate

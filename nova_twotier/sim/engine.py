@@ -6,9 +6,9 @@ All events of one instant are handled together. Time is in seconds of the trace.
 import math
 from collections.abc import Iterable
 
-from nova_twotier.core.actions import Tier
-from nova_twotier.core.policies import Policy
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.stage import Stage
@@ -16,7 +16,7 @@ from nova_twotier.sim.stage import Stage
 #: Events by the sum of their bits, since to join flags takes longer than most decisions.
 _EVENTS = [Event(bits) for bits in range(8)]
 _ARRIVAL = Event.ARRIVAL.value
-_ENDED = {Tier.FG: Event.FOREGROUND.value, Tier.BG: Event.BACKGROUND.value}
+_ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 
 
 class Stuck(RuntimeError):

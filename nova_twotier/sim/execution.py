@@ -2,7 +2,7 @@
 
 import math
 
-from nova_twotier.core.actions import How, Tier
+from nova_twotier.core.actions import BG, How, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.progress import positive
 
@@ -77,7 +77,7 @@ class Execution:
         if seconds <= 0:  # it is still on its way to its slots
             return
         self.busy += self.burn * seconds
-        if self.tier is Tier.BG:
+        if self.tier is BG:
             self.background += seconds
         if self.own is None:
             self.remaining -= self.rate * seconds

@@ -19,17 +19,44 @@ class Stay(NamedTuple):
 
 
 class Recorder:
-    """Keeps every stay that took any time."""
+    """Keeps every stay that took any time.
 
-    def __init__(self):
-        self._gangs: list[tuple[int, Tier, tuple[int, ...], float, float]] = []
+    :param slots: of a host.
+    """
+
+    def __init__(self, slots: int = 1):
+        self._slots = slots
+        self._gangs: list[tuple[float, float, int, Tier, tuple[int, ...]]] = []
 
     def left(self, job: Execution, now: float) -> None:
         """`job` leaves its slots, or its tier."""
         if now > job.placed:
-            self._gangs.append((job.job.number, job.tier, job.hosts, job.placed, now))
+            self._gangs.append((job.placed, now, job.job.number, job.tier, job.hosts))
 
     def stays(self) -> Iterator[Stay]:
-        for number, tier, hosts, begin, end in self._gangs:
-            for process, slot in enumerate(hosts):
-                yield Stay(number, process, slot, tier, begin, end)
+        """By begin. The slots of a host are shared out as they become free, the lowest first."""
+        lanes = _Lanes(self._slots)
+        for begin, end, number, tier, hosts in sorted(self._gangs):
+            for process, host in enumerate(hosts):
+                yield Stay(number, process, lanes.take(tier, host, begin, end), tier, begin, end)
+
+
+class _Lanes:
+    """Gives each process of a host a slot, which the decisions only count."""
+
+    def __init__(self, slots: int):
+        self._slots = slots
+        #: When each lane of a tier of a host is free again.
+        self._free: dict[tuple[Tier, int], list[float]] = {}
+
+    def take(self, tier: Tier, host: int, begin: float, end: float) -> int:
+        lanes = self._free.setdefault((tier, host), [])
+        for lane, free in enumerate(lanes):
+            if free <= begin:
+                lanes[lane] = end
+                break
+        else:
+            lane = len(lanes)
+            lanes.append(end)
+        # Beyond its slots, several background VMs share one.
+        return host * self._slots + lane % self._slots

@@ -2,7 +2,7 @@
 
 import random
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Processes, Progress, views
@@ -46,7 +46,7 @@ class Shared(Stage):
         burn = job.demand
         if not shared:
             rate = 1.0
-        elif job.tier is Tier.FG:
+        elif job.tier is FG:
             rate = self.model.disturbed
         else:
             rate = self.model.background(idle, job.cpu, job.eff)
@@ -57,14 +57,14 @@ class Shared(Stage):
 
     def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
         job.tier, job.hosts, job.placed = tier, hosts, now
-        if tier is Tier.BG:
+        if tier is BG:
             job.eff = self.model.efficiency(job.job.size, self._rng)
         if self._divided:
             job.divide()
 
 
 class SharedNodes(Shared):
-    """Nodes of one slot: only the rates of jobs on nodes that have changed are worked out."""
+    """Nodes of one slot: only the rates of jobs whose neighbours changed are worked out."""
 
     cluster: Nodes
 
@@ -72,34 +72,40 @@ class SharedNodes(Shared):
         super().__init__(*args, **kwargs)
         #: What the foreground leaves of each node's CPU, at least the model's floor.
         self._idle = [1.0] * len(self.cluster.hosts)
-        self._changed: set[int] = set()
+        #: Jobs that are new where they are, and nodes whose process in a tier is another, or none.
+        self._entered: list[Execution] = []
+        self._changed: dict[Tier, set[int]] = {tier: set() for tier in Tier}
 
     def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
         super()._enter(job, tier, hosts, now)
-        self._changed.update(hosts)
-        if tier is Tier.FG:
+        self._entered.append(job)
+        self._changed[tier].update(hosts)
+        if tier is FG:
             idle, most = self._idle, 1 - self.model.floor
             for host, cpu in zip(hosts, job.cpu, strict=True):
                 idle[host] = 1 - cpu if cpu < most else self.model.floor
 
     def _leave(self, job: Execution, now: float) -> None:
         super()._leave(job, now)
-        self._changed.update(job.hosts)
-        if job.tier is Tier.FG:
+        self._changed[job.tier].update(job.hosts)
+        if job.tier is FG:
             idle = self._idle
             for host in job.hosts:
                 idle[host] = 1.0
 
     def settle(self, now: float) -> None:
-        jobs, busy = self.cluster.jobs, self.cluster.busy
-        for tier, other in ((Tier.FG, Tier.BG), (Tier.BG, Tier.FG)):
-            numbers = set(map(jobs[tier].__getitem__, self._changed))
-            numbers.discard(None)
-            for number in numbers:
-                job = self.running[number]
-                shared = not busy[other].isdisjoint(job.hosts)
+        affected = {job.job.number: job for job in self._entered}
+        for tier, other in ((FG, BG), (BG, FG)):
+            if nodes := self._changed[tier] & self.cluster.busy[other]:
+                numbers = set(map(self.cluster.jobs[other].__getitem__, nodes))
+                affected.update((number, self.running[number]) for number in numbers)
+            self._changed[tier].clear()
+        self._entered.clear()
+        for job in affected.values():
+            if job.tier is FG:
+                shared, idle = not self.cluster.busy[BG].isdisjoint(job.hosts), ()
+            elif shared := not self.cluster.busy[FG].isdisjoint(job.hosts):
+                idle = list(map(self._idle.__getitem__, job.hosts))
+            else:
                 idle = ()
-                if shared and tier is Tier.BG:
-                    idle = list(map(self._idle.__getitem__, job.hosts))
-                self._adjust(job, shared, idle, now)
-        self._changed.clear()
+            self._adjust(job, shared, idle, now)

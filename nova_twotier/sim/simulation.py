@@ -3,14 +3,14 @@
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy
 import pandas
 
 from nova_twotier.core import policies
 from nova_twotier.core import progress as models
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
@@ -66,7 +66,7 @@ class Scenario:
     policy: str
     slots: int = 1
     tiers: int | None = None
-    utilisation: Utilisation = Utilisation()
+    utilisation: Utilisation = field(default_factory=Utilisation)
     progress: str = "tpds"
     reading: dict = field(default_factory=dict)
     migration_cost: float = 20.0
@@ -83,14 +83,7 @@ class Scenario:
         self.model()
 
     def model(self) -> models.Progress:
-        model = models.get(self.progress)
-        try:
-            return replace(model, **self.reading)
-        except TypeError:
-            known = ", ".join(asdict(model))
-            raise InvalidScenario(
-                f"reading has {', '.join(self.reading)}; there are {known}"
-            ) from None
+        return models.load(self.reading, "reading", models.get(self.progress))
 
 
 @dataclass
@@ -125,9 +118,9 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     policy = policies.get(scenario.policy)
     seed = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=seed)
-    recorder = Recorder() if record else None
-    stage = _stage(cluster, scenario, policy, seed, recorder)
-    size = cluster.idle[Tier.FG]
+    recorder = Recorder(scenario.slots) if record else None
+    stage = make_stage(cluster, scenario, policy, seed, recorder)
+    size = cluster.idle[FG]
     rejected = [
         (job.number, job.size, f"needs {job.size} slots; the cluster has {size}")
         for job in workload.jobs
@@ -185,7 +178,14 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         yield Execution(job, true, runtime)
 
 
-def _stage(cluster, scenario, policy, rng, recorder) -> Stage:
+def make_stage(
+    cluster: Cluster,
+    scenario: Scenario,
+    policy: Policy,
+    rng: random.Random,
+    recorder: Recorder | None = None,
+) -> Stage:
+    """What time does to the jobs on a cluster of `make_cluster`."""
     if policy.tiers == 1:
         return Stage(scenario.migration_cost, recorder)
     kind = SharedNodes if isinstance(cluster, Nodes) else Shared

@@ -42,10 +42,14 @@ class Point:
     head: int | None = None
 
     def key(self) -> str:
-        """A name that changes with every parameter, and with the contents of the trace."""
-        value = dataclasses.asdict(self) | {"digest": _digest(self.source)}
+        """A name that changes with every parameter and with the contents of every file."""
+        value = dataclasses.asdict(self) | {"files": self.files()}
         text = json.dumps(value, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    def files(self) -> list[str | None]:
+        """Digests of the files that the run reads: the trace, and a calibration."""
+        return [_digest(_parts(self.source)[1]), _digest(self.scenario.progress)]
 
     def parameters(self) -> dict:
         """The flat columns that tell this run from others."""
@@ -76,7 +80,7 @@ def grid(
     """Every combination; runs on the same workload are neighbours, so that it is loaded once."""
     return [
         Point(
-            source=str(pathlib.Path(source).resolve()) if _is_file(source) else source,
+            source=_absolute(source),
             scenario=dataclasses.replace(scenario, policy=policy, seed=seed),
             load=load,
             nodes=nodes,
@@ -175,13 +179,33 @@ def _backend(address: str | None) -> Iterator[None]:
         yield
 
 
-def _is_file(source: str) -> bool:
-    return pathlib.Path(source).is_file()
+def _absolute(source: str) -> str:
+    """The source with the path of its file, if it has one, from the root."""
+    before, path, after = _parts(source)
+    return f"{before}{pathlib.Path(path).resolve()}{after}" if path else source
+
+
+def _parts(source: str) -> tuple[str, str, str]:
+    """What stands before the file of a source (a trace, a fitted model), the file, and the rest."""
+    jobs = source.rpartition(catalogue.ESTIMATES)[0]
+    model = source.split(":", 2)
+    for before, path in (
+        ("", source),
+        ("", jobs),
+        (":".join(model[:2]) + ":", model[-1].partition(catalogue.ESTIMATES)[0]),
+    ):
+        if _is_file(path):
+            return before, path, source[len(before + path) :]
+    return source, "", ""
+
+
+def _is_file(path: str) -> bool:
+    return bool(path) and pathlib.Path(path).is_file()
 
 
 @functools.cache
-def _digest(source: str) -> str | None:
-    if not _is_file(source):
+def _digest(path: str) -> str | None:
+    if not _is_file(path):
         return None
-    with open(source, "rb") as stream:
+    with open(path, "rb") as stream:
         return hashlib.file_digest(stream, hashlib.blake2b).hexdigest()

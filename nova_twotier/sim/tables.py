@@ -17,7 +17,7 @@ def write(frame: pandas.DataFrame, path: str | pathlib.Path) -> None:
     :raises TableError: if the suffix is neither .csv nor .parquet.
     :raises OSError: if the file cannot be written.
     """
-    path = checked(path)
+    path = writable(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         if path.suffix == ".csv":
@@ -38,7 +38,7 @@ def read(path: str | pathlib.Path) -> pandas.DataFrame:
     path = checked(path)
     try:
         if path.suffix == ".csv":
-            return pandas.read_csv(path, float_precision="round_trip")
+            return pandas.read_csv(path)
         return pandas.read_parquet(path)
     except ValueError as error:  # of pandas and of pyarrow
         reason = str(error).splitlines()[0]
@@ -46,13 +46,24 @@ def read(path: str | pathlib.Path) -> pandas.DataFrame:
 
 
 def checked(path: str | pathlib.Path) -> pathlib.Path:
-    """The path, if its suffix is one that `write` knows: to ask before a long run.
+    """The path, if its suffix is that of a table.
 
     :raises TableError: if it is not.
     """
     path = pathlib.Path(path)
     if path.suffix not in (".csv", ".parquet"):
         raise TableError(f"{path}: a table is a file that ends in .csv or .parquet")
+    return path
+
+
+def writable(path: str | pathlib.Path) -> pathlib.Path:
+    """The path, if a table can be put there: to ask before a long run.
+
+    :raises TableError: if the suffix is not that of a table, or there is no such directory.
+    """
+    path = checked(path)
+    if not path.parent.is_dir():
+        raise TableError(f"{path}: there is no directory {path.parent}")
     return path
 
 

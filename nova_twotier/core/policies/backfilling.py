@@ -8,7 +8,7 @@ all of them (conservative).
 import math
 from typing import ClassVar
 
-from nova_twotier.core.actions import Action, How, Start, Tier
+from nova_twotier.core.actions import FG, Action, How, Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.policies.profile import Profile
@@ -34,25 +34,25 @@ class Backfilling(Policy):
 
         def start(job: Job) -> None:
             queue.remove(job)
-            run = cluster.start(job, Tier.FG, until=now + job.expected)
+            run = cluster.start(job, FG, until=now + job.expected)
             how = in_turn(queue, job)
             if self.depth and how is How.IMMEDIATE and job.arrival < now:
                 how = How.RESERVED
-            actions.append(Start(job, Tier.FG, run.hosts, how))
+            actions.append(Start(job, FG, run.hosts, how))
 
-        while queue and (job := self.first(queue)).size <= idle[Tier.FG]:
+        while queue and (job := self.first(queue)).size <= idle[FG]:
             start(job)
-        if self.depth and queue and idle[Tier.FG]:
+        if self.depth and queue and idle[FG]:
             backfill = self._beside_head if self.depth == 1 else self._beside_all
             backfill(snapshot, now, start)
         return actions
 
     def _beside_head(self, snapshot, now, start) -> None:
         idle, queue = snapshot.cluster.idle, snapshot.queue
-        head = queue[0]
-        shadow = None
-        for job in queue.fitting(idle, Tier.FG):
-            shadow = shadow or Shadow(snapshot.cluster, head, now)
+        if queue.smallest_job.size > idle[FG]:
+            return
+        shadow = Shadow(snapshot.cluster, queue[0], now)
+        for job in queue.fitting(idle, FG, shadow.could_admit):
             if shadow.admits(job):
                 start(job)
 
@@ -60,15 +60,15 @@ class Backfilling(Policy):
         profile = Profile(snapshot.cluster, now)
         for job in snapshot.queue:
             begin = profile.earliest(job.size, job.expected)
-            if begin == now and snapshot.cluster.fits(job, Tier.FG):
+            if begin == now and snapshot.cluster.fits(job, FG):
                 start(job)
             if begin < math.inf:
                 profile.take(begin, job.expected, job.size)
-            if not snapshot.cluster.idle[Tier.FG]:
+            if not snapshot.cluster.idle[FG]:
                 break
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        idle = snapshot.cluster.idle[Tier.FG]
+        idle = snapshot.cluster.idle[FG]
         first = self.first(snapshot.queue)
         if job.number == first.number or (self.depth and job.size > idle):
             return f"needs {job.size} foreground slots, {idle} idle"

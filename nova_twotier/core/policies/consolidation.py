@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from nova_twotier.core.actions import Action, Tier
+from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.migrating import foreground_need
 from nova_twotier.core.policies.play import Play
@@ -26,22 +26,22 @@ class Consolidation(Policy):
         if Event.FOREGROUND in event:
             self._rearrange(play)
         elif Event.ARRIVAL in event:
-            play.fill(Tier.FG)
+            play.fill(FG)
         # 2. Background jobs that now sit under a closed slot leave.
         play.vacate_closed()
         # 3. The background takes what fits, by arrival.
-        play.fill(Tier.BG)
+        play.fill(BG)
         return play.actions()
 
     def _rearrange(self, play: Play) -> None:
         """Give the foreground to those to whom it belongs, waiting or in the background."""
         cluster = play.cluster
-        rising = {run.job.number: run for run in cluster.running(Tier.BG) if not run.pinned}
+        rising = {run.job.number: run for run in cluster.running(BG) if not run.pinned}
         selection = select(
             play.queue,
             [run.job for run in rising.values()],
             cluster.evictable(),
-            cluster.idle[Tier.FG],
+            cluster.idle[FG],
             self.only_head,
         )
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
@@ -54,6 +54,6 @@ class Consolidation(Policy):
         play.raise_up(selection.chosen, rising)
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        open_and_idle = snapshot.cluster.idle[Tier.BG]
+        open_and_idle = snapshot.cluster.idle[BG]
         need = foreground_need(snapshot, job)
         return f"{need}; or {job.size} background slots, {open_and_idle} open and idle"

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from nova_twotier.core.actions import Action, Evict, Start, Tier
+from nova_twotier.core.actions import FG, Action, Evict, Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.policies.preemption import held_by_later, select
@@ -21,18 +21,19 @@ class Migrating(Policy):
         cluster, queue = snapshot.cluster, snapshot.queue
         if not queue:
             return []
-        idle = cluster.idle[Tier.FG]
-        selection = select(queue, (), cluster.evictable(), idle, self.only_head)
+        # Later arrivals are none's to evict, and who waited for slots waits for them still.
+        holders = () if event is Event.ARRIVAL else cluster.evictable()
+        selection = select(queue, (), holders, cluster.idle[FG], self.only_head)
         evictions, starts = [], []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)
             queue.add(victim)
-            evictions.append(Evict(victim, Tier.FG, preemptor))
+            evictions.append(Evict(victim, FG, preemptor))
         for job in selection.chosen:
             queue.remove(job)
         for job in selection.chosen:
-            run = cluster.start(job, Tier.FG)
-            starts.append(Start(job, Tier.FG, run.hosts, in_turn(queue, job)))
+            run = cluster.start(job, FG)
+            starts.append(Start(job, FG, run.hosts, in_turn(queue, job)))
         return [*evictions, *starts]
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
@@ -42,7 +43,7 @@ class Migrating(Policy):
 def foreground_need(snapshot: Snapshot, job: Job) -> str:
     """What a job needs of the foreground, and what there is for it."""
     cluster = snapshot.cluster
-    reason = f"needs {job.size} foreground slots, {cluster.idle[Tier.FG]} idle"
+    reason = f"needs {job.size} foreground slots, {cluster.idle[FG]} idle"
     if later := held_by_later(job, (run.job for run in cluster.evictable())):
         reason += f" + {later} held by later arrivals"
     return reason

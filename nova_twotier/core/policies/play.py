@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from nova_twotier.core.actions import Action, Evict, How, Kill, Move, Start, Tier
+from nova_twotier.core.actions import BG, FG, Action, Evict, How, Kill, Move, Start, Tier
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import in_turn
@@ -60,8 +60,8 @@ class Play:
         """
         left = []
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if self.cluster.takes(Tier.BG, run.hosts):
-                self.start(run.job, Tier.BG, run.hosts)
+            if self.cluster.takes(BG, run.hosts):
+                self.start(run.job, BG, run.hosts)
             else:
                 left.append(run)
         return left
@@ -73,34 +73,36 @@ class Play:
 
         :param rising: runs in the background, removed already, by job number.
         """
+        partly = []
+        for run in sorted(rising.values(), key=lambda run: run.job.order):
+            if self.cluster.takes(FG, run.hosts):
+                self.start(run.job, FG, run.hosts)
+            else:
+                partly.append(run)
         promised = Counter()
-        staying = {}
-        for number, run in sorted(rising.items(), key=lambda item: item[1].job.order):
-            staying[number] = [self._stays(host, promised) for host in run.hosts]
+        staying = {run.job.number: self._staying(run.hosts, promised) for run in partly}
         for job in chosen:
-            if job.number not in rising:
-                self.start(job, Tier.FG, self.cluster.rank(Tier.FG, job.size, promised))
-                continue
-            stays = staying[job.number]
-            moving = stays.count(False)
-            others = iter(self.cluster.rank(Tier.FG, moving, promised) if moving else ())
-            hosts = []
-            for host, stay in zip(rising[job.number].hosts, stays, strict=True):
-                if stay:
-                    hosts.append(host)
-                    promised[host] -= 1
-                    if not promised[host]:
-                        del promised[host]
-                else:
-                    hosts.append(next(others))
-            self.start(job, Tier.FG, hosts)
+            if job.number in staying:
+                hosts = rising[job.number].hosts
+                self.start(job, FG, self._mixed(hosts, staying[job.number], promised))
+            elif job.number not in rising:
+                self.start(job, FG, self.cluster.rank(FG, job.size, promised))
 
-    def _stays(self, host: int, promised: Counter) -> bool:
-        """Whether the foreground of its host has room for one more process that rises there."""
-        if promised[host] < self.cluster.room(Tier.FG, host):
-            promised[host] += 1
-            return True
-        return False
+    def _staying(self, hosts: Sequence[int], promised: Counter) -> list[bool]:
+        """For each process, whether its host's foreground has room for it, which it is promised."""
+        staying = []
+        for host in hosts:
+            staying.append(promised[host] < self.cluster.room(FG, host))
+            promised[host] += staying[-1]
+        return staying
+
+    def _mixed(self, hosts: Sequence[int], staying: Sequence[bool], promised: Counter) -> list[int]:
+        """The hosts of those that stay, and the best others for those that do not."""
+        others = iter(self.cluster.rank(FG, staying.count(False), promised))
+        for host, stays in zip(hosts, staying, strict=True):
+            promised[host] -= stays
+        pairs = zip(hosts, staying, strict=True)
+        return [host if stays else next(others) for host, stays in pairs]
 
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, by arrival."""
@@ -115,6 +117,8 @@ class Play:
 
     def actions(self) -> list[Action]:
         """What leads from the cluster before to the one now, in a feasible order."""
+        if not self._before:
+            return []
         preemptions, falls, rises, starts = [], [], [], []
         for number, before in self._before.items():
             job, now = self._jobs[number], self.cluster.runs.get(number)
@@ -125,15 +129,15 @@ class Play:
                 preemptions.append(Kill(job, before.tier, self._preemptor[number]))
                 if now is not None:
                     starts.append(self._started(now))
-            elif now is None or (now.hosts != before.hosts and now.tier is Tier.BG):
+            elif now is None or (now.hosts != before.hosts and now.tier is BG):
                 preemptions.append(Evict(job, before.tier, self._preemptor[number]))
                 if now is not None:
                     starts.append(self._started(now))
             elif now.tier is not before.tier:
-                preemptor = None if now.tier is Tier.FG else self._preemptor[number]
+                preemptor = None if now.tier is FG else self._preemptor[number]
                 move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
-                (rises if now.tier is Tier.FG else falls).append(move)
-        starts.sort(key=lambda start: (start.tier is Tier.BG, start.job.order))
+                (rises if now.tier is FG else falls).append(move)
+        starts.sort(key=lambda start: (start.tier is BG, start.job.order))
         for moved in (preemptions, falls, rises):
             moved.sort(key=lambda action: action.job.order)
         return [*preemptions, *falls, *rises, *starts]
@@ -147,8 +151,7 @@ class Play:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
         for host in self.cluster.overdue():
             while self.cluster.overfull(host):
-                background = self.cluster.running(Tier.BG)
-                there = [run for run in background if host in run.hosts and not run.pinned]
+                there = [run for run in self.cluster.on(BG, host) if not run.pinned]
                 if not there:
                     break
                 job = there[-1].job
@@ -157,11 +160,7 @@ class Play:
 
     def _closer(self, host: int) -> Job:
         """The foreground job that closes a slot of this host: the newest there."""
-        closers = [
-            run
-            for run in self.cluster.running(Tier.FG)
-            if host in run.hosts and self._closes(run, host)
-        ]
+        closers = [run for run in self.cluster.on(FG, host) if self._closes(run, host)]
         newest = [run for run in closers if run.job.number in self._before]
         return (newest or closers)[-1].job
 

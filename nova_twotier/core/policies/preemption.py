@@ -6,7 +6,7 @@ are enough for it (Algorithm 1). Works on counts; which slots these are is decid
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import attrgetter
@@ -32,7 +32,7 @@ def select(
     """Decide who holds the foreground.
 
     :param queue: the waiting jobs; they, and
-    :param rising: jobs that run in the background, are the candidates for the foreground.
+    :param rising: jobs that run in the background, by arrival, are the candidates.
     :param holders: the runs that have it and may lose it, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
@@ -43,13 +43,12 @@ def select(
     head = True
     while (job := candidates.next()) is not None:
         if job.size > idle and (head or not only_head):
-            if collected := held.collect(job, idle):
-                surplus = idle + sum(victim.size for victim in collected) - job.size
-                victims = spared(collected, surplus)
-                for victim in victims:
-                    held.remove(victim)
-                    idle += victim.size
-                    result.evicted[victim.number] = victim, job
+            victims = held.victims(job, idle)
+            for victim in victims:
+                held.remove(victim)
+                idle += victim.size
+                result.evicted[victim.number] = victim, job
+            if victims:
                 candidates.restore(victims, job)
         if job.size <= idle:
             idle -= job.size
@@ -65,47 +64,63 @@ def select(
 class _Candidates:
     """Those who want the foreground, by arrival.
 
-    Of the waiting jobs of one size only the earliest is looked at: when it can neither start nor
-    evict, nor can the others, until an eviction leaves more slots idle than were needed.
+    Of those of one size only the earliest is looked at: when it can neither start nor evict, nor
+    can the others, until an eviction leaves more slots idle than were needed.
 
     :param largest: slots that one of them could get at most.
     """
 
     def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
         self._queue = queue
-        self._turns = [(job.order, job) for job in rising]
-        self._turns += [(job.order, job) for job in queue.first_of_each_size(largest)]
+        #: Jobs in the background by size, then by arrival.
+        self._rising: dict[int, list[Job]] = {}
+        first = {job.size: job for job in queue.first_of_each_size(largest)}
+        for job in rising:
+            if job.size <= largest:
+                alike = self._rising.setdefault(job.size, [])
+                alike.append(job)
+                if len(alike) == 1 and first.setdefault(job.size, job).order > job.order:
+                    first[job.size] = job
+        self._turns = [(job.order, job) for job in first.values()]
         heapq.heapify(self._turns)
-        #: Sizes whose earliest waiting job was refused.
+        self._victims: set[int] = set()
+        #: Sizes whose earliest candidate was refused.
         self._refused: set[int] = set()
 
     def next(self) -> Job | None:
         if not self._turns:
             return None
         job = heapq.heappop(self._turns)[1]
-        if job.number in self._queue:
+        if job.number not in self._victims:
             self._refused.add(job.size)
         return job
 
     def accept(self, job: Job) -> None:
         """`job`, the one of the last turn, got its slots: the next of its size has a chance."""
-        if job.number in self._queue:
+        if job.number not in self._victims:
             self._refused.discard(job.size)
             self._advance(job.size, job)
 
-    def restore(self, victims: Sequence[Job], job: Job) -> None:
+    def restore(self, victims: Iterable[Job], job: Job) -> None:
         """`job` evicted the victims: they become candidates, and what was refused has a chance."""
-        for victim in victims:
-            heapq.heappush(self._turns, (victim.order, victim))
-        again = self._refused - {job.size} if job.number in self._queue else self._refused
+        again = self._refused if job.number in self._victims else self._refused - {job.size}
         for size in again:
             self._advance(size, job)
-        self._refused -= again
+        self._refused = self._refused - again
+        for victim in victims:
+            self._victims.add(victim.number)
+            heapq.heappush(self._turns, (victim.order, victim))
 
     def _advance(self, size: int, after: Job) -> None:
-        following = self._queue.next_of_size(size, after.order)
-        if following is not None:
-            heapq.heappush(self._turns, (following.order, following))
+        """The earliest of a size that arrived after a job gets a turn."""
+        waiting = self._queue.next_of_size(size, after.order)
+        alike = self._rising.get(size, ())
+        index = bisect_right(alike, after.order, key=_order)
+        rising = alike[index] if index < len(alike) else None
+        if rising is None or (waiting is not None and waiting.order < rising.order):
+            rising = waiting
+        if rising is not None:
+            heapq.heappush(self._turns, (rising.order, rising))
 
 
 class Holders:
@@ -144,6 +159,13 @@ class Holders:
             collected.append(held)
             idle += held.size
         return collected
+
+    def victims(self, job: Job, idle: int) -> list[Job]:
+        """Those of them that have to go, because the slots of the others are not left over."""
+        collected = self.collect(job, idle)
+        if not collected:
+            return collected
+        return spared(collected, idle + sum(held.size for held in collected) - job.size)
 
 
 def spared(collected: list[Job], surplus: int) -> list[Job]:

@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left, bisect_right
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster
 
 
@@ -12,7 +12,7 @@ class Profile:
 
     def __init__(self, cluster: Cluster, now: float):
         self.times = [now]
-        self.free = [cluster.idle[Tier.FG]]
+        self.free = [cluster.idle[FG]]
         for until, _number, size in cluster.ends:
             if until <= self.times[-1]:
                 # It overran its estimate and is expected to end any moment, but has not.

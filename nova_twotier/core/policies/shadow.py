@@ -2,7 +2,7 @@
 
 import math
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job
 
@@ -19,7 +19,7 @@ class Shadow:
         #: The instant in seconds; infinite if it depends on jobs without an estimate.
         self.at = math.inf
         #: Slots that are free at that instant besides those of the head.
-        self.extra = cluster.idle[Tier.FG] - head.size
+        self.extra = cluster.idle[FG] - head.size
         for until, _number, size in cluster.ends:
             if self.extra >= 0 and until > self.at:
                 return
@@ -28,14 +28,16 @@ class Shadow:
                 # All that end at this instant count, and so do those that overran their estimates.
                 self.at = max(until, now)
         if self.extra < 0:
-            unknown = sum(
-                run.job.size for run in cluster.running(Tier.FG) if run.until == math.inf
-            )
+            unknown = sum(run.job.size for run in cluster.running(FG) if run.until == math.inf)
             self.extra = max(0, self.extra + unknown)
+
+    def could_admit(self, size: int, estimate: float) -> bool:
+        """Whether the head would not be delayed by such a job."""
+        return size <= self.extra or self.now + estimate <= self.at < math.inf
 
     def admits(self, job: Job) -> bool:
         """Whether the head is not delayed by `job`, which counts against what is left then."""
-        if self.at < math.inf and self.now + job.expected <= self.at:
+        if self.now + job.expected <= self.at < math.inf:
             return True
         if job.size <= self.extra:
             self.extra -= job.size

@@ -7,7 +7,7 @@ unless it can change its tier in place.
 from collections.abc import Iterator
 from typing import ClassVar
 
-from nova_twotier.core.actions import Action, Tier
+from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.migrating import foreground_need
 from nova_twotier.core.policies.play import Play
@@ -30,14 +30,14 @@ class Tentative(Policy):
         if event is not Event.BACKGROUND:
             self._foreground(play)
             if self.aggressive:
-                play.fill_tentatively(Tier.FG)
-        play.fill_tentatively(Tier.BG)
+                play.fill_tentatively(FG)
+        play.fill_tentatively(BG)
         return play.actions()
 
     def _foreground(self, play: Play) -> None:
         """FCFS over the waiting jobs and those in the background (SelectJobs[_Refined])."""
         cluster = play.cluster
-        idle = cluster.idle[Tier.FG]
+        idle = cluster.idle[FG]
         holders = None
         chosen, rising, evicted = [], [], []
         for job in _by_arrival(play):
@@ -53,7 +53,8 @@ class Tentative(Policy):
             (chosen if job.number in play.queue else rising).append(job)
         if evicted:
             self._evict(play, evicted, idle)
-        self._deploy(play, chosen, rising)
+        if chosen or rising:
+            self._deploy(play, chosen, rising)
 
     def _evict(self, play: Play, evicted: list[tuple[Job, Job]], surplus: int) -> None:
         """Spare the small ones, let others fall in place, kill the rest (RefineEvictedJobs)."""
@@ -64,20 +65,20 @@ class Tentative(Policy):
             play.kill(run.job)
 
     def _deploy(self, play: Play, chosen: list[Job], rising: list[Job]) -> None:
-        """Start the chosen jobs; those from the background in place or anew (DeploySelectedJobs)."""
+        """Start the chosen jobs, the rising ones in place or anew (DeploySelectedJobs)."""
         moving = []
         for job in rising:
             hosts = play.cluster.runs[job.number].hosts
-            if play.cluster.takes(Tier.FG, hosts):
+            if play.cluster.takes(FG, hosts):
                 play.remove(job)
-                play.start(job, Tier.FG, hosts)
+                play.start(job, FG, hosts)
             else:
                 moving.append(job)
         for job in moving:
             play.remove(job, by=job)
             play.kill(job)
         for job in sorted([*chosen, *moving], key=lambda job: job.order):
-            play.start(job, Tier.FG)
+            play.start(job, FG)
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
         idle = snapshot.cluster.idle
@@ -85,15 +86,15 @@ class Tentative(Policy):
         if self.aggressive:
             need = foreground_need(snapshot, job)
         else:
-            need = f"needs {job.size} foreground slots, {idle[Tier.FG]} idle"
+            need = f"needs {job.size} foreground slots, {idle[FG]} idle"
         if job.number != head.number:
             need += f", in its turn after {head.label}"
-        return f"{need}; or {job.size} background slots, {idle[Tier.BG]} open and idle"
+        return f"{need}; or {job.size} background slots, {idle[BG]} open and idle"
 
 
 def _by_arrival(play: Play) -> Iterator[Job]:
     """The waiting jobs and those that run in the background; neither changes meanwhile."""
-    background = (run.job for run in play.cluster.running(Tier.BG) if not run.pinned)
+    background = (run.job for run in play.cluster.walk(BG) if not run.pinned)
     rising = next(background, None)
     for index in range(len(play.queue)):
         waiting = play.queue[index]

@@ -56,6 +56,13 @@ class Simulator(app.App):
         """None: the command manager says what there is, in one line."""
         return []
 
+    def clean_up(self, cmd, result, err) -> None:
+        """After an error that no command expects, whose own words may not say much."""
+        expected = isinstance(err, BrokenPipeError) or self.options.debug
+        if isinstance(err, Exception) and not expected:
+            name = type(err).__name__
+            self.complain(f"{name} is a fault of this program; {self.NAME} --debug shows where")
+
     def complain(self, message: object) -> None:
         """One line on stderr."""
         self.LOG.error(str(message).splitlines()[0])

@@ -2,11 +2,14 @@
 
 import argparse
 
+from nova_twotier.core.ranking import THRESHOLD
 from nova_twotier.sim.cli import values
 
 SOURCE = (
     "a trace in the Standard Workload Format (NASA.swf, KTH.swf.gz), or a model and its number of "
-    "jobs: feitelson:JOBS, jann:JOBS, lublin:JOBS, e.g. jann:1000"
+    "jobs: feitelson:JOBS, jann:JOBS[:MODEL.json], lublin:JOBS[:type1]; with users' estimates "
+    "drawn by the model of Tsafrir et al. if it ends in +tsafrir or +tsafrir:LONGEST, e.g. "
+    "jann:1000+tsafrir:64800"
 )
 
 
@@ -21,7 +24,7 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         type=values.whole(1),
         metavar="N",
-        help="slots of the machine, e.g. 128 (default: those of the trace or model)",
+        help="slots of the machine, e.g. 128 (default: those of the trace; 320 for a model)",
     )
     group.add_argument(
         "--head",
@@ -85,7 +88,15 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         dest="closing",
         action="store_false",
         help="with --cpu-error none: do not tell the policy either which processes keep their slot "
-        "busy (from 0.96 upwards)",
+        "busy (from the threshold upwards)",
+    )
+    group.add_argument(
+        "--threshold",
+        type=values.share,
+        default=THRESHOLD,
+        metavar="U",
+        help="a slot whose foreground process uses this much or more takes no background process, "
+        f"0 to 1, e.g. 0.9 (default: {THRESHOLD})",
     )
     group.add_argument(
         "--exact-estimates",
@@ -96,16 +107,18 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         "--progress",
         default="tpds",
         metavar="NAME",
-        help="how fast processes advance in their tiers: tpds (TPDS 2013) or jss (JSS 2015) "
-        "(default: tpds)",
+        help="how fast processes advance in their tiers: tpds (TPDS 2013), jss (JSS 2015), "
+        "or the file of a calibration, e.g. calibration.json (default: tpds)",
     )
     group.add_argument(
         "--reading",
         type=values.reading,
         action="append",
         default=[],
-        metavar="NAME=VALUE",
-        help="an option of how the papers' progress model is read; may be repeated",
+        metavar="FIELD=VALUE",
+        help="a field of the progress model that differs: processes=slowest|own|mean, "
+        "draw=mean|job|process, floor=0.04, loss=0,0.037, eff_single=0.8,1 or "
+        "eff_parallel=0.428,0.144,0.2,0.8; may be repeated",
     )
     group.add_argument(
         "--migration-cost",
@@ -199,6 +212,7 @@ def scenario(parsed: argparse.Namespace, policy: str):
         progress=parsed.progress,
         reading=dict(parsed.reading),
         migration_cost=parsed.migration_cost,
+        threshold=parsed.threshold,
         exact_estimates=parsed.exact_estimates,
         seed=parsed.seed,
     )

@@ -41,7 +41,7 @@ class Run(Card):
         from nova_twotier.sim import metrics, simulation, tables
 
         for path in filter(None, (parsed_args.jobs_out, parsed_args.schedule_out)):
-            tables.checked(path)
+            tables.writable(path)
         result = simulation.simulate(
             options.workload(parsed_args),
             options.scenario(parsed_args, parsed_args.policy),
@@ -52,9 +52,8 @@ class Run(Card):
         if parsed_args.schedule_out:
             tables.write(result.schedule, parsed_args.schedule_out)
         if len(result.rejected):
-            self.app.complain(
-                f"{count(len(result.rejected), 'job')} rejected: {result.rejected['reason'].iloc[0]}"
-            )
+            jobs = count(len(result.rejected), "job")
+            self.app.complain(f"{jobs} rejected: {result.rejected['reason'].iloc[0]}")
         row = metrics.summarise(result)
         if parsed_args.load is not None:
             row["load"] = parsed_args.load  # also of the jobs that were rejected

@@ -3,18 +3,14 @@
 import argparse
 import dataclasses
 
-from nova_twotier.sim.cli import values
-
 TRACES = (".swf", ".swf.gz")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--estimates",
-        type=values.estimates,
-        metavar="exact|SECONDS",
-        help="replace the users' estimates: exact, the run times; or drawn by the model of Tsafrir "
-        "et al. (2005) up to this longest one, e.g. 64800 (default: as they are)",
+        "--exact-estimates",
+        action="store_true",
+        help="replace the users' estimates by the run times",
     )
     parser.add_argument(
         "--out",
@@ -33,13 +29,11 @@ def write(workload, parsed: argparse.Namespace) -> None:
     import pandas
 
     from nova_twotier.sim import tables
-    from nova_twotier.sim.workloads import swf, tsafrir05
+    from nova_twotier.sim.workloads import swf
 
-    if parsed.estimates == "exact":
+    if parsed.exact_estimates:
         jobs = tuple(job._replace(estimate=job.runtime) for job in workload.jobs)
         workload = dataclasses.replace(workload, jobs=jobs)
-    elif parsed.estimates is not None:
-        workload = tsafrir05.estimates(workload, parsed.estimates, parsed.seed)
     if parsed.out.endswith(TRACES):
         swf.write(parsed.out, workload.to_swf())
     else:

@@ -50,9 +50,7 @@ def loads(text: str) -> list[float]:
         if not (0 < first <= last and step > 0 and (last - first) / step < MOST_LOADS):
             raise ValueError
     except (ValueError, InvalidOperation):
-        raise ArgumentTypeError(
-            f"{text!r} must be FIRST:LAST:STEP, such as 0.5:0.9:0.1"
-        ) from None
+        raise ArgumentTypeError(f"{text!r} must be FIRST:LAST:STEP, such as 0.5:0.9:0.1") from None
     return [float(first + step * number) for number in range(int((last - first) / step) + 1)]
 
 
@@ -65,6 +63,14 @@ def utilisation(text: str) -> tuple[float, float]:
     return bounds
 
 
+def share(text: str) -> float:
+    """A number 0..1."""
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} must be a number 0 to 1, such as 0.9")
+    return value
+
+
 def error(text: str) -> float | None:
     """A relative error 0..1, or `none`."""
     if text == "none":
@@ -72,16 +78,6 @@ def error(text: str) -> float | None:
     value = _number(text)
     if not 0 <= value <= 1:
         raise ArgumentTypeError(f"{text!r} must be 'none' or a number 0 to 1, such as 0.1")
-    return value
-
-
-def estimates(text: str) -> str | float:
-    """`exact`, or the longest estimate in seconds."""
-    if text == "exact":
-        return text
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise ArgumentTypeError(f"{text!r} must be 'exact' or a number of seconds, such as 64800")
     return value
 
 
@@ -118,15 +114,16 @@ def condition(text: str) -> tuple[str, str]:
     return column, value
 
 
-def reading(text: str) -> tuple[str, float | bool | str]:
-    """`NAME=VALUE`, where the value is a number, true, false or a word."""
+def reading(text: str) -> tuple[str, object]:
+    """`FIELD=VALUE` of a progress model: a word, a number, or numbers with commas."""
+    from nova_twotier.core import progress
+
     name, value = condition(text)
-    if value in ("true", "false"):
-        return name, value == "true"
+    given = value.split(",") if "," in value else value
     try:
-        return name, float(value)
-    except ValueError:
-        return name, value
+        return name, getattr(progress.load({name: given}, repr(text)), name)
+    except progress.InvalidModel as invalid:
+        raise ArgumentTypeError(str(invalid)) from None
 
 
 def _number(text: str) -> float:

@@ -17,11 +17,12 @@ BACKGROUND = 0.41
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stay of a process on a slot; lane 0 is the foreground's, the others the background's."""
+    """A stay of a process on a slot; stays that overlap in a tier have different lanes, from 0."""
 
     job: int
     process: int
     slot: int
+    front: bool
     lane: int
     begin: float
     end: float
@@ -40,8 +41,9 @@ class Chart:
     end: float
     #: Slots from top to bottom.
     slots: tuple[int, ...]
-    #: Background lanes a slot.
-    depth: int
+    #: Lanes a slot in the foreground, and in the background.
+    fronts: int
+    backs: int
     bars: tuple[Bar, ...]
 
     @property
@@ -50,22 +52,29 @@ class Chart:
         return words.unit(self.end - self.begin)
 
     @property
+    def row(self) -> str:
+        """What a row is: with several foreground lanes, it is more than a slot."""
+        return "slot" if self.fronts == 1 else "host"
+
+    @property
     def note(self) -> str:
         jobs = len({bar.job for bar in self.bars})
-        return f"{jobs} jobs on {len(self.slots)} slots; numbers in the bars are job numbers"
+        return f"{self.row}s: {len(self.slots)}, jobs: {jobs}; numbers in the bars are job numbers"
 
     def box(self, bar: Bar) -> tuple[float, float]:
         """Upper edge and height of a bar; the n-th slot has the heights from n to n+1."""
         top = bar.slot - self.slots[0]
-        if bar.lane == 0:
-            return top, FOREGROUND
-        height = BACKGROUND / self.depth
-        return top + FOREGROUND + (bar.lane - 1) * height, height
+        if bar.front:
+            height = FOREGROUND / self.fronts
+        else:
+            top += FOREGROUND
+            height = BACKGROUND / self.backs
+        return top + bar.lane * height, height
 
     def labelled(self) -> Iterator[Bar]:
         """One bar of each block of a job on slots side by side: the middle one has its number."""
         block = []
-        for bar in sorted(self.bars, key=lambda b: (b.job, b.lane, b.begin, b.end, b.slot)):
+        for bar in sorted(self.bars, key=lambda b: (*_block(b), b.slot, b.lane)):
             if block and not _adjoin(block[-1], bar):
                 yield block[len(block) // 2]
                 block = []
@@ -101,13 +110,15 @@ def of(
     ]
     if shown.empty:
         raise PlotError(f"nothing runs on slots {first} to {last} from {begin:g} to {end:g} s")
-    bars = tuple(_clipped(bar, begin, end) for bar in _bars(shown))
+    shown = shown.assign(begin=shown["begin"].clip(lower=begin), end=shown["end"].clip(upper=end))
+    bars = tuple(_bars(shown))
     return Chart(
         title=title,
         begin=begin,
         end=end,
         slots=tuple(range(first, last + 1)),
-        depth=max(1, max(bar.lane for bar in bars)),
+        fronts=max((bar.lane + 1 for bar in bars if bar.front), default=1),
+        backs=max((bar.lane + 1 for bar in bars if not bar.front), default=1),
         bars=bars,
     )
 
@@ -122,33 +133,23 @@ def check(schedule: pandas.DataFrame) -> None:
 
 
 def _bars(schedule: pandas.DataFrame) -> Iterator[Bar]:
-    """Background stays on one slot get lanes so that none covers another."""
-    for _slot, stays in schedule.sort_values(["slot", "begin"]).groupby("slot", sort=False):
-        running = []  # (end, lane) of background stays
+    """Each stay in the first lane of its slot and tier that is free."""
+    ordered = schedule.sort_values(["slot", "tier", "begin"])
+    for (slot, tier), stays in ordered.groupby(["slot", "tier"], sort=False, observed=True):
+        running = []  # (end, lane)
         free = []
-        lanes = 0
         for stay in stays.itertuples():
-            lane = 0
-            if stay.tier != "fg":
-                while running and running[0][0] <= stay.begin:
-                    heapq.heappush(free, heapq.heappop(running)[1])
-                if free:
-                    lane = heapq.heappop(free)
-                else:
-                    lanes += 1
-                    lane = lanes
-                heapq.heappush(running, (stay.end, lane))
-            yield Bar(int(stay.job), int(stay.process), int(stay.slot), lane, stay.begin, stay.end)
+            while running and running[0][0] <= stay.begin:
+                heapq.heappush(free, heapq.heappop(running)[1])
+            lane = heapq.heappop(free) if free else len(running)
+            heapq.heappush(running, (stay.end, lane))
+            yield Bar(stay.job, stay.process, slot, tier == "fg", lane, stay.begin, stay.end)
 
 
-def _clipped(bar: Bar, begin: float, end: float) -> Bar:
-    return Bar(bar.job, bar.process, bar.slot, bar.lane, max(bar.begin, begin), min(bar.end, end))
+def _block(bar: Bar) -> tuple:
+    """What the bars of a job on slots side by side have in common."""
+    return bar.job, bar.front, bar.begin, bar.end
 
 
 def _adjoin(one: Bar, other: Bar) -> bool:
-    return other.slot == one.slot + 1 and (one.job, one.lane, one.begin, one.end) == (
-        other.job,
-        other.lane,
-        other.begin,
-        other.end,
-    )
+    return other.slot <= one.slot + 1 and _block(one) == _block(other)

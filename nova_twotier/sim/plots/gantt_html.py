@@ -7,7 +7,7 @@ from plotly import graph_objects
 from nova_twotier.sim.plots import page, palette
 from nova_twotier.sim.plots.gantt import BACKGROUND, FOREGROUND, Bar, Chart
 
-#: Pixels a slot, and around all of them.
+#: Pixels a slot and lane, and around all of them.
 SLOT = 26
 AROUND = 160
 TICKS = 130
@@ -15,15 +15,15 @@ TICKS = 130
 
 def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = graph_objects.Figure()
-    figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.lane == 0], "foreground"))
-    figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.lane], "background"))
+    figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.front], "foreground"))
+    figure.add_trace(_bars(chart, [bar for bar in chart.bars if not bar.front], "background"))
     name, second = chart.unit
     page.style(
         figure,
         chart.title,
         f"{chart.note}; point at a bar for its process",
         barmode="overlay",
-        height=len(chart.slots) * SLOT + AROUND,
+        height=len(chart.slots) * max(chart.fronts, chart.backs) * SLOT + AROUND,
         hovermode="closest",
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         margin={"l": 70, "r": 20, "t": 90, "b": 60},
@@ -32,7 +32,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     figure.update_xaxes(title=f"time ({name})", range=[chart.begin / second, chart.end / second])
     step = -(-len(chart.slots) // TICKS)
     figure.update_yaxes(
-        title="slot",
+        title=chart.row,
         range=[len(chart.slots), -0.1],
         showgrid=False,
         tickvals=[number + FOREGROUND / 2 for number in range(0, len(chart.slots), step)],
@@ -70,14 +70,14 @@ def _bars(chart: Chart, bars: list[Bar], name: str):
         insidetextanchor="middle",
         textangle=0,
         textfont={"color": [palette.ink(fill) for fill in fills] if front else palette.BLACK},
-        hovertext=[_hover(bar, name) for bar in bars],
+        hovertext=[_hover(bar, chart.row, name) for bar in bars],
         hoverinfo="text",
     )
 
 
-def _hover(bar: Bar, tier: str) -> str:
+def _hover(bar: Bar, row: str, tier: str) -> str:
     return (
-        f"<b>job {bar.job}</b>, process {bar.process}<br>slot {bar.slot}, {tier}<br>"
+        f"<b>job {bar.job}</b>, process {bar.process}<br>{row} {bar.slot}, {tier}<br>"
         f"{bar.begin:.0f} to {bar.end:.0f} s ({bar.end - bar.begin:.0f} s)"
     )
 

@@ -10,7 +10,7 @@ from nova_twotier.sim.plots import palette, picture
 from nova_twotier.sim.plots.gantt import BACKGROUND, FOREGROUND, Bar, Chart
 
 WIDTH = 18.0
-#: Inches a slot: between these, as many as make the chart this high.
+#: Inches a slot and lane: between these, as many as make the chart this high.
 SLOT = (0.23, 0.5)
 HEIGHT = 10.0
 #: Inches around the slots: title, legend, axis of time.
@@ -25,14 +25,15 @@ TICKS = 130
 
 
 def draw(chart: Chart, path: pathlib.Path) -> None:
-    slot = min(max(HEIGHT / len(chart.slots), SLOT[0]), SLOT[1])
+    lanes = max(chart.fronts, chart.backs)
+    slot = min(max(HEIGHT / len(chart.slots), SLOT[0] * lanes), SLOT[1] * lanes)
     figure = Figure(figsize=(WIDTH, len(chart.slots) * slot + AROUND), layout="constrained")
     axes = figure.add_subplot()
     for number in range(len(chart.slots)):
         low = number + FOREGROUND
         axes.axhspan(low, low + BACKGROUND, color=palette.STRIPE, linewidth=0, zorder=0)
-    _bars(axes, chart, [bar for bar in chart.bars if bar.lane == 0], None)
-    _bars(axes, chart, [bar for bar in chart.bars if bar.lane], "////")
+    _bars(axes, chart, [bar for bar in chart.bars if bar.front], None)
+    _bars(axes, chart, [bar for bar in chart.bars if not bar.front], "////")
     for bar in chart.labelled():
         _label(axes, chart, bar, slot)
     _frame(axes, chart)
@@ -75,10 +76,10 @@ def _label(axes, chart: Chart, bar: Bar, slot: float) -> None:
         ha="center",
         va="center_baseline",
         fontsize=size,
-        color=palette.ink(bar.colour) if bar.lane == 0 else palette.BLACK,
+        color=palette.ink(bar.colour) if bar.front else palette.BLACK,
         zorder=3,
         bbox=None
-        if bar.lane == 0
+        if bar.front
         else {"facecolor": "white", "alpha": 0.8, "pad": 0.3, "edgecolor": "none"},
     )
 
@@ -93,7 +94,7 @@ def _frame(axes, chart: Chart) -> None:
         [number - chart.slots[0] + FOREGROUND / 2 for number in shown], [str(n) for n in shown]
     )
     axes.tick_params(axis="y", length=0, labelsize=8)
-    axes.set_ylabel("slot")
+    axes.set_ylabel(chart.row)
     axes.set_xlabel(f"time ({name})")
     axes.legend(
         handles=[

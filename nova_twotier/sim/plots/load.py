@@ -74,6 +74,8 @@ def of(
     policies = policies or sorted(runs["policy"].unique())
     runs = runs[runs["policy"].isin(policies)]
     _check_alike(runs)
+    if logarithmic and not (runs[metric] > 0).any():
+        raise PlotError(f"{metric} is never above 0: a logarithmic axis has no place for it")
     return Chart(
         title=title or _names(runs["workload"].unique()),
         metric=metric,

@@ -87,7 +87,7 @@ def of(
         title=title,
         begin=begin,
         end=end,
-        slots=int(schedule["slot"].max()) + 1 if slots is None else slots,
+        slots=slots or max(int(schedule["slot"].max()) + 1, int(steps["fg"][1].max())),
         curves=(
             _curve("foreground", palette.FOREGROUND, *steps["fg"]),
             _curve("background", palette.BACKGROUND, *steps["bg"]),

@@ -1,4 +1,4 @@
-"""A surrogate for the model of Feitelson 1996 (the papers' FWorkload), whose source is not to be had.
+"""A surrogate for the model of Feitelson 1996 (the papers' FWorkload), whose source is lost to us.
 
 What is published: sizes follow n^-1.5, tailored by hand in favour of small ones and powers of two;
 run times are hyper-exponential and weakly grow with the size; jobs are run repeatedly. Recalled

@@ -1,6 +1,7 @@
 """A workload: the jobs that people submit to a cluster, from a trace or from a model."""
 
 import dataclasses
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -84,7 +85,7 @@ class Workload:
         return cls(name, trace.processors if nodes is None else nodes, jobs)
 
     def to_swf(self) -> Trace:
-        """A trace that `from_swf` turns into this workload, if no estimate is below its run time."""
+        """A trace that `from_swf` turns into this workload (estimates are raised to run times)."""
         comments = (
             "Version: 2.2",
             f"Computer: {self.name}",
@@ -115,19 +116,19 @@ class Workload:
         """
         if not 0 < load < math.inf:
             raise InvalidWorkload(f"{self.name}: load is {load}; it must be above 0")
-        if not self.load > 0:
+        natural = self.load
+        if not natural > 0:
             raise InvalidWorkload(
                 f"{self.name}: cannot be scaled to a load; "
                 "its jobs arrive at once or none of them runs"
             )
-        factor = self.load / load
+        factor = natural / load
         first = self.jobs[0].arrival
-        return dataclasses.replace(
-            self,
-            jobs=tuple(
-                job._replace(arrival=first + (job.arrival - first) * factor) for job in self.jobs
-            ),
+        jobs = tuple(
+            Submission(number, first + (arrival - first) * factor, size, runtime, estimate)
+            for number, arrival, size, runtime, estimate in self.jobs
         )
+        return dataclasses.replace(self, jobs=jobs)
 
     def head(self, count: int) -> Self:
         """The first jobs, `count` of them or as many as there are.
@@ -140,15 +141,15 @@ class Workload:
 
 
 def describe(workload: Workload) -> dict[str, float]:
-    """Statistics to know a workload by; what has no value is NaN. CVs are standard deviation / mean.
+    """Statistics to know a workload by; what has no value is NaN.
 
-    `power_of_two_fraction` does not count jobs of one process; `below_20_fraction` is of jobs with
-    fewer than 20 processes, which the papers quote.
+    A CV is the standard deviation / mean. `power_of_two_fraction` does not count jobs of one
+    process; `below_20_fraction` is of jobs with fewer than 20 processes, which the papers quote.
     """
     jobs = workload.jobs
     sizes = [job.size for job in jobs]
     runtimes = sorted(job.runtime for job in jobs)
-    gaps = [later.arrival - job.arrival for job, later in zip(jobs, jobs[1:], strict=False)]
+    gaps = [later.arrival - job.arrival for job, later in itertools.pairwise(jobs)]
     estimates = [job.estimate for job in jobs]
     return {
         "jobs": len(jobs),

@@ -1,11 +1,14 @@
 """Builders and hypothesis strategies for jobs, hosts and clusters."""
 
+import math
+
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Counted, Nodes
 
 FG, BG = Tier.FG, Tier.BG
 
@@ -17,6 +20,8 @@ settings.load_profile("twotier")
 UTILISATIONS = (0.0, 0.1, 0.5, 0.6, 0.95, 0.96, 1.0)
 
 utilisation = st.sampled_from(UTILISATIONS)
+estimate = st.sampled_from((None, 0.0, 10.0, 25.0, 100.0))
+bandwidth = st.sampled_from((0.0, 10.0, 250.0))
 
 
 def job(number, size=1, cpu=0.5, arrival=None, **options):
@@ -39,32 +44,68 @@ def hosts(draw, max_hosts=4, enabled=True, tiers=(2, 3)):
 
 
 @st.composite
-def jobs(draw, max_size, max_jobs=12):
+def jobs(draw, max_size, max_jobs=12, cpu=utilisation):
     """Jobs of at most `max_size` processes, some of which arrive at the same time."""
-    cpus = st.lists(utilisation, min_size=1, max_size=max_size)
-    drawn = draw(st.lists(st.tuples(cpus, st.integers(0, 5)), min_size=1, max_size=max_jobs))
+    cpus = st.lists(cpu, min_size=1, max_size=max_size)
+    fields = st.tuples(cpus, st.integers(0, 5), estimate, bandwidth)
+    drawn = draw(st.lists(fields, min_size=1, max_size=max_jobs))
     return [
-        Job(number, len(cpu), float(arrival), tuple(cpu))
-        for number, (cpu, arrival) in enumerate(drawn, start=1)
+        Job(number, len(cpu), float(arrival), tuple(cpu), estimate=expected, mbps=mbps)
+        for number, (cpu, arrival, expected, mbps) in enumerate(drawn, start=1)
     ]
 
 
 def state(of):
     """Everything that a cluster knows, as a value; sums of utilisations rounded."""
-    return (
+    common = (
         of.hosts,
         dict(of.runs),
+        {tier: of.running(tier) for tier in Tier},
+        list(of.ends),
+        dict(of.idle),
+        of.rng and of.rng.getstate(),
+    )
+    if isinstance(of, Counted):
+        return common
+    if isinstance(of, Nodes):
+        return (
+            *common,
+            {tier: tuple(of.jobs[tier]) for tier in Tier},
+            {tier: tuple(of.cpu[tier]) for tier in Tier},
+            {tier: sorted(of.busy[tier]) for tier in Tier},
+            {tier: sorted(of._beside[tier]) for tier in Tier},
+            sorted(of._vacant),
+            sorted(of._overdue),
+        )
+    return (
+        *common,
         {tier: tuple(of.used[tier]) for tier in Tier},
         {tier: tuple(round(load, 9) for load in of.load[tier]) for tier in Tier},
         tuple(of.closed),
         tuple(round(load, 9) for load in of._hot_load),
-        dict(of.idle),
     )
+
+
+def empty(of):
+    """A cluster of the same hosts with nothing on them."""
+    if isinstance(of, Counted):
+        return Counted(len(of.hosts))
+    if isinstance(of, Nodes):
+        return Nodes(len(of.hosts), of.threshold)
+    return Cluster(of.hosts, of.threshold)
 
 
 def recounted(of):
     """A cluster with the same runs, counted anew."""
-    fresh = Cluster(of.hosts, of.threshold)
+    fresh = empty(of)
     for run in of.runs.values():
         fresh.adopt(run)
+    return fresh
+
+
+def forget_ends(of):
+    """A cluster with the same runs whose ends are unknown."""
+    fresh = empty(of)
+    for run in of.runs.values():
+        fresh.adopt(run._replace(until=math.inf))
     return fresh

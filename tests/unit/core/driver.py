@@ -3,90 +3,158 @@
 from collections import Counter
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import Evict, How, Move, Start, Tier
+from nova_twotier.core.actions import Evict, How, Kill, Move, Start, Tier
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.nodes import Counted
+from nova_twotier.core.policies.backfilling import Backfilling
+from nova_twotier.core.policies.migrating import Migrating
 from nova_twotier.core.policies.preemption import held_by_later
+from nova_twotier.core.policies.tentative import Tentative
 from nova_twotier.core.snapshot import Event, Snapshot
-from tests.unit.core.builders import BG, FG, state
+from tests.unit.core.builders import BG, FG, forget_ends, recounted, state
 
 
 class Driver:
     """A body without time: jobs arrive and depart when the test says so.
 
     :param case: the test case, whose assertions are used.
+    :param hosts: of a cluster to make, or the cluster.
     """
 
     def __init__(self, case, policy, hosts):
         self.case = case
         self.policy = policies.get(policy)
-        self.cluster = Cluster(hosts)
+        self.cluster = hosts if isinstance(hosts, Cluster) else Cluster(hosts)
         self.waiting = []
-        self.admitted = set()
+        self.admitted = {job.number for job in (run.job for run in self.cluster.runs.values())}
+        self.finished = set()
+        #: Who wanted the foreground at the last decision, and who was in the background.
+        self.wanted, self.below = [], []
         self.clock = 0.0
 
     def arrive(self, *jobs):
-        self.waiting += jobs
-        self.admitted |= {job.number for job in jobs}
+        self._admit(jobs)
         return self.decide(Event.ARRIVAL)
 
     def depart(self, *numbers):
+        return self.decide(self._leave(numbers))
+
+    def at_once(self, jobs, numbers):
+        """Jobs arrive and others depart at the same instant."""
+        self._admit(jobs)
+        return self.decide(Event.ARRIVAL | self._leave(numbers))
+
+    def _admit(self, jobs):
+        numbers = {job.number for job in jobs}
+        self.case.assertFalse(numbers & (self.admitted | self.finished), "a slip of the test")
+        self.waiting += jobs
+        self.waiting.sort(key=lambda job: job.order)
+        self.admitted |= numbers
+
+    def _leave(self, numbers):
         event = Event(0)
         for number in numbers:
             run = self.cluster.remove(self.cluster.runs[number].job)
             event |= Event.FOREGROUND if run.tier is FG else Event.BACKGROUND
             self.admitted.remove(number)
-        return self.decide(event)
+            self.finished.add(number)
+        return event
 
     def decide(self, event):
         """Ask the policy, check its answer, and carry it out."""
-        snapshot = Snapshot(self.cluster, tuple(self.waiting))
+        snapshot = Snapshot(self.cluster, self.waiting)
         before = state(self.cluster)
+        self.before = self.counts()
+        self.wanted = self.not_in_foreground()
+        self.below = [run.job.number for run in self.cluster.running(BG)]
         actions = self.policy.schedule(snapshot, event, self.clock)
         self.case.assertEqual(before, state(self.cluster), "the snapshot was changed")
-        self.case.assertEqual(actions, self.policy.schedule(snapshot, event, self.clock + 1))
+        self.case.assertEqual(self.waiting, list(snapshot.queue), "the queue was changed")
+        # Time is nothing to a policy that has no estimates.
+        later = self.clock + (not getattr(self.policy, "depth", 0))
+        self.case.assertEqual(actions, self.policy.schedule(snapshot, event, later))
         self.check_actions(actions)
-        queued = [job.number for job in snapshot.queue]
-        self.case.assertEqual(
-            sorted(queued, key=lambda n: snapshot.queue[queued.index(n)].order), queued
-        )
+        waited = self.waiting
+        played = self.play(snapshot, event, actions)
         self.cluster.apply(actions)
-        self.waiting += [action.job for action in actions if isinstance(action, Evict)]
-        self.waiting = [job for job in self.waiting if job.number not in self.cluster.runs]
-        self.waiting.sort(key=lambda job: job.order)
+        self.waiting = self.waiting_after(actions)
+        self.case.assertEqual(self.waiting, list(played.queue), "play is not apply")
+        self.case.assertEqual(state(forget_ends(self.cluster)), state(forget_ends(played.cluster)))
+        self.cluster = played.cluster
         self.check_state()
-        self.check_starts(actions)
+        self.check_starts(actions, waited)
+        self.check_reasons()
         self.clock += 10
         return actions
 
+    def play(self, snapshot, event, actions):
+        """The snapshot as `play` leaves it."""
+        played = snapshot.copy()
+        self.case.assertEqual(actions, self.policy.play(played, event, self.clock))
+        self.case.assertEqual(state(recounted(played.cluster)), state(played.cluster))
+        return played
+
+    def waiting_after(self, actions):
+        lost = [action.job for action in actions if isinstance(action, Evict | Kill)]
+        left = [job for job in (*self.waiting, *lost) if job.number not in self.cluster.runs]
+        return sorted(left, key=lambda job: job.order)
+
     def check_actions(self, actions):
-        kinds = {Evict: [], Move: [], Start: []}
+        kinds = {Evict: [], Kill: [], Move: [], Start: []}
         for action in actions:
             kinds[type(action)].append(action)
             self.case.assertNotIn(
                 action.job.number, [a.job.number for a in kinds[type(action)][:-1]]
             )
+        order = [[*kinds].index(type(action)) for action in actions]
+        rank = [1 if kind == 0 else kind for kind in order]
+        self.case.assertEqual(sorted(rank), rank, "room is made before it is taken")
         moved = {action.job.number for action in kinds[Move]}
-        self.case.assertFalse(moved & {a.job.number for a in (*kinds[Evict], *kinds[Start])})
-        for action in (*kinds[Evict], *kinds[Move]):
+        lost = [*kinds[Evict], *kinds[Kill]]
+        self.case.assertEqual(len(lost), len({action.job.number for action in lost}))
+        self.case.assertFalse(moved & {a.job.number for a in (*lost, *kinds[Start])})
+        for action in (*lost, *kinds[Move]):
             run = self.cluster.runs[action.job.number]
-            if isinstance(action, Evict):
-                self.case.assertEqual(run.tier, action.tier)
-            else:
+            self.case.assertFalse(run.pinned, action)
+            if isinstance(action, Move):
                 self.check_move(action, run)
-        waiting = {job.number for job in self.waiting} | {a.job.number for a in kinds[Evict]}
+            else:
+                self.case.assertEqual(run.tier, action.tier)
+                self.case.assertIsNotNone(action.by)
+        waiting = {job.number for job in self.waiting} | {a.job.number for a in lost}
         for action in kinds[Start]:
             self.case.assertIn(action.job.number, waiting)
-            self.case.assertEqual(action.job.size, len(action.hosts))
+            if not isinstance(self.cluster, Counted):
+                self.case.assertEqual(action.job.size, len(action.hosts))
+        self.check_kinds(kinds)
+
+    def check_kinds(self, kinds):
+        """What each family of policies does at all."""
+        if isinstance(self.policy, Tentative):
+            self.case.assertEqual([], kinds[Evict])
+            for move in kinds[Move]:
+                self.case.assertEqual((), move.migrating, "nothing migrates")
+        else:
+            self.case.assertEqual([], kinds[Kill])
+        if isinstance(self.policy, Backfilling):
+            self.case.assertEqual([], kinds[Evict])
+        if self.policy.tiers == 1:
+            self.case.assertEqual([], kinds[Move])
+            self.case.assertEqual({FG}, {FG, *(action.tier for action in kinds[Start])})
 
     def check_move(self, move, run):
         self.case.assertEqual(run.hosts, move.before)
-        self.case.assertIs(run.tier.other, move.tier)
+        self.case.assertEqual({FG, BG}, {run.tier, move.tier})
         if move.tier is BG:
             self.case.assertEqual(move.before, move.after, "who falls stays on its hosts")
             self.case.assertEqual((), move.migrating)
             self.case.assertIsNotNone(move.by)
+        else:
+            self.case.assertIsNone(move.by)
         changed = [i for i in range(run.job.size) if move.before[i] != move.after[i]]
         self.case.assertEqual(changed, list(move.migrating))
+        if move.before == move.after:
+            self.case.assertEqual((), move.migrating, "a swap moves nothing")
 
     def check_state(self):
         """No slot twice, none closed, no job lost, none both waiting and running."""
@@ -94,24 +162,87 @@ class Driver:
         self.case.assertEqual({}, {n: c for n, c in Counter(waiting).items() if c > 1})
         self.case.assertEqual(set(), running & set(waiting))
         self.case.assertEqual(self.admitted, running | set(waiting))
+        self.case.assertEqual(set(), self.finished & self.admitted)
+        if isinstance(self.cluster, Counted):
+            used = sum(run.job.size for run in self.cluster.runs.values())
+            self.case.assertEqual(len(self.cluster.hosts) - used, self.cluster.idle[FG])
+            self.case.assertGreaterEqual(self.cluster.idle[FG], 0)
+            return
         for index, host in enumerate(self.cluster.hosts):
-            self.case.assertLessEqual(self.cluster.used[FG][index], host.slots)
-            self.case.assertEqual(0, self.cluster.overfull(index), "background under a closed slot")
+            self.check_host(index, host)
 
-    def check_starts(self, actions):
-        for action in actions:
-            if isinstance(action, Start):
-                passed = any(job.order < action.job.order for job in self.waiting)
-                self.case.assertEqual(How.BACKFILLED if passed else How.IMMEDIATE, action.how)
+    def check_host(self, index, host):
+        """From the runs alone, whatever the cluster has counted."""
+        there = {tier: self.there(tier, index) for tier in (FG, BG)}
+        hot = sum(cpu >= self.cluster.threshold for _run, cpu in there[FG])
+        stalls = isinstance(self.policy, Tentative)
+        open_slots = host.slots if stalls else max(0, host.slots - hot)
+        capacity = {FG: host.slots, BG: open_slots * (host.tiers - 1)}
+        for tier in (FG, BG):
+            if len(there[tier]) > self.before[tier][index]:
+                self.case.assertTrue(host.enabled, "a new VM on a disabled host")
+                self.case.assertLessEqual(len(there[tier]), capacity[tier], "a slot given twice")
+        if hot and not stalls:
+            movable = [run for run, _cpu in there[BG] if not run.pinned]
+            over = len(there[BG]) - capacity[BG]
+            self.case.assertFalse(movable and over > 0, "background under a closed slot")
+            self.case.assertEqual(max(0, over), self.cluster.overfull(index))
+
+    def there(self, tier, host):
+        """The runs of a tier on a host, with the utilisation of each of their processes there."""
+        return [
+            (run, cpu)
+            for run in self.cluster.running(tier)
+            for at, cpu in zip(run.hosts, run.job.cpu, strict=True)
+            if at == host
+        ]
+
+    def counts(self):
+        """Processes by tier and host."""
+        seats = Counter(
+            (run.tier, host) for run in self.cluster.runs.values() for host in run.hosts
+        )
+        return {tier: [seats[tier, h] for h in range(len(self.cluster.hosts))] for tier in Tier}
+
+    def check_starts(self, actions, waited):
+        """How each start came about, and that none in the background is under a closed slot."""
+        waiting = list(waited)
+        starts = [action for action in actions if isinstance(action, Start)]
+        for action in starts:
+            job = action.job
+            if isinstance(self.policy, Backfilling):
+                # One after the other: who starts in its turn does so before the later ones.
+                waiting = [each for each in waiting if each.number != job.number]
+            else:
+                waiting = self.waiting
+            passed = any(each.order < job.order for each in waiting)
+            how = How.BACKFILLED if passed else How.IMMEDIATE
+            if action.how is How.RESERVED:
+                self.case.assertTrue(self.policy.depth and job.arrival < self.clock)
+                self.case.assertFalse(passed)
+            elif action.how is How.TENTATIVE:
+                self.case.assertIsInstance(self.policy, Tentative)
+                self.case.assertTrue(self.policy.aggressive or action.tier is BG)
+            else:
+                self.case.assertEqual(how, action.how)
+                self.case.assertFalse(isinstance(self.policy, Tentative) and action.tier is BG)
+            if action.tier is BG:
+                for host in action.hosts:
+                    self.case.assertEqual(0, self.cluster.overfull(host), "started when closed")
+
+    def check_reasons(self):
+        snapshot = Snapshot(self.cluster, self.waiting)
+        for job in self.waiting:
+            self.case.assertTrue(self.policy.reason(snapshot, job), "no reason")
 
     def not_in_foreground(self):
         """Who waits for the foreground, in the queue or in the background, by arrival."""
-        jobs = [*self.waiting, *(run.job for run in self.cluster.running(BG))]
-        return sorted(jobs, key=lambda job: job.order)
+        below = [run.job for run in self.cluster.running(BG) if not run.pinned]
+        return sorted([*self.waiting, *below], key=lambda job: job.order)
 
     def could_have(self, job):
-        """Foreground slots that are idle or held by later arrivals."""
-        holders = [run.job for run in self.cluster.running(FG)]
+        """Foreground slots that are idle or held by later arrivals that may be evicted."""
+        holders = [run.job for run in self.cluster.evictable()]
         return self.cluster.idle[FG] + held_by_later(job, holders)
 
     def finish(self):
@@ -125,5 +256,103 @@ class Driver:
             first = min(self.cluster.runs.values(), key=lambda run: (run.tier is BG, run.job.order))
             self.depart(first.job.number)
             departures += 1
-        self.case.assertEqual([0, 0], [sum(self.cluster.used[tier]) for tier in Tier])
+        self.case.assertEqual({}, self.cluster.runs)
+        self.case.assertEqual(state(recounted(self.cluster)), state(self.cluster))
         return departures
+
+
+def promise(driver, actions, event):
+    """What the policy promises after a decision about `event`."""
+    case, policy, cluster = driver.case, driver.policy, driver.cluster
+    if isinstance(policy, Backfilling):
+        _backfilling(driver, actions)
+    elif isinstance(policy, Migrating):
+        _nobody_has_more_right(driver, driver.waiting, policy.only_head)
+        for action in actions:
+            if isinstance(action, Evict):
+                case.assertLess(action.by.order, action.job.order)
+    elif isinstance(policy, Tentative):
+        _tentative(driver, actions, event)
+    else:
+        _consolidating(driver, actions, event)
+    if policy.tiers > 1:
+        for job in driver.waiting:
+            case.assertFalse(cluster.fits(job, BG), f"{job} waits, the background has room")
+
+
+def _backfilling(driver, actions):
+    """The one whose turn it is does not fit; without reservations, nothing has passed it."""
+    case, policy, idle = driver.case, driver.policy, driver.cluster.idle[FG]
+    snapshot = Snapshot(driver.cluster, driver.waiting)
+    if driver.waiting:
+        head = policy.first(snapshot.queue)
+        case.assertGreater(head.size, idle)
+        key = {
+            "sdf": lambda job: (job.expected, job.order),
+            "sbf": lambda job: (job.mbps, job.order),
+            "smjf": lambda job: (job.size, job.order),
+        }.get(policy.name, lambda job: job.order)
+        case.assertEqual(min(driver.waiting, key=key), head)
+        if not policy.depth:
+            for action in actions:
+                case.assertLess(key(action.job), key(head))
+    if policy.name == "fcfs":
+        case.assertEqual({How.IMMEDIATE}, {How.IMMEDIATE, *(action.how for action in actions)})
+
+
+def _nobody_has_more_right(driver, candidates, only_head):
+    case, cluster = driver.case, driver.cluster
+    for job in candidates[:1] if only_head else candidates:
+        case.assertGreater(job.size, driver.could_have(job), job)
+    for job in candidates:
+        case.assertGreater(job.size, cluster.idle[FG], job)
+
+
+def _consolidating(driver, actions, event):
+    case, policy = driver.case, driver.policy
+    if Event.FOREGROUND not in event:
+        for action in actions:
+            case.assertFalse(isinstance(action, Move), "moves only when the foreground changes")
+            if isinstance(action, Evict):
+                case.assertIs(BG, action.tier)
+                case.assertIn(Event.ARRIVAL, event, "only a new hot foreground closes a slot")
+        if Event.ARRIVAL in event:
+            for job in driver.waiting:
+                case.assertGreater(job.size, driver.cluster.idle[FG])
+    for action in actions:
+        if isinstance(action, Evict) and action.tier is FG:
+            case.assertLess(action.by.order, action.job.order)
+    if Event.FOREGROUND in event:
+        _nobody_has_more_right(driver, driver.not_in_foreground(), policy.only_head)
+
+
+def _tentative(driver, actions, event):
+    """The foreground is first come, first served: none is in its way who came later."""
+    case, policy, cluster = driver.case, driver.policy, driver.cluster
+    if event is Event.BACKGROUND:
+        for action in actions:
+            case.assertIsInstance(action, Start)
+            case.assertIs(BG, action.tier)
+        return
+    running = {run.job.number for run in cluster.running(FG)}
+    first = next((job for job in driver.wanted if job.number not in running), None)
+    if first is not None:
+        free = driver.could_have(first) if policy.aggressive else cluster.idle[FG]
+        case.assertGreater(first.size, free)
+    for action in actions:
+        if isinstance(action, Start) and action.tier is FG and action.how is not How.TENTATIVE:
+            case.assertTrue(first is None or action.job.order < first.order, "not in its turn")
+        if isinstance(action, Kill):
+            below = action.job.number in driver.below
+            case.assertIs(BG if below else FG, action.tier)
+            if below:
+                case.assertEqual(action.job, action.by, "only to start anew in the foreground")
+                case.assertIs(FG, cluster.runs[action.job.number].tier)
+            else:
+                case.assertTrue(policy.aggressive)
+                case.assertLess(action.by.order, action.job.order)
+        if isinstance(action, Move) and not policy.aggressive:
+            case.assertIs(FG, action.tier)
+    if policy.aggressive:
+        for job in driver.waiting:
+            case.assertGreater(job.size, cluster.idle[FG])

@@ -1,5 +1,7 @@
 """The occupancy of slots: what holds after any series of starts and departures."""
 
+import math
+import random
 from collections import Counter
 
 import testtools
@@ -62,6 +64,48 @@ class TestCounts(testtools.TestCase):
                 twin.start(each, tier)
         self.assertEqual(before, state(made))
 
+    @given(occupied(enabled=False))
+    def test_runs_by_arrival(self, drawn):
+        made, _outside = drawn
+        for tier in Tier:
+            of_tier = [run for run in made.runs.values() if run.tier is tier]
+            of_tier.sort(key=lambda run: run.job.order)
+            self.assertEqual(of_tier, made.running(tier))
+            self.assertEqual(of_tier, list(made.walk(tier)))
+        self.assertEqual([run for run in made.running(FG) if made.frees(run)], made.evictable())
+        overfull = [host for host in range(len(made.hosts)) if made.overfull(host)]
+        self.assertEqual(overfull, made.overdue())
+
+    @given(occupied(enabled=False), st.sampled_from(Tier), st.data())
+    def test_takes_as_many_as_there_is_room_for(self, drawn, tier, data):
+        made, _outside = drawn
+        index = st.integers(0, len(made.hosts) - 1)
+        wanted = data.draw(st.lists(index, max_size=5))
+        room = all(wanted.count(host) <= made.room(tier, host) for host in wanted)
+        self.assertEqual(room, made.takes(tier, wanted))
+
+    @given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from((5.0, 7.0, math.inf)))), st.data())
+    def test_ends(self, drawn, data):
+        """Of the foreground jobs that have one, the earliest first."""
+        made = cluster(60)
+        expected = []
+        for number, (size, until) in enumerate(drawn[:10], start=1):
+            tier = data.draw(st.sampled_from(Tier))
+            made.start(job(number, size, cpu=0.1), tier, until=until)
+            if tier is FG and until < math.inf:
+                expected.append((until, number, size))
+        self.assertEqual(sorted(expected), list(made.ends))
+        for run in list(made.runs.values())[::2]:
+            made.remove(run.job)
+            expected = [end for end in expected if end[1] != run.job.number]
+        self.assertEqual(sorted(expected), list(made.ends))
+
+    def test_a_pinned_run_is_not_evictable(self):
+        made = cluster(2)
+        made.adopt(Run(job(1), FG, (0,), pinned=True))
+        made.adopt(Run(job(2), FG, (0,)))
+        self.assertEqual([2], [run.job.number for run in made.evictable()])
+
     def test_adopts_without_room(self):
         """Hosts that shrank, or whose service is down, keep what runs there."""
         made = Cluster([Host("small", 1), Host("down", 2, enabled=False)])
@@ -70,9 +114,8 @@ class TestCounts(testtools.TestCase):
         made.remove(job(1, 3))
         self.assertEqual({FG: 1, BG: 1}, made.idle)
 
-    def test_totals_leave_disabled_hosts_out(self):
+    def test_idle_leaves_disabled_hosts_out(self):
         made = Cluster([Host("a", 2, 3), Host("b", 4, 2), Host("c", 8, 2, enabled=False)])
-        self.assertEqual((6, 8), (made.total(FG), made.total(BG)))
         self.assertEqual({FG: 6, BG: 8}, made.idle)
 
     def test_one_tier_has_no_background(self):
@@ -180,6 +223,27 @@ class TestPlacing(testtools.TestCase):
         before = state(made)
         self.assertRaises(OutOfSlots, made.start, job(1, 2), FG, [0, 0])
         self.assertEqual(before, state(made))
+
+    @given(occupied(enabled=False), st.sampled_from(Tier), st.integers(0, 99), st.data())
+    def test_drawn_places(self, drawn, tier, seed, data):
+        """Places drawn at random are places, too, and a copy draws the same."""
+        made, _outside = drawn
+        blind = Cluster(made.hosts, made.threshold, random.Random(seed))
+        for run in made.runs.values():
+            blind.adopt(run)
+        count = data.draw(st.integers(0, made.idle[tier]))
+        twin = blind.copy()
+        places = blind.rank(tier, count)
+        self.assertEqual(places, twin.rank(tier, count))
+        self.assertEqual(count, len(places))
+        self.assertTrue(blind.takes(tier, places))
+        self.assertRaises(OutOfSlots, blind.rank, tier, made.idle[tier] + 1)
+
+    def test_draws_from_all_places(self):
+        made = Cluster([Host("a", 2), Host("b", 1)], rng=random.Random(1))
+        drawn = Counter(tuple(sorted(made.rank(FG, 2))) for _time in range(300))
+        self.assertEqual({(0, 0), (0, 1)}, set(drawn))
+        self.assertGreater(drawn[0, 1], drawn[0, 0])  # two ways to one
 
     def test_processes_in_descending_order_onto_ascending_load(self):
         made = cluster(1, 1)

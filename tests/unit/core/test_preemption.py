@@ -1,15 +1,20 @@
 """Who takes foreground slots from whom."""
 
 import testtools
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from nova_twotier.core.policies.preemption import held_by_later, select
-from tests.unit.core.builders import job
+from nova_twotier.core.cluster import Run
+from nova_twotier.core.policies.preemption import Holders, held_by_later, select, spared
+from nova_twotier.core.queue import Queue
+from tests.unit.core.builders import FG, job
 
 
 class TestSelect(testtools.TestCase):
     def choose(self, candidates, holders, idle, only_head=False):
         """Numbers of the chosen, and of the evicted with their preemptors."""
-        selection = select(candidates, holders, idle, only_head)
+        holders = [Run(each, FG, ()) for each in sorted(holders, key=lambda each: each.order)]
+        selection = select(Queue(candidates), [], holders, idle, only_head)
         for number, (victim, preemptor) in selection.evicted.items():
             self.assertEqual(number, victim.number)
             self.assertLess(preemptor.order, victim.order)
@@ -56,3 +61,126 @@ class TestSelect(testtools.TestCase):
 
     def test_held_by_later(self):
         self.assertEqual(5, held_by_later(job(2), [job(1, 7), job(2, 9), job(3, 4), job(4)]))
+
+    def test_who_rises_is_a_candidate(self):
+        """2 runs in the background; it comes before 3, which waits."""
+        holders = [Run(job(4, 2), FG, (0, 1))]
+        selection = select(Queue([job(1, 9), job(3, 2)]), [job(2, 2)], holders, 0, False)
+        self.assertEqual([2], [each.number for each in selection.chosen])
+        self.assertEqual([4], list(selection.evicted))
+
+
+def plain(candidates, holders, idle, only_head):
+    """Algorithm 1 of TPDS 2013 as it is printed: one candidate after the other, by arrival.
+
+    Jobs that arrived later are collected, the latest first, until their slots suffice; the smallest
+    of them are spared as long as what is too much covers them. Who is evicted is a candidate again.
+    """
+    candidates = sorted(candidates, key=lambda each: each.order)
+    held = sorted(holders, key=lambda each: each.order)
+    chosen, evicted = [], {}
+    head = True
+    while candidates:
+        one = candidates.pop(0)
+        if one.size > idle and (head or not only_head):
+            later = [each for each in held if each.order > one.order]
+            if one.size <= idle + sum(each.size for each in later):
+                collected = []
+                while idle + sum(each.size for each in collected) < one.size:
+                    collected.append(later.pop())
+                surplus = idle + sum(each.size for each in collected) - one.size
+                for each in sorted(collected, key=lambda each: (each.size, each.order)):
+                    if each.size > surplus:
+                        break
+                    surplus -= each.size
+                    collected.remove(each)
+                for each in collected:
+                    held.remove(each)
+                    idle += each.size
+                    evicted[each.number] = each, one
+                candidates = sorted([*candidates, *collected], key=lambda each: each.order)
+        if one.size <= idle:
+            idle -= one.size
+            # It may have been evicted, and get its slots back in its turn.
+            if one.number in evicted:
+                del evicted[one.number]
+            else:
+                chosen.append(one)
+        else:
+            head = False
+    return chosen, evicted
+
+
+@st.composite
+def contests(draw):
+    """Jobs that wait, rise or hold, some of them of the same arrival, and the idle slots."""
+    shapes = st.tuples(
+        st.integers(1, 9), st.integers(0, 12), st.sampled_from(("waits", "waits", "rises", "holds"))
+    )
+    drawn = draw(st.lists(shapes, max_size=30))
+    parts = {"waits": [], "rises": [], "holds": []}
+    for number, (size, arrival, part) in enumerate(drawn, start=1):
+        parts[part].append(job(number, size, arrival=float(arrival)))
+    return parts, draw(st.integers(0, draw(st.sampled_from((1, 4, 12)))))
+
+
+class TestAgainstThePlainLoop(testtools.TestCase):
+    """`select` looks at few of the waiting jobs, and decides as if it had looked at all."""
+
+    @settings(max_examples=400)
+    @given(contests(), st.booleans())
+    def test_same(self, contest, only_head):
+        parts, idle = contest
+        holders = sorted(parts["holds"], key=lambda each: each.order)
+        runs = [Run(each, FG, ()) for each in holders]
+        queue = Queue(parts["waits"])
+        rising = sorted(parts["rises"], key=lambda each: each.order)
+        selection = select(queue, rising, runs, idle, only_head)
+        chosen, evicted = plain([*parts["waits"], *parts["rises"]], holders, idle, only_head)
+        self.assertEqual(chosen, selection.chosen)
+        self.assertEqual(evicted, selection.evicted)
+        self.assertEqual(sorted(parts["waits"], key=lambda each: each.order), list(queue))
+        # What is given away was there.
+        used = sum(each.size for each in selection.chosen)
+        freed = sum(victim.size for victim, _by in selection.evicted.values())
+        self.assertLessEqual(used, idle + freed)
+
+    @settings(max_examples=300)
+    @given(
+        st.lists(st.tuples(st.integers(1, 8), st.integers(0, 12)), max_size=20),
+        st.integers(0, 20),
+        st.tuples(st.integers(1, 20), st.integers(0, 12)),
+    )
+    def test_holders(self, drawn, idle, wanted):
+        """What later arrivals hold, and who of them has to go."""
+        held = [job(n, size, arrival=float(at)) for n, (size, at) in enumerate(drawn, start=1)]
+        held.sort(key=lambda each: each.order)
+        one = job(0, wanted[0], arrival=float(wanted[1]))
+        holders = Holders([Run(each, FG, ()) for each in held])
+        self.assertEqual(sum(each.size for each in held), holders.slots)
+        self.assertEqual(held_by_later(one, held), holders.later(one))
+        collected = holders.collect(one, idle)
+        enough = one.size <= idle + held_by_later(one, held)
+        self.assertEqual(enough and one.size > idle, bool(collected))
+        self.assertEqual(list(reversed(held))[: len(collected)], collected)
+        if collected:
+            got = idle + sum(each.size for each in collected)
+            self.assertTrue(got - collected[-1].size < one.size <= got)
+            self.assertGreater(collected[-1].order, one.order)
+            for each in spared(collected, got - one.size):
+                holders.remove(each)
+                held.remove(each)
+            self.assertEqual(held_by_later(one, held), holders.later(one))
+            self.assertEqual(sum(each.size for each in held), holders.slots)
+
+    @given(st.lists(st.integers(1, 8), max_size=10), st.integers(0, 20))
+    def test_spared(self, sizes, surplus):
+        """The smallest stay, as many as there is room for; never one less than could."""
+        collected = [job(number, size) for number, size in enumerate(sizes, start=1)]
+        going = spared(collected, surplus)
+        staying = [each for each in collected if each not in going]
+        room = surplus - sum(each.size for each in staying)
+        self.assertGreaterEqual(room, 0)
+        for each in going:
+            self.assertGreater(each.size, room)
+            self.assertTrue(all(other.size <= each.size for other in staying))

@@ -10,6 +10,32 @@ from hypothesis import strategies as st
 
 from nova_twotier.sim.workloads import swf
 
+#: What read gives back: nothing but whole numbers and times, comments without blanks around them.
+WHOLE = st.integers(-1, 2**40)
+TIMES = st.one_of(WHOLE.map(float), st.floats(-1, 1e12))
+COMMENTS = st.text(st.characters(max_codepoint=255, exclude_characters="\r\n")).map(str.strip)
+RECORDS = st.builds(
+    swf.Record,
+    number=WHOLE,
+    submit=st.floats(0, 1e9),
+    wait=TIMES,
+    run=st.floats(0, 1e9),
+    allocated=st.integers(1, 2**20),
+    cpu_time=TIMES,
+    memory=TIMES,
+    requested=WHOLE,
+    requested_time=TIMES,
+    requested_memory=TIMES,
+    status=WHOLE,
+    user=WHOLE,
+    group=WHOLE,
+    executable=WHOLE,
+    queue=WHOLE,
+    partition=WHOLE,
+    preceding=WHOLE,
+    think_time=TIMES,
+)
+
 LINE = "{number} {submit} 0 {run} {allocated} -1 -1 {requested} {wanted} -1 1 3 3 -1 -1 -1 -1 -1"
 
 
@@ -49,6 +75,10 @@ class TestRecords(testtools.TestCase):
         self.assertEqual([3], [record.number for record in trace.records])
         self.assertEqual(2, trace.left_out)
 
+    def test_whole_numbers_may_be_written_as_fractions(self):
+        (record,) = parse(line(allocated="4.0", run="1e1")).records
+        self.assertEqual((4, 10), (record.procs, record.run))
+
     @given(st.lists(st.integers(0, 50), max_size=20))
     def test_records_come_by_submit_time_then_number(self, submits):
         lines = [line(number, submit) for number, submit in enumerate(submits)]
@@ -68,6 +98,9 @@ class TestHeader(testtools.TestCase):
 
     def test_max_nodes_stands_in_for_unknown_max_procs(self):
         self.assertEqual(12, parse("; MaxProcs: -1", "; MaxNodes: 12 (x)", line()).processors)
+
+    def test_a_word_is_no_number_of_processors(self):
+        self.assertEqual(4, parse("; MaxProcs: \u00b2", line()).processors)
 
 
 class TestMalformed(testtools.TestCase):
@@ -93,6 +126,16 @@ class TestMalformed(testtools.TestCase):
 
     def test_not_a_number(self):
         self.assert_refused("t.swf:1: field 4 (run) is 'nan'; it must be a number", line(run="nan"))
+
+    def test_infinity_and_what_is_too_large(self):
+        self.assert_refused(
+            "t.swf:1: field 4 (run) is '-inf'; it must be a number", line(run="-inf")
+        )
+        for huge in ("9" * 400, "9" * 5000):
+            self.assert_refused(
+                f"t.swf:1: field 5 (allocated) is {huge!r}; it must be a whole number",
+                line(allocated=huge),
+            )
 
     def test_job_number_twice(self):
         self.assert_refused("t.swf:3: job 1 is in line 1 already", line(), "; c", line())
@@ -127,3 +170,39 @@ class TestFiles(testtools.TestCase):
             path = self.path("t.swf.gz")
             path.write_bytes(broken)
             self.assertRaises(swf.MalformedTrace, swf.read, path)
+
+    def test_missing_file_is_an_os_error(self):
+        self.assertRaises(OSError, swf.read, self.path("none.swf"))
+
+    @given(
+        st.lists(COMMENTS, max_size=4),
+        st.lists(RECORDS, max_size=8, unique_by=lambda record: record.number),
+        st.sampled_from(["t.swf", "t.swf.gz"]),
+    )
+    def test_what_is_written_is_read_back(self, comments, records, name):
+        records.sort(key=lambda record: (record.submit, record.number))
+        trace = swf.Trace(tuple(comments), tuple(records))
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / name
+            swf.write(path, trace)
+            self.assertEqual(trace, swf.read(path))
+
+    def test_written_text(self):
+        trace = parse("; MaxProcs: 8", line(7, submit=5, run="60.5"))
+        path = self.path("t.swf")
+        swf.write(path, trace)
+        written = "; MaxProcs: 8\n7 5 0 60.5 4 -1 -1 4 120 -1 1 3 3 -1 -1 -1 -1 -1\n"
+        self.assertEqual(written, path.read_text())
+
+    def test_comments_stay_comments(self):
+        path = self.path("t.swf")
+        swf.write(path, swf.Trace(("a\nb\r\nc", "\u65e5"), ()))
+        self.assertEqual(("a b c", "\\u65e5"), swf.read(path).comments)
+
+    def test_packed_files_of_the_same_trace_are_equal(self):
+        path = self.path("t.swf.gz")
+        swf.write(path, parse(line()))
+        first = path.read_bytes()
+        self.assertEqual(gzip.decompress(first).decode().split(), line().split())
+        swf.write(path, parse(line()))
+        self.assertEqual(first, path.read_bytes())

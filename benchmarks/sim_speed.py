@@ -1,0 +1,123 @@
+"""Speed of the simulator, one process: python benchmarks/sim_speed.py [--traces DIR]
+
+Prints jobs a second of each policy on a whole trace, time and memory of a large model workload, and
+events a second for 100, 1,000 and 10,000 nodes with 10,000 jobs waiting. Figures, not tests.
+"""
+
+import argparse
+import contextlib
+import itertools
+import multiprocessing
+import pathlib
+import random
+import resource
+import time
+
+from nova_twotier.core import policies
+from nova_twotier.sim import engine
+from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_stage, simulate
+from nova_twotier.sim.workloads import catalogue
+from nova_twotier.sim.workloads.workload import Submission, Workload
+
+TRACE = "KTH-SP2-1996-2.swf.gz"
+NODES = 100
+ONE_TIER = ("fcfs", "easy", "cmbf", "ambf")
+TWO_TIERS = ("ccfcfs", "acfcfs", "cmcbf", "amcbf")
+WAITING = 10_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--traces", type=pathlib.Path, default=pathlib.Path("../shared/traces"))
+    parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--jobs", type=int, default=350_000, help="of the large workload")
+    options = parser.parse_args()
+    if (options.traces / TRACE).exists():
+        trace(options.traces / TRACE, options.rounds)
+    else:
+        print(f"no {TRACE} in {options.traces}: name its directory by --traces")
+    large(options.jobs)
+    growth()
+
+
+def trace(path: pathlib.Path, rounds: int) -> None:
+    """Jobs a second: events and decisions alone, and with preparation and result table."""
+    workload = catalogue.load(str(path), nodes=NODES)
+    print(f"{workload.name}: {len(workload.jobs)} jobs, {NODES} nodes, best of {rounds}")
+    print(f"{'policy':8} {'jobs/s':>10} {'whole run':>10}")
+    for name in (*ONE_TIER, *TWO_TIERS):
+        scenario = Scenario(name, progress="jss")
+        alone = min(_run(workload, scenario) for _round in range(rounds))
+        whole = min(_timed(lambda: simulate(workload, scenario)) for _round in range(rounds))  # noqa: B023
+        print(f"{name:8} {len(workload.jobs) / alone:10,.0f} {len(workload.jobs) / whole:10,.0f}")
+
+
+def _run(workload: Workload, scenario: Scenario) -> float:
+    prepared = list(executions(workload.jobs, scenario))
+    events = _events(workload, scenario, prepared)
+    return _timed(lambda: all(True for _job in events))
+
+
+def _events(workload, scenario, arrivals):
+    policy = policies.get(scenario.policy)
+    rng = random.Random(scenario.seed)  # noqa: S311
+    cluster = make_cluster(workload.nodes, scenario, policy, named=False, rng=rng)
+    return engine.run(arrivals, policy, cluster, make_stage(cluster, scenario, policy, rng))
+
+
+def _timed(work) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def large(jobs: int) -> None:
+    """Time and memory of acfcfs on a model workload, in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        seconds, megabytes = pool.apply(_large, (jobs,))
+    print(
+        f"acfcfs, feitelson:{jobs} at load 0.7 on 320 nodes: {seconds:.1f} s, "
+        f"{megabytes:,.0f} MiB at most, workload and result table included"
+    )
+
+
+def _large(jobs: int) -> tuple[float, float]:
+    workload = catalogue.load(f"feitelson:{jobs}", load=0.7)
+    seconds = _timed(lambda: simulate(workload, Scenario("acfcfs", progress="jss")))
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def growth() -> None:
+    """Events a second while about 10,000 jobs wait, for clusters of several sizes."""
+    print(f"events/s with {WAITING:,} jobs waiting")
+    print(f"{'policy':8}" + "".join(f"{nodes:>9,} nodes" for nodes in (100, 1000, 10_000)))
+    for name in (*ONE_TIER, *TWO_TIERS):
+        row = [f"{_saturated(name, nodes):15,.0f}" for nodes in (100, 1000, 10_000)]
+        print(f"{name:8}" + "".join(row))
+
+
+def _saturated(name: str, nodes: int, ends: int = 5000) -> float:
+    rng = random.Random(1)  # noqa: S311
+    sizes = [min(round(2 ** rng.uniform(0, 6)), 64) for _job in range(2 * WAITING + 4 * ends)]
+    runtimes = [rng.expovariate(1 / 3600) + 1 for _size in sizes]
+    work = sum(size * runtime for size, runtime in zip(sizes, runtimes, strict=True))
+    gap = work / len(sizes) / nodes
+    jobs = tuple(
+        Submission(number, max(0.0, (number - WAITING) * gap), size, runtime, 2 * runtime)
+        for number, (size, runtime) in enumerate(zip(sizes, runtimes, strict=True))
+    )
+    scenario = Scenario(name, progress="jss")
+    prepared = list(executions(jobs, scenario))
+    ended = _events(Workload(name, nodes, jobs), scenario, prepared)
+    # The first decision is about all 10,000 at once: it does not count.
+    with contextlib.closing(ended):
+        first = next(ended)
+        begin = time.perf_counter()
+        last = next(itertools.islice(ended, ends - 1, None))
+        seconds = time.perf_counter() - begin
+    arrived = sum(first.finish < job.arrival <= last.finish for job in jobs)
+    return (ends + arrived) / seconds
+
+
+if __name__ == "__main__":
+    main()

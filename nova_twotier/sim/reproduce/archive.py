@@ -1,0 +1,51 @@
+"""The traces of JSS 2015, from the Parallel Workloads Archive."""
+
+import pathlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+#: Where they are looked for if nothing else is said.
+DIRECTORY = pathlib.Path("../shared/traces")
+ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload/"
+
+
+class MissingTraces(ValueError):
+    """Traces that are not there; the message says which and where they are to be had."""
+
+
+class Source(NamedTuple):
+    """A trace: the name of its file without suffix, and the slots of the machine."""
+
+    file: str
+    nodes: int
+
+
+#: By the paper's names, those that take longest to run first.
+TRACES = {
+    "LANL": Source("LANL-CM5-1994-4.1-cln", 1024),
+    "CTC": Source("CTC-SP2-1996-3.1-cln", 338),
+    "SDSC": Source("SDSC-SP2-1998-4.2-cln", 128),
+    "KTH": Source("KTH-SP2-1996-2", 100),
+}
+
+
+def find(directory: pathlib.Path, names: Iterable[str] = tuple(TRACES)) -> dict[str, pathlib.Path]:
+    """The file of each trace, packed or not.
+
+    :raises MissingTraces: if one of them is not there.
+    """
+    found, missing = {}, []
+    for name in names:
+        plain = directory / f"{TRACES[name].file}.swf"
+        packed = plain.with_suffix(".swf.gz")
+        path = next((each for each in (packed, plain) if each.is_file()), None)
+        if path is None:
+            missing.append(packed.name)
+        else:
+            found[name] = path
+    if missing:
+        raise MissingTraces(
+            f"{directory}: has no {', '.join(missing)}; take them from the Parallel Workloads "
+            f"Archive ({ARCHIVE}) and name their directory with --traces"
+        )
+    return found

@@ -1,0 +1,79 @@
+"""A table or a figure of a paper: which runs it needs, and what the paper says of them."""
+
+import pathlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nova_twotier.sim import sweep
+from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce.claims import Claim
+from nova_twotier.sim.reproduce.numbers import Number
+from nova_twotier.sim.reproduce.results import Results
+
+#: 0.50, 0.55 .. 0.95: the papers' text has no list of theirs.
+LOADS = tuple(round(0.05 * step, 2) for step in range(10, 20))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user may change.
+
+    :param traces: the directory of the archive's traces.
+    :param seeds: runs of whatever draws at random, with the seeds 0, 1...
+    :param model_jobs: jobs of a model's workload; None: the default of the model.
+    :param loads: for the experiments that vary it.
+    :param head: only the first jobs of each workload; None: all.
+    """
+
+    traces: pathlib.Path = archive.DIRECTORY
+    seeds: int = 5
+    model_jobs: int | None = None
+    loads: tuple[float, ...] = LOADS
+    head: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation: the curve or column and the workload it is for, as the paper calls them.
+
+    :param shown: whether it appears in plots, or serves a claim only.
+    """
+
+    series: str
+    place: str
+    point: sweep.Point
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One picture: a metric against the load, a curve a series, of one workload."""
+
+    place: str
+    metric: str
+    logarithmic: bool
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or a figure.
+
+    :param source: the paper's table, figure or section.
+    :param about: one line.
+    :param runs: its simulations for the settings, those that take longest first.
+    :param numbers: the printed numbers beside ours.
+    :param notes: what a reader has to know to compare.
+    :param points: whether a deviation is in percentage points, not in per cent of what is printed.
+    :param progress: the name of the progress model; None where nothing is simulated.
+    """
+
+    name: str
+    source: str
+    about: str
+    runs: Callable[[Settings], list[Run]] = lambda settings: []
+    numbers: Callable[[Results, Settings], list[Number]] = lambda results, settings: []
+    claims: tuple[Claim, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    notes: tuple[str, ...] = ()
+    points: bool = False
+    progress: str | None = None

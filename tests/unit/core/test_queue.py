@@ -1,0 +1,158 @@
+"""The waiting jobs, against a plain sorted list."""
+
+import testtools
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.queue import Queue
+from tests.unit.core.builders import BG, FG, job
+
+
+def by_size(jobs):
+    return sorted(jobs, key=lambda each: (each.size, each.order))
+
+
+class AgainstAList(RuleBasedStateMachine):
+    """Every view of the queue is what one would read off a list of its jobs."""
+
+    inside = Bundle("inside")
+
+    def __init__(self):
+        super().__init__()
+        self.queue, self.model, self.twins = Queue(), [], []
+        self.number = 0
+
+    @rule(
+        target=inside,
+        size=st.integers(1, 6),
+        arrival=st.integers(0, 20),
+    )
+    def add(self, size, arrival):
+        self.number += 1
+        added = Job(self.number, size, float(arrival), (0.5,) * size)
+        self.queue.add(added)
+        self.model.append(added)
+        self.model.sort(key=lambda each: each.order)
+        return added
+
+    @rule(count=st.integers(30, 70))
+    def add_many(self, count):
+        """So many that they are no longer looked at one by one."""
+        if len(self.model) < 120:
+            for index in range(count):
+                self.add(1 + index * 7 % 6, index * 13 % 21)
+
+    @rule(gone=consumes(inside))
+    def remove(self, gone):
+        if gone in self.model:
+            self.queue.remove(gone)
+            self.model.remove(gone)
+
+    @rule()
+    def copy(self):
+        """The original goes its way, the copy another."""
+        self.twins = [*self.twins[-1:], (self.queue, list(self.model))]
+        self.queue = self.queue.copy()
+
+    @rule(idle=st.integers(0, 9), tier=st.sampled_from(Tier), takes=st.integers(0, 2**40))
+    def fitting(self, idle, tier, takes):
+        """A caller that starts some of the jobs that it is given, or all of them."""
+        idles = {FG: 0, BG: 0, tier: idle}
+        given = []
+        queue = self.queue.copy()
+        for index, each in enumerate(queue.fitting(idles, tier)):
+            if takes >> index % 40 & 1:
+                queue.remove(each)
+                idles[tier] -= each.size
+            given.append(each)
+        expected, left, idle_left = [], [], idle
+        for each in self.model:
+            if each.size <= idle_left:
+                if takes >> len(expected) % 40 & 1:
+                    idle_left -= each.size
+                else:
+                    left.append(each)
+                expected.append(each)
+            else:
+                left.append(each)
+        assert given == expected
+        assert list(queue) == left
+
+    @rule(idle=st.integers(0, 9), tier=st.sampled_from(Tier))
+    def smallest(self, idle, tier):
+        idles = {FG: 0, BG: 0, tier: idle}
+        given = []
+        for each in self.queue.smallest(idles, tier):
+            self.queue.remove(each)
+            idles[tier] -= each.size
+            given.append(each)
+        expected = []
+        for each in by_size(self.model):
+            if each.size > idle:
+                break
+            idle -= each.size
+            expected.append(each)
+        assert given == expected
+        for each in expected:
+            self.model.remove(each)
+
+    @rule(largest=st.integers(0, 7), size=st.integers(1, 7), order=st.integers(0, 21))
+    def views(self, largest, size, order):
+        firsts = {}
+        for each in self.model:
+            firsts.setdefault(each.size, each)
+        expected = [firsts[size] for size in sorted(firsts) if size <= largest]
+        assert self.queue.first_of_each_size(largest) == expected
+        after = (float(order), self.number // 2)
+        following = [each for each in self.model if each.size == size and each.order > after]
+        assert self.queue.next_of_size(size, after) == (following[0] if following else None)
+        probe = Job(10**6, 1, float(order), (0.5,))
+        passed = any(each.order < probe.order for each in self.model)
+        assert self.queue.passed_by(probe) is passed
+
+    @invariant()
+    def same_as_the_list(self):
+        assert list(self.queue) == self.model
+        assert len(self.queue) == len(self.model)
+        assert bool(self.queue) == bool(self.model)
+        for each in self.model[:3]:
+            assert each.number in self.queue
+        assert self.number + 1 not in self.queue
+        if self.model:
+            assert self.queue[0] == self.model[0]
+            assert self.queue[-1] == self.model[-1]
+            assert self.queue.smallest_job == by_size(self.model)[0]
+        for twin, model in self.twins:
+            assert list(twin) == model
+
+
+class TestAgainstAList(AgainstAList.TestCase):
+    settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+
+
+class TestQueue(testtools.TestCase):
+    def test_of_jobs_in_any_order(self):
+        first, second, third = job(1), job(2), job(3)
+        self.assertEqual([first, second, third], list(Queue([third, first, second])))
+
+    def test_may_change_while_it_is_walked(self):
+        queue = Queue([job(1), job(2), job(3)])
+        for each in queue:
+            queue.remove(each)
+        self.assertEqual([], list(queue))
+
+    def test_nothing_waits(self):
+        queue = Queue()
+        self.assertFalse(queue)
+        self.assertRaises(IndexError, lambda: queue[0])
+        self.assertRaises(IndexError, lambda: queue.smallest_job)
+        self.assertRaises(KeyError, queue.remove, job(1))
+        self.assertFalse(queue.passed_by(job(1)))
+
+    def test_a_job_does_not_pass_itself(self):
+        queue = Queue([job(1)])
+        self.assertFalse(queue.passed_by(job(1)))
+        self.assertTrue(queue.passed_by(job(2)))

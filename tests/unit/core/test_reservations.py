@@ -1,0 +1,319 @@
+"""EASY and conservative backfilling in time: no reservation is broken."""
+
+import heapq
+import math
+
+import testtools
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import How
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.core.policies.profile import Profile
+from nova_twotier.core.policies.shadow import Shadow
+from nova_twotier.core.snapshot import Event, Snapshot
+from tests.unit.core.builders import FG, cluster, job
+
+
+@st.composite
+def workloads(draw, early=(0,), unknown=False):
+    """Slots, and jobs with their run times, which are shorter by `early` than the estimates."""
+    slots = draw(st.integers(1, 8))
+    shape = st.tuples(
+        st.integers(1, slots), st.integers(0, 3), st.integers(1, 20), st.sampled_from(early)
+    )
+    count = draw(st.integers(1, 20))
+    shapes = draw(st.lists(shape, min_size=count, max_size=count))
+    jobs, arrival = [], 0
+    for number, (size, gap, expected, less) in enumerate(shapes, start=1):
+        arrival += gap
+        runtime = max(1, expected - less)
+        known = not (unknown and draw(st.integers(0, 4)) == 0)
+        estimate = float(expected) if known else None
+        jobs.append((Job(number, size, float(arrival), (0.5,) * size, estimate=estimate), runtime))
+    return slots, jobs
+
+
+def bodies(slots):
+    """The same slots as each kind of cluster has them."""
+    half = slots // 2
+    hosts = [Host("a", slots - half), Host("b", half)] if half else [Host("a", slots)]
+    return Counted(slots), Nodes(slots), Cluster(hosts)
+
+
+class Simulation:
+    """Jobs arrive and end in time; `watch` sees the state before each decision, and the starts."""
+
+    def __init__(self, policy, made, jobs, watch):
+        self.policy = policies.get(policy)
+        self.snapshot = Snapshot(made)
+        self.runtimes = {each.number: runtime for each, runtime in jobs}
+        self.arrivals = [each for each, _runtime in jobs]
+        self.watch = watch
+        self.begun = {}
+
+    def run(self):
+        ends, arrivals = [], list(self.arrivals)
+        while arrivals or ends:
+            now = min(
+                arrivals[0].arrival if arrivals else math.inf, ends[0][0] if ends else math.inf
+            )
+            event = Event(0)
+            while ends and ends[0][0] == now:
+                self.snapshot.cluster.remove(heapq.heappop(ends)[2])
+                event |= Event.FOREGROUND
+            while arrivals and arrivals[0].arrival == now:
+                self.snapshot.queue.add(arrivals.pop(0))
+                event |= Event.ARRIVAL
+            before = list(self.snapshot.queue), self.running(), self.snapshot.cluster.idle[FG]
+            actions = self.policy.play(self.snapshot, event, now)
+            for action in actions:
+                self.begun[action.job.number] = now
+                end = now + self.runtimes[action.job.number]
+                heapq.heappush(ends, (end, action.job.number, action.job))
+            self.watch(now, *before, actions)
+        return self.begun
+
+    def running(self):
+        """Size and expected end of each running job."""
+        return [
+            (run.job.size, self.begun[number] + run.job.expected)
+            for number, run in self.snapshot.cluster.runs.items()
+        ]
+
+
+def shadow_of(head, running, idle, now):
+    """When the head fits by the estimates, and the slots that it leaves then: by definition."""
+    for at in sorted({max(until, now) for _size, until in running if until < math.inf}):
+        free = idle + sum(size for size, until in running if max(until, now) <= at)
+        if free >= head.size:
+            return at, free - head.size
+    everything = idle + sum(size for size, _until in running)
+    return math.inf, max(0, everything - head.size)
+
+
+def easy_starts(queue, running, idle, now):
+    """EASY as it is described: the head in its turn, and whoever does not delay it."""
+    queue, running, started = list(queue), list(running), []
+
+    def start(one):
+        nonlocal idle
+        queue.remove(one)
+        running.append((one.size, now + one.expected))
+        started.append(one.number)
+        idle -= one.size
+
+    while queue and queue[0].size <= idle:
+        start(queue[0])
+    if not queue:
+        return started
+    at, extra = shadow_of(queue[0], running, idle, now)
+    for one in queue[1:]:
+        if one.size > idle:
+            continue
+        if at < math.inf and now + one.expected <= at:
+            start(one)
+        elif one.size <= extra:
+            extra -= one.size
+            start(one)
+    return started
+
+
+class TestEasy(testtools.TestCase):
+    def simulate(self, made, jobs, promises=True):
+        promised = {}
+
+        def watch(now, queue, running, idle, actions):
+            started = [action.job.number for action in actions]
+            self.assertEqual(easy_starts(queue, running, idle, now), started)
+            waiting = [one for one in queue if one.number not in started]
+            if waiting:
+                head = waiting[0]
+                left = idle - sum(one.size for one in queue if one.number in started)
+                both = running + [(o.size, now + o.expected) for o in queue if o.number in started]
+                at, _extra = shadow_of(head, both, left, now)
+                promised[head.number] = min(at, promised.get(head.number, math.inf))
+            for action in actions:
+                ahead = [one for one in waiting if one.order < action.job.order]
+                how = How.BACKFILLED if ahead else How.IMMEDIATE
+                if not ahead and action.job.arrival < now:
+                    how = How.RESERVED
+                self.assertEqual(how, action.how)
+
+        begun = Simulation("easy", made, jobs, watch).run()
+        self.assertEqual(len(jobs), len(begun))
+        if promises:
+            for number, at in promised.items():
+                self.assertLessEqual(begun[number], at, f"job {number} was delayed")
+
+    @settings(max_examples=100)
+    @given(workloads(early=(0, 0, 1, 5, 19)))
+    def test_the_head_is_never_delayed(self, workload):
+        """Jobs end when they are estimated to, or before."""
+        slots, jobs = workload
+        for made in bodies(slots):
+            self.simulate(made, jobs)
+
+    @settings(max_examples=100)
+    @given(workloads(early=(0, 5, -5, -30), unknown=True))
+    def test_wrong_and_missing_estimates(self, workload):
+        """Decides as described all the same, and every job runs."""
+        slots, jobs = workload
+        self.simulate(Counted(slots), jobs, promises=False)
+
+
+class TestShadow(testtools.TestCase):
+    def shadow(self, *runs, now=10.0, head=3):
+        made = cluster(4)
+        for number, (size, until) in enumerate(runs, start=1):
+            made.start(job(number, size), FG, until=until)
+        found = Shadow(made, job(9, head), now)
+        return found.at, found.extra
+
+    def test_when_enough_have_ended(self):
+        self.assertEqual((30.0, 0), self.shadow((1, 20.0), (1, 30.0), (2, 40.0), head=2))
+        self.assertEqual((30.0, 2), self.shadow((1, 20.0), (3, 30.0), head=2))
+
+    def test_all_that_end_together_count(self):
+        self.assertEqual((20.0, 1), self.shadow((2, 20.0), (1, 20.0), head=3))
+
+    def test_who_overran_ends_any_moment(self):
+        self.assertEqual((10.0, 1), self.shadow((2, 5.0), (2, 7.0)))
+
+    def test_without_estimates(self):
+        """Of all slots it leaves what the head does not need."""
+        self.assertEqual((math.inf, 1), self.shadow((2, math.inf), (2, math.inf)))
+        self.assertEqual((math.inf, 1), self.shadow((2, 20.0), (2, math.inf)))
+
+    def test_whoever_ends_before_takes_nothing_away(self):
+        made = cluster(4)
+        made.start(job(1, 3), FG, until=20.0)
+        found = Shadow(made, job(2, 4), 10.0)
+        self.assertEqual(0, found.extra)
+        self.assertTrue(found.admits(job(3, estimate=10.0)))
+        self.assertFalse(found.admits(job(4, estimate=10.5)))
+        self.assertFalse(found.admits(job(5)))
+
+    def test_the_extra_slots_are_given_once(self):
+        made = cluster(4)
+        made.start(job(1, 3), FG, until=20.0)
+        found = Shadow(made, job(2, 3), 10.0)
+        self.assertTrue(found.admits(job(3)))
+        self.assertFalse(found.admits(job(4)))
+
+
+def earliest_place(free, size, duration, begin):
+    """The first time from `begin` on at which a free-slots timeline has room for so long."""
+    while any(free[at] < size for at in range(begin, begin + duration)):
+        begin += 1
+    return begin
+
+
+class TestConservative(testtools.TestCase):
+    @settings(max_examples=100)
+    @given(workloads())
+    def test_every_job_starts_when_it_was_promised_to(self, workload):
+        """With exact estimates a reservation holds from the job's arrival on, whoever comes."""
+        slots, jobs = workload
+        free = [slots] * 1000
+        promised = {}
+        for one, runtime in jobs:
+            begin = earliest_place(free, one.size, runtime, int(one.arrival))
+            for at in range(begin, begin + runtime):
+                free[at] -= one.size
+            promised[one.number] = begin
+
+        def watch(now, queue, running, idle, actions):
+            waiting = [one for one in queue if one.number not in {a.job.number for a in actions}]
+            for action in actions:
+                ahead = any(one.order < action.job.order for one in waiting)
+                waited = action.job.arrival < now
+                how = How.BACKFILLED if ahead else How.RESERVED if waited else How.IMMEDIATE
+                self.assertEqual(how, action.how)
+
+        for made in bodies(slots):
+            begun = Simulation("conservative", made, jobs, watch).run()
+            self.assertEqual(promised, begun)
+
+    @settings(max_examples=60)
+    @given(workloads(early=(0, 5, -5, -30), unknown=True))
+    def test_wrong_and_missing_estimates(self, workload):
+        """Every decision is the plan that is made of what is known then; every job runs."""
+        slots, jobs = workload
+
+        def watch(now, queue, running, idle, actions):
+            self.assertEqual(
+                self.planned(queue, running, idle, now), [action.job.number for action in actions]
+            )
+
+        begun = Simulation("conservative", Counted(slots), jobs, watch).run()
+        self.assertEqual(len(jobs), len(begun))
+
+    @staticmethod
+    def planned(queue, running, idle, now):
+        """Who starts now when each in turn gets the first place that the earlier ones leave."""
+        soon = math.nextafter(now, math.inf)
+        # Who overran ends any moment, but has not.
+        taken = [(now, max(until, soon), size) for size, until in running]
+        slots = idle + sum(size for size, _until in running)
+
+        def fits(one, begin):
+            end = begin + one.expected
+            instants = {begin, *(at for at, _until, _size in taken if begin < at < end)}
+            return all(
+                one.size + sum(size for at, until, size in taken if at <= instant < until) <= slots
+                for instant in instants
+            )
+
+        started = []
+        for one in queue:
+            begins = sorted({now, *(until for _at, until, _size in taken if until < math.inf)})
+            begin = next((begin for begin in begins if fits(one, begin)), None)
+            if begin is not None:
+                taken.append((begin, begin + one.expected, one.size))
+            if begin == now:
+                started.append(one.number)
+        return started
+
+
+class TestProfile(testtools.TestCase):
+    @given(
+        st.integers(0, 6),
+        st.lists(st.tuples(st.integers(1, 3), st.integers(0, 30)), max_size=5),
+        st.lists(st.tuples(st.integers(1, 8), st.integers(0, 12)), max_size=8),
+    )
+    def test_against_whole_seconds(self, idle, runs, wanted):
+        now, horizon = 10, 200
+        made = cluster(idle + sum(size for size, _until in runs) or 1)
+        for number, (size, until) in enumerate(runs, start=1):
+            made.start(job(number, size), FG, until=float(now + 1 + until))
+        profile = Profile(made, float(now))
+        free = [made.idle[FG]] * horizon
+        for size, until in runs:
+            for at in range(now + 1 + until, horizon):
+                free[at] += size
+        for size, duration in wanted:
+            begin = profile.earliest(size, float(duration))
+            if size > free[-1]:
+                self.assertEqual(math.inf, begin)
+                continue
+            # No time at all is a place, too, where there is room at that instant.
+            self.assertEqual(earliest_place(free, size, max(1, duration), now), begin)
+            profile.take(begin, float(duration), size)
+            for at in range(int(begin), int(begin) + duration):
+                free[at] -= size
+
+    def test_who_overran_is_not_gone_yet(self):
+        made = cluster(2)
+        made.start(job(1, 2), FG, until=5.0)
+        profile = Profile(made, 10.0)
+        self.assertEqual(math.nextafter(10.0, 11.0), profile.earliest(2, 1.0))
+
+    def test_never(self):
+        made = cluster(2)
+        made.start(job(1), FG)
+        self.assertEqual(math.inf, Profile(made, 0.0).earliest(2, 1.0))
+        self.assertEqual(0.0, Profile(made, 0.0).earliest(1, math.inf))

@@ -1,0 +1,332 @@
+"""The command line: exact output, and one clear line and exit code 2 for every mistake."""
+
+import io
+import json
+import pathlib
+import textwrap
+from contextlib import redirect_stderr, redirect_stdout
+from unittest import mock
+
+import fixtures
+import testtools
+
+from nova_twotier.sim import metrics, tables
+from nova_twotier.sim.cli import main
+from nova_twotier.sim.cli.commands import COMMANDS
+from nova_twotier.sim.workloads import swf
+
+LINE = "{} {} 0 {} {} -1 -1 {} {} -1 1 3 3 -1 -1 -1 -1 -1\n"
+
+
+class CommandCase(testtools.TestCase):
+    #: number, submit, run, processes, requested time; the machine has 2 slots
+    JOBS = ((1, 0, 100, 2, 120), (2, 10, 100, 2, 120), (3, 20, 50, 1, 60))
+
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.source = self.trace("t.swf", *self.JOBS)
+
+    def path(self, name):
+        return str(self.directory / name)
+
+    def trace(self, name, *jobs):
+        lines = (LINE.format(n, at, run, size, size, wanted) for n, at, run, size, wanted in jobs)
+        pathlib.Path(self.path(name)).write_text("; MaxProcs: 2\n" + "".join(lines))
+        return self.path(name)
+
+    def main(self, *args):
+        """Exit code, standard output, standard error."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                code = main([str(arg) for arg in args])
+            except SystemExit as exit_:
+                code = exit_.code
+        return code, out.getvalue(), err.getvalue()
+
+    def works(self, *args):
+        """What it prints."""
+        code, out, err = self.main(*args)
+        self.assertEqual((0, ""), (code, err))
+        return out
+
+    def refused(self, words, *args):
+        code, out, err = self.main(*args)
+        self.assertEqual((2, ""), (code, out), err)
+        self.assertEqual(1, err.count("\n"), err)
+        self.assertTrue(err.startswith("twotier-sim: "), err)
+        self.assertIn(words, err)
+
+
+class TestRun(CommandCase):
+    def run_(self, *args):
+        return self.works("run", self.source, "--policy", "fcfs", "--utilisation", "1-1", *args)
+
+    def test_table(self):
+        columns = ("jobs", "average_wait_seconds", "average_slowdown", "utilisation")
+        shown = [word for column in columns for word in ("-c", column)]
+        self.assertEqual(
+            textwrap.dedent("""\
+            +----------------------+-------+
+            | Field                | Value |
+            +----------------------+-------+
+            | jobs                 | 3     |
+            | average_wait_seconds | 90    |
+            | average_slowdown     | 2.5   |
+            | utilisation          | 0.9   |
+            +----------------------+-------+
+            """),
+            self.run_(*shown),
+        )
+
+    def test_json_has_every_metric(self):
+        row = json.loads(self.run_("-f", "json"))
+        about = ["policy", "workload", "nodes", "load", "seed", "jobs", "rejected"]
+        self.assertEqual([*about, *metrics.names()], list(row))
+        self.assertEqual(("fcfs", 2, 11.25), (row["policy"], row["nodes"], row["load"]))
+        self.assertEqual(520 / 3, row["average_response_seconds"])
+        self.assertEqual((250.0, 0.9), (row["makespan_seconds"], row["allocation_share"]))
+
+    def test_yaml_and_value(self):
+        self.assertEqual("kills_per_job: 0.0\n", self.run_("-f", "yaml", "-c", "kills_per_job"))
+        self.assertEqual("3\n", self.run_("-f", "value", "-c", "jobs"))
+
+    def test_what_has_no_value_is_null(self):
+        lone = self.trace("lone.swf", (1, 0, 100, 1, 100))
+        args = ("run", lone, "--policy", "fcfs", "-c", "load", "-f")
+        self.assertEqual({"load": None}, json.loads(self.works(*args, "json")))
+        self.assertIn("| load  | -     |", self.works(*args, "table"))
+
+    def test_load(self):
+        row = json.loads(self.run_("--load", "0.5", "-f", "json"))
+        self.assertEqual((0.5, 0.0), (row["load"], row["maximum_wait_seconds"]))
+
+    def test_files(self):
+        jobs, schedule = self.path("jobs.parquet"), self.path("schedule.csv")
+        self.run_("--jobs-out", jobs, "--schedule-out", schedule)
+        self.assertEqual([0, 90, 180], list(tables.read(jobs)["wait"]))
+        stays = tables.read(schedule)
+        self.assertEqual(["job", "process", "slot", "tier", "begin", "end"], list(stays))
+        self.assertEqual([1, 1, 2, 2, 3], list(stays["job"]))
+
+    def test_job_larger_than_the_machine(self):
+        source = self.trace("big.swf", *self.JOBS, (4, 30, 50, 9, 60))
+        code, out, err = self.main("run", source, "--policy", "fcfs", "-f", "json")
+        self.assertEqual("twotier-sim: 1 job rejected: needs 9 slots; the cluster has 2\n", err)
+        row = json.loads(out)
+        self.assertEqual((0, 3, 1), (code, row["jobs"], row["rejected"]))
+
+    def test_every_option(self):
+        row = json.loads(
+            self.works(
+                *("run", self.source, "--policy", "cmcbf", "--nodes", "4", "--head", "2"),
+                *("--seed", "3", "--slots", "2", "--tiers", "2", "--utilisation", "0.2-0.8"),
+                *("--cpu-error", "none", "--no-closing", "--threshold", "0.9"),
+                *("--exact-estimates", "--progress", "jss", "--reading", "processes=own"),
+                *("--reading", "loss=0,0.1", "--migration-cost", "0", "-f", "json"),
+            )
+        )
+        self.assertEqual((2, 4, 3), (row["jobs"], row["nodes"], row["seed"]))
+
+
+class TestCompare(CommandCase):
+    def test_table(self):
+        self.assertEqual(
+            textwrap.dedent("""\
+            +--------+----------------------+-------------+
+            | policy | average_wait_seconds | utilisation |
+            +--------+----------------------+-------------+
+            | fcfs   | 90                   | 0.9         |
+            | easy   | 90                   | 0.9         |
+            +--------+----------------------+-------------+
+            """),
+            self.works(
+                *("compare", self.source, "--policy", "fcfs,easy", "--utilisation", "1-1"),
+                *("--jobs", "1", "-c", "policy", "-c", "average_wait_seconds", "-c", "utilisation"),
+            ),
+        )
+
+    def test_key_metrics_and_all(self):
+        args = ("compare", self.source, "--policy", "fcfs", "--jobs", "1", "-f", "csv")
+        header = self.works(*args).splitlines()[0]
+        self.assertTrue(header.startswith('"policy","average_wait_seconds"'), header)
+        (row,) = json.loads(self.works(*args[:-1], "json", "--long"))
+        self.assertEqual(set(metrics.names()), set(metrics.names()) & set(row))
+
+    def test_rejected_jobs(self):
+        source = self.trace("big.swf", *self.JOBS, (4, 30, 50, 9, 60))
+        code, _out, err = self.main("compare", source, "--policy", "fcfs,easy", "--jobs", "1")
+        self.assertEqual(0, code)
+        self.assertIn("1 job rejected in every run: more processes than the 2 slots of", err)
+        self.assertEqual(1, err.count("\n"))
+
+
+class TestSweepAndPlots(CommandCase):
+    def test_sweep_then_plot(self):
+        out = self.path("results")
+        args = ("sweep", self.source, "--policy", "fcfs,easy", "--load", "0.5:0.9:0.2")
+        args += ("--seeds", "2", "--jobs", "1", "--out", out)
+        table = pathlib.Path(out) / "sweep.csv"
+        self.assertEqual(f"12 runs done, 0 were there: {table}\n", self.works(*args))
+        self.assertEqual(f"0 runs done, 12 were there: {table}\n", self.works(*args))
+        for results in (out, table):
+            picture = self.path("load.png")
+            args = ("plot", "load", results, "--metric", "average_response_seconds", "--log")
+            self.works(*args, "--policy", "easy", "--where", "seed=1", "--out", picture)
+            self.assertTrue(pathlib.Path(picture).exists())
+
+    def test_schedule_then_plots(self):
+        schedule = self.path("schedule.csv")
+        self.works("run", self.source, "--policy", "fcfs", "--schedule-out", schedule)
+        for plot, options in (("gantt", ("--slots", "0-1")), ("utilisation", ("--nodes", "2"))):
+            picture, page = self.path(f"{plot}.png"), self.path(f"{plot}.html")
+            args = ("--begin", "10", "--end", "240", "--out", picture, "--out", page)
+            self.works("plot", plot, schedule, *options, *args)
+            self.assertTrue(pathlib.Path(picture).exists() and pathlib.Path(page).exists())
+
+    def test_plot_mistakes(self):
+        schedule = self.path("schedule.csv")
+        self.works("run", self.source, "--policy", "fcfs", "--schedule-out", schedule)
+        out = self.path("a.png")
+        for words, args in (
+            ("a plot is a file that ends in", ("gantt", schedule, "--out", "a.pdf")),
+            ("No such file or directory", ("gantt", self.path("no.csv"), "--out", out)),
+            ("it is not that of a sweep", ("load", schedule, "--out", out)),
+            ("nothing runs on slots 5 to 7", ("gantt", schedule, "--slots", "5-7", "--out", out)),
+            ("has no finished runs", ("load", self.directory, "--out", out)),
+            ("must be COLUMN=VALUE", ("load", schedule, "--where", "x", "--out", out)),
+        ):
+            self.refused(words, "plot", *args)
+
+
+class TestWorkload(CommandCase):
+    def test_describe(self):
+        row = json.loads(self.works("workload", "describe", self.source, "-f", "json"))
+        self.assertEqual((3, 2, 11.25), (row["jobs"], row["nodes"], row["load"]))
+
+    def test_convert(self):
+        copy, table = self.path("copy.swf.gz"), self.path("copy.csv")
+        self.works("workload", "convert", self.source, "--head", "2", "--out", copy)
+        self.assertEqual([1, 2], [record.number for record in swf.read(copy).records])
+        args = ("--load", "1", "--exact-estimates", "--out", table)
+        self.works("workload", "convert", self.source, *args)
+        self.assertEqual([0.0, 112.5, 225.0], list(tables.read(table)["arrival"]))
+        self.assertEqual([100, 100, 50], list(tables.read(table)["estimate"]))
+
+    def test_generate(self):
+        first, second = self.path("a.swf"), self.path("b.swf")
+        for path in (first, second):
+            args = ("lublin:50", "--nodes", "32", "--seed", "4", "--out", path)
+            self.works("workload", "generate", *args)
+        self.assertEqual(50, len(swf.read(first).records))
+        texts = [pathlib.Path(path).read_text() for path in (first, second)]
+        self.assertEqual(*texts)
+
+    def test_estimates_of_a_model(self):
+        out = self.path("t.csv")
+        self.works("workload", "generate", "lublin:200+tsafrir", "--out", out)
+        jobs = tables.read(out)
+        self.assertTrue((jobs["estimate"] >= jobs["runtime"]).all())
+        self.assertTrue((jobs["estimate"] > jobs["runtime"]).any())
+
+    def test_fit(self):
+        trace, model = self.path("model.swf"), self.path("model.json")
+        self.works("workload", "generate", "jann:2000", "--out", trace)
+        self.works("workload", "fit", trace, "--out", model)
+        self.assertIsInstance(json.loads(pathlib.Path(model).read_text()), dict)
+
+
+class TestPolicies(CommandCase):
+    def test_list(self):
+        rows = json.loads(self.works("policy", "list", "-f", "json"))
+        first = next(row for row in rows if row["name"] == "fcfs")
+        self.assertEqual("First come, first served.", first["description"])
+        self.assertTrue(all(row["description"] for row in rows))
+
+
+class TestMistakes(CommandCase):
+    def refused_run(self, words, *args):
+        self.refused(words, "run", self.source, "--policy", "fcfs", *args)
+
+    def test_policy_that_does_not_exist(self):
+        for command in ("run", "compare"):
+            args = (command, self.source, "--policy", "nope")
+            self.refused("there is no policy 'nope'; choose one of: ", *args)
+
+    def test_sources(self):
+        for words, source in (
+            ("no.swf", self.path("no.swf")),
+            ("has no jobs", self.trace("empty.swf")),
+            ("field 2 (submit) is -5", self.trace("early.swf", (1, -5, 10, 1, 10))),
+            ("no", "nomodel:10"),
+            ("", "lublin:many"),
+            ("", self.directory),
+        ):
+            self.refused(words, "run", source, "--policy", "fcfs")
+            self.refused(words, "compare", source, "--policy", "fcfs")
+            self.refused(words, "workload", "describe", source)
+
+    def test_options(self):
+        for words, *args in (
+            ("--nodes: '0' must be a whole number, 1 or more", "--nodes", "0"),
+            ("--head: 'all' must be a whole number, 1 or more", "--head", "all"),
+            ("--seed: '-1' must be a whole number, 0 or more", "--seed", "-1"),
+            ("--load: '0' must be a load above 0", "--load", "0"),
+            ("--utilisation: '0.8-0.2' must be LOW-HIGH", "--utilisation", "0.8-0.2"),
+            ("--utilisation: '40-100' must be LOW-HIGH", "--utilisation", "40-100"),
+            ("--cpu-error: 'some' must be 'none' or a number 0 to 1", "--cpu-error", "some"),
+            ("--threshold: '96' must be a number 0 to 1", "--threshold", "96"),
+            ("--migration-cost: '-3' must be a number of seconds", "--migration-cost", "-3"),
+            ("--migration-cost: 'nan' must be a number of seconds", "--migration-cost", "nan"),
+            ("'draw=often': draw is 'often'; choose one of: mean, job", "--reading", "draw=often"),
+            ("'x=1': 'x' is unknown; there are loss", "--reading", "x=1"),
+            ("progress model 'none' is not one of tpds, jss", "--progress", "none"),
+            ("out.txt: a table is a file that ends in .csv", "--jobs-out", "out.txt"),
+            ("unrecognized arguments: --foo", "--foo"),
+            ("invalid choice: 'xml'", "-f", "xml"),
+            ("No recognized column names in ['nope']", "-c", "nope"),
+        ):
+            self.refused_run(words, *args)
+
+    def test_loads_of_a_sweep(self):
+        for loads in ("0.9:0.5:0.1", "0.5:0.9", "0.5:0.9:0", "a", "0.5,,0.6", "0.5:9e9:0.1"):
+            args = ("sweep", self.source, "--policy", "fcfs", "--out", self.path("out"))
+            self.refused("argument --load: ", *args, "--load", loads)
+        self.assertFalse((self.directory / "out").exists())
+
+    def test_output_that_cannot_be_written(self):
+        self.refused_run(
+            "no/jobs.csv: there is no directory ", "--jobs-out", self.path("no/jobs.csv")
+        )
+
+    def test_commands(self):
+        self.refused("there is no command 'rn'; see --help", "rn")
+        self.refused("plot is one of: plot gantt, plot load, plot utilisation", "plot")
+        self.refused("the following arguments are required: SOURCE, --policy", "run")
+
+    def test_a_fault_of_ours_is_called_so(self):
+        with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=KeyError("size")):
+            code, _out, err = self.main("run", self.source, "--policy", "fcfs")
+        self.assertEqual(1, code)
+        self.assertIn("KeyError is a fault of this program; twotier-sim --debug shows where", err)
+
+    def test_debug_raises(self):
+        code, _out, err = self.main("--debug", "run", self.path("no.swf"), "--policy", "fcfs")
+        self.assertEqual(1, code)
+        self.assertIn("Traceback", err)
+
+
+class TestHelp(CommandCase):
+    def test_version(self):
+        self.assertRegex(self.works("--version"), r"^twotier-sim \d+\.\d+\.\d+\n$")
+
+    def test_every_command_and_option_has_help(self):
+        for name in COMMANDS:
+            self.assertIn(f"\n  {name}  ", f"{self.works('--help')}")
+            text = self.works(*name.split(), "--help")
+            self.assertEqual(text, self.works("help", *name.split()))
+            self.assertIn(f"usage: twotier-sim {name} [-h]", text)
+
+    def test_without_arguments(self):
+        self.assertEqual(self.works("--help"), self.works())

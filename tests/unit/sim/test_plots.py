@@ -1,0 +1,212 @@
+"""Plots: what is drawn, and that files come out of it."""
+
+import itertools
+import pathlib
+
+import fixtures
+import numpy
+import pandas
+import testtools
+
+from nova_twotier.sim.plots import files, gantt, load, palette, utilisation, words
+from tests.unit.sim.result_builders import runs, schedule
+
+PNG = b"\x89PNG\r\n"
+
+
+def stays(*rows):
+    return pandas.DataFrame(rows, columns=["job", "process", "slot", "tier", "begin", "end"])
+
+
+class TestLoad(testtools.TestCase):
+    def test_mean_and_spread_over_seeds(self):
+        chart = load.of(runs(policies=("easy",), loads=(0.52,)), "average_bounded_slowdown")
+        (curve,) = chart.curves
+        self.assertEqual(("easy", (0.52,)), (curve.policy, curve.loads))
+        self.assertAlmostEqual(10.0, curve.means[0])
+        self.assertAlmostEqual(1.0, curve.spreads[0])
+        self.assertAlmostEqual(9.0, curve.low[0])
+        self.assertEqual("mean of 3 seeds, band: one standard deviation", chart.note)
+
+    def test_one_seed_has_no_spread(self):
+        chart = load.of(runs(seeds=(0,)), "utilisation")
+        self.assertEqual({0.0}, {spread for curve in chart.curves for spread in curve.spreads})
+        self.assertEqual("one run a point", chart.note)
+
+    def test_policies_in_the_order_asked_for(self):
+        chart = load.of(runs(), "utilisation", ["fcfs", "cmcbf"])
+        self.assertEqual(["fcfs", "cmcbf"], [curve.policy for curve in chart.curves])
+
+    def assert_refused(self, text, frame, *args):
+        error = self.assertRaises(files.PlotError, load.of, frame, *args)
+        self.assertIn(text, str(error))
+
+    def test_refused(self):
+        self.assert_refused(
+            "there is no metric 'speed'; choose one of: average_wait", runs(), "speed"
+        )
+        self.assert_refused(
+            "the table has no policy 'x', only amcbf,", runs(), "utilisation", ["x"]
+        )
+        self.assert_refused(
+            "no column 'policy'; it is not that of a sweep", schedule(), "utilisation"
+        )
+
+    def test_nought_has_no_logarithm(self):
+        nought = runs().assign(utilisation=0.0)
+        error = self.assertRaises(files.PlotError, load.of, nought, "utilisation", logarithmic=True)
+        self.assertIn("utilisation is never above 0", str(error))
+
+    def test_runs_that_differ_otherwise_are_not_averaged(self):
+        mixed = pandas.concat([runs(), runs().assign(slots=2)])
+        self.assert_refused(
+            "runs of slots 1, 2; choose one with --where slots=", mixed, "utilisation"
+        )
+
+    def test_labels_have_units(self):
+        for metric, label in (
+            ("average_wait_seconds", "average wait (s)"),
+            ("p90_bounded_slowdown", "90th percentile of bounded slowdown"),
+            ("migrations_per_job", "migrations per job"),
+            ("utilisation", "CPU utilisation (fraction of busy cycles)"),
+        ):
+            self.assertEqual(label, words.label(metric))
+
+
+class TestGantt(testtools.TestCase):
+    STAYS = stays(
+        (1, 0, 0, "fg", 0.0, 100.0),
+        (1, 1, 1, "fg", 0.0, 100.0),
+        (1, 2, 3, "fg", 0.0, 100.0),
+        (2, 0, 0, "bg", 10.0, 50.0),
+        (3, 0, 0, "bg", 20.0, 90.0),
+        (4, 0, 0, "bg", 50.0, 60.0),
+    )
+
+    def test_background_stays_that_overlap_have_lanes_of_their_own(self):
+        chart = gantt.of(self.STAYS)
+        lanes = {(bar.job, bar.slot): (bar.front, bar.lane) for bar in chart.bars}
+        self.assertEqual(
+            {
+                (1, 0): (True, 0),
+                (1, 1): (True, 0),
+                (1, 3): (True, 0),
+                (2, 0): (False, 0),
+                (3, 0): (False, 1),
+                (4, 0): (False, 0),
+            },
+            lanes,
+        )
+        self.assertEqual((1, 2), (chart.fronts, chart.backs))
+
+    def test_no_two_bars_overlap(self):
+        chart = gantt.of(schedule(slots=6, jobs=60, background=3))
+        bars = sorted(chart.bars, key=lambda bar: (chart.box(bar), bar.begin))
+        for one, other in itertools.pairwise(bars):
+            if chart.box(one) == chart.box(other):
+                self.assertLessEqual(one.end, other.begin)
+
+    def test_boxes_stay_in_their_slot(self):
+        chart = gantt.of(schedule(background=2))
+        for bar in chart.bars:
+            top, height = chart.box(bar)
+            self.assertTrue(bar.slot <= top and top + height <= bar.slot + 1)
+
+    def test_window(self):
+        chart = gantt.of(self.STAYS, begin=30, end=55, slots=(0, 1))
+        self.assertEqual((0, 1), chart.slots)
+        self.assertEqual(
+            [(1, 30, 55), (1, 30, 55), (2, 30, 50), (3, 30, 55), (4, 50, 55)],
+            sorted((bar.job, bar.begin, bar.end) for bar in chart.bars),
+        )
+
+    def test_one_number_a_block_of_slots(self):
+        labelled = [(bar.job, bar.slot) for bar in gantt.of(self.STAYS).labelled()]
+        self.assertEqual([(1, 1), (1, 3), (2, 0), (3, 0), (4, 0)], sorted(labelled))
+
+    def test_host_with_several_slots(self):
+        chart = gantt.of(stays(*((1, n, n // 4, "fg", 0.0, 9.0) for n in range(8))))
+        self.assertEqual((4, "host"), (chart.fronts, chart.row))
+        self.assertEqual("hosts: 2, jobs: 1; numbers in the bars are job numbers", chart.note)
+        self.assertEqual(1, len(list(chart.labelled())))
+
+    def test_refused(self):
+        for words_, frame, window in (
+            (
+                "nothing runs on slots 0 to 3 from 200 to 300 s",
+                self.STAYS,
+                {"begin": 200, "end": 300},
+            ),
+            ("no column 'job'; it is not a schedule", runs(), {}),
+            ("the schedule is empty", self.STAYS[:0], {}),
+        ):
+            error = self.assertRaises(files.PlotError, gantt.of, frame, **window)
+            self.assertIn(words_, str(error))
+
+
+class TestUtilisation(testtools.TestCase):
+    def test_every_change_of_a_short_schedule(self):
+        chart = utilisation.of(TestGantt.STAYS, slots=4)
+        front, back = chart.curves
+        self.assertEqual([0, 100], front.times.tolist())
+        self.assertEqual([3], front.counts.tolist())
+        self.assertEqual([0, 10, 20, 50, 60, 90, 100], back.times.tolist())
+        self.assertEqual([0, 1, 2, 2, 1, 0], back.counts.tolist())
+        self.assertAlmostEqual(1.2, back.mean)
+        self.assertEqual("4 slots; every change is drawn", chart.note)
+
+    def test_means_of_a_long_one(self):
+        frame = schedule(slots=16, jobs=3000)
+        chart = utilisation.of(frame)
+        front = frame[frame["tier"] == "fg"]
+        mean = (front["end"] - front["begin"]).sum() / (chart.end - chart.begin)
+        self.assertAlmostEqual(mean, chart.curves[0].mean, 6)
+        self.assertEqual(utilisation.PARTS, len(chart.curves[0].counts))
+        self.assertLessEqual(numpy.max(chart.curves[0].counts), 16.000001)
+
+    def test_empty_window(self):
+        error = self.assertRaises(
+            files.PlotError, utilisation.of, TestGantt.STAYS, begin=50.0, end=50.0
+        )
+        self.assertEqual("the window from 50 to 50 s is empty", str(error))
+
+
+class TestFiles(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def charts(self):
+        yield "load", load.of(runs(), "average_bounded_slowdown", logarithmic=True)
+        yield "gantt", gantt.of(schedule(background=2))
+        yield "utilisation", utilisation.of(schedule())
+
+    def test_pictures(self):
+        for name, chart in self.charts():
+            path = self.directory / f"{name}.png"
+            files.draw(chart, path)
+            data = path.read_bytes()
+            self.assertTrue(data.startswith(PNG))
+            self.assertGreater(len(data), 20_000)
+
+    def test_pages_hold_plotly_once_and_need_no_network(self):
+        for name, chart in self.charts():
+            path = self.directory / f"{name}.html"
+            files.draw(chart, path)
+            text = path.read_text()
+            self.assertEqual(1, text.count("plotly.js v"), name)
+            self.assertNotIn("<script src=", text)
+
+    def test_other_suffix(self):
+        error = self.assertRaises(files.PlotError, files.checked, "a.pdf")
+        self.assertEqual("a.pdf: a plot is a file that ends in .png or .html", str(error))
+
+
+class TestPalette(testtools.TestCase):
+    def test_neighbours_differ(self):
+        period = len(palette.HUES) * len(palette.DEPTHS)
+        self.assertEqual(period, len({palette.job(number) for number in range(period)}))
+
+    def test_ink_is_read_on_every_job(self):
+        self.assertEqual("#ffffff", palette.ink(palette.BLUE))
+        self.assertEqual(palette.BLACK, palette.ink(palette.YELLOW))
