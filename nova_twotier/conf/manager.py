@@ -20,9 +20,9 @@ OPTS = [
     cfg.StrOpt(
         "policy",
         default="amcbf",
-        choices=sorted(policies.POLICIES),
+        choices=sorted(name for name, policy in policies.POLICIES.items() if not policy.kills),
         help="""
-Scheduling policy.
+Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) are for the simulator only so far.
 
 Example: amcbf
 """,

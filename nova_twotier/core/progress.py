@@ -46,8 +46,10 @@ class Progress:
 
     :param loss: bounds of the uniform loss; its mean counts.
     :param eff_single: bounds of the uniform efficiency of a single-process job.
-    :param eff_parallel: mean, deviation, and bounds of the normal efficiency of the others.
+    :param eff_parallel: mean, deviation, and bounds of the normal efficiency of the others; what
+        is outside of them is drawn anew.
     :param floor: lower bound of the idle share (TPDS 2013, section 5.1).
+    :raises InvalidModel: if bounds are in the wrong order, or do not hold their mean.
     """
 
     loss: tuple[float, float] = (0.0, 0.037)
@@ -56,6 +58,12 @@ class Progress:
     floor: float = 0.04
     processes: Processes = Processes.SLOWEST
     draw: Draw = Draw.MEAN
+
+    def __post_init__(self):
+        for name in ("loss", "eff_single", "eff_parallel"):
+            *_, low, high = bounds = getattr(self, name)
+            if low > high or (len(bounds) > 2 and not low <= bounds[0] <= high):
+                raise InvalidModel(f"{name} is {bounds}; its bounds must hold what they bound")
 
     @cached_property
     def disturbed(self) -> float:
@@ -68,12 +76,13 @@ class Progress:
 
     @cached_property
     def mean_parallel(self) -> float:
-        """Of the normal distribution with what is outside of the bounds at the bounds."""
+        """Of the normal distribution within its bounds."""
         mean, deviation, low, high = self.eff_parallel
-        normal, unit = NormalDist(mean, deviation), NormalDist()
-        below, above = normal.cdf(low), 1 - normal.cdf(high)
-        dense = unit.pdf((low - mean) / deviation) - unit.pdf((high - mean) / deviation)
-        return low * below + high * above + mean * (1 - below - above) + deviation * dense
+        if not deviation:
+            return mean
+        normal = NormalDist(mean, deviation)
+        dense = normal.pdf(low) - normal.pdf(high)
+        return mean + deviation**2 * dense / (normal.cdf(high) - normal.cdf(low))
 
     def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
         """Of a job of `size` processes that enters the background: one, or one for each."""
@@ -89,7 +98,10 @@ class Progress:
         if size == 1:
             return rng.uniform(*self.eff_single)
         mean, deviation, low, high = self.eff_parallel
-        return min(max(rng.gauss(mean, deviation), low), high)
+        while True:
+            drawn = rng.gauss(mean, deviation)
+            if low <= drawn <= high:
+                return drawn
 
     def background(
         self, idle: Sequence[float], cpu: Sequence[float], eff: float | list[float]
@@ -173,7 +185,11 @@ def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
     for field in values:
         if field not in known:
             raise InvalidModel(f"{name}: {field!r} is unknown; there are {', '.join(known)}")
-    return replace(base, **{field: _checked(field, values[field], name) for field in values})
+    checked = {field: _checked(field, values[field], name) for field in values}
+    try:
+        return replace(base, **checked)
+    except InvalidModel as invalid:
+        raise InvalidModel(f"{name}: {invalid}") from None
 
 
 def _checked(field: str, value: object, name: str) -> object:

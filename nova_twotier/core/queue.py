@@ -1,6 +1,7 @@
 """The waiting jobs: by arrival, and by size, so that a pass does not look at each of them."""
 
 import heapq
+import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -53,6 +54,14 @@ class Queue:
         return number in self._jobs
 
     @property
+    def smallest_size(self) -> int:
+        """Processes of the smallest job.
+
+        :raises IndexError: if nothing waits.
+        """
+        return self._sizes[0]
+
+    @property
     def smallest_job(self) -> Job:
         """The job of the fewest processes, the earliest of them.
 
@@ -97,6 +106,11 @@ class Queue:
         """The earliest job of each size up to the `largest`."""
         sizes = self._sizes[: bisect_right(self._sizes, largest)]
         return [self._jobs[self._of_size[size][0][1]] for size in sizes]
+
+    def earliest_above(self, size: int) -> Order:
+        """The position of the earliest job that is larger than `size`; infinite without one."""
+        sizes = self._sizes[bisect_right(self._sizes, size) :]
+        return min((self._of_size[larger][0] for larger in sizes), default=(math.inf, 0))
 
     def next_of_size(self, size: int, order: Order) -> Job | None:
         """The earliest job of `size` that arrived after `order`."""

@@ -149,7 +149,9 @@ def collect(directory: str | pathlib.Path) -> pandas.DataFrame:
 
 def workload_of(point: Point):
     """The workload of a point; the last ones stay in memory for the next points."""
-    workload = _workload(point.source, point.nodes, point.head, point.scenario.seed)
+    # A trace is the same with every seed: it is read once.
+    seed = 0 if _is_file(point.source) else point.scenario.seed
+    workload = _workload(point.source, point.nodes, point.head, seed)
     return workload if point.load is None else workload.scaled(point.load)
 
 

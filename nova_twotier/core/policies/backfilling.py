@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import FG, Action, How, Start
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.policy import Policy, in_turn
+from nova_twotier.core.policies.policy import IMMEDIATE, Policy, in_turn
 from nova_twotier.core.policies.profile import Profile
 from nova_twotier.core.policies.shadow import Shadow
 from nova_twotier.core.queue import Queue
@@ -26,42 +26,39 @@ class Backfilling(Policy):
         return queue[0]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        cluster, queue = snapshot.cluster, snapshot.queue
-        idle = cluster.idle
-        actions = []
-        if not queue:
+        queue, idle = snapshot.queue, snapshot.cluster.idle
+        actions: list[Action] = []
+        if not queue or queue.smallest_size > idle[FG]:
             return actions
-
-        def start(job: Job) -> None:
-            queue.remove(job)
-            run = cluster.start(job, FG, until=now + job.expected)
-            how = in_turn(queue, job)
-            if self.depth and how is How.IMMEDIATE and job.arrival < now:
-                how = How.RESERVED
-            actions.append(Start(job, FG, run.hosts, how))
-
         while queue and (job := self.first(queue)).size <= idle[FG]:
-            start(job)
-        if self.depth and queue and idle[FG]:
+            actions.append(self._start(job, snapshot, now))
+        if self.depth and queue and queue.smallest_size <= idle[FG]:
             backfill = self._beside_head if self.depth == 1 else self._beside_all
-            backfill(snapshot, now, start)
+            backfill(snapshot, now, actions)
         return actions
 
-    def _beside_head(self, snapshot, now, start) -> None:
-        idle, queue = snapshot.cluster.idle, snapshot.queue
-        if queue.smallest_job.size > idle[FG]:
-            return
-        shadow = Shadow(snapshot.cluster, queue[0], now)
-        for job in queue.fitting(idle, FG, shadow.could_admit):
-            if shadow.admits(job):
-                start(job)
+    def _start(self, job: Job, snapshot: Snapshot, now: float) -> Start:
+        snapshot.queue.remove(job)
+        run = snapshot.cluster.start(job, FG, until=now + job.expected)
+        how = in_turn(snapshot.queue, job)
+        if self.depth and how is IMMEDIATE and job.arrival < now:
+            how = How.RESERVED
+        return Start(job, FG, run.hosts, how)
 
-    def _beside_all(self, snapshot, now, start) -> None:
+    def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
+        """Backfill whatever does not delay the head."""
+        shadow = Shadow(snapshot.cluster, snapshot.queue[0], now)
+        for job in snapshot.queue.fitting(snapshot.cluster.idle, FG, shadow.could_admit):
+            if shadow.admits(job):
+                actions.append(self._start(job, snapshot, now))
+
+    def _beside_all(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
+        """Backfill whatever does not delay any earlier arrival."""
         profile = Profile(snapshot.cluster, now)
         for job in snapshot.queue:
             begin = profile.earliest(job.size, job.expected)
             if begin == now and snapshot.cluster.fits(job, FG):
-                start(job)
+                actions.append(self._start(job, snapshot, now))
             if begin < math.inf:
                 profile.take(begin, job.expected, job.size)
             if not snapshot.cluster.idle[FG]:

@@ -25,11 +25,14 @@ class Play:
         self._jobs: dict[int, Job] = {}
 
     def remove(self, job: Job, by: Job | None = None) -> Run:
-        """Take a job off its slots, to be started again or to wait; `by` is who preempts it."""
+        """Take a job off its slots, to be started again or to wait.
+
+        `by` is who preempts it; if it loses both tiers in turn, the first one counts.
+        """
         run = self.cluster.remove(job)
         self._touch(job, run)
         if by is not None:
-            self._preemptor[job.number] = by
+            self._preemptor.setdefault(job.number, by)
         return run
 
     def wait(self, job: Job) -> None:

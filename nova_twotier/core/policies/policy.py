@@ -15,6 +15,8 @@ class Policy(ABC):
     name: ClassVar[str]
     #: Tiers that it makes use of; three stand for any number.
     tiers: ClassVar[int] = 1
+    #: Whether it kills jobs, so that their work is lost.
+    kills: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """The actions that follow from `event`, in the order in which they can be carried out.
@@ -35,6 +37,9 @@ class Policy(ABC):
         """Why `job` of the queue waits, in words for its owner."""
 
 
+IMMEDIATE, BACKFILLED = How.IMMEDIATE, How.BACKFILLED
+
+
 def in_turn(queue: Queue, job: Job) -> How:
     """How a job that has just left the queue starts: in its turn, or past an earlier arrival."""
-    return How.BACKFILLED if queue.passed_by(job) else How.IMMEDIATE
+    return BACKFILLED if queue.passed_by(job) else IMMEDIATE

@@ -42,7 +42,7 @@ def select(
     result = Selection()
     head = True
     while (job := candidates.next()) is not None:
-        if job.size > idle and (head or not only_head):
+        if job.size > idle and (not only_head or (head and job.order < candidates.hopeless)):
             victims = held.victims(job, idle)
             for victim in victims:
                 held.remove(victim)
@@ -74,9 +74,13 @@ class _Candidates:
         self._queue = queue
         #: Jobs in the background by size, then by arrival.
         self._rising: dict[int, list[Job]] = {}
+        #: The position of the earliest that could never get enough slots.
+        self.hopeless = queue.earliest_above(largest)
         first = {job.size: job for job in queue.first_of_each_size(largest)}
         for job in rising:
-            if job.size <= largest:
+            if job.size > largest:
+                self.hopeless = min(self.hopeless, job.order)
+            else:
                 alike = self._rising.setdefault(job.size, [])
                 alike.append(job)
                 if len(alike) == 1 and first.setdefault(job.size, job).order > job.order:

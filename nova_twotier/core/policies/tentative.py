@@ -23,6 +23,7 @@ class Tentative(Policy):
     """
 
     tiers = 2
+    kills = True
     aggressive: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:

@@ -10,6 +10,7 @@ COMMANDS = {
     "plot load": "plot_load:PlotLoad",
     "plot utilisation": "plot_utilisation:PlotUtilisation",
     "policy list": "policy_list:PolicyList",
+    "reproduce": "reproduce:Reproduce",
     "run": "run:Run",
     "sweep": "sweep:Sweep",
     "workload convert": "workload_convert:WorkloadConvert",

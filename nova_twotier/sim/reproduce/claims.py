@@ -1,34 +1,19 @@
-"""What a paper says of its results in words, and whether ours agree.
+"""What a paper says of its results in words."""
 
-A claim's `measure` turns results into a number or a word of ours and whether the claim holds with
-it: None where the runs cannot tell. The functions below make such measures. A point is a workload
-at a load; "in most cases" is at more than half of the points and metrics.
-"""
-
-import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import pandas
-
-from nova_twotier.sim.reproduce.results import Loads, Results
-
-AVERAGES = ("average_wait_seconds", "average_bounded_slowdown")
-EXTREMES = ("maximum_wait_seconds", "maximum_bounded_slowdown")
-#: TPDS 2013 looks at the response time where JSS 2015 looks at the wait.
-RESPONSES = ("average_response_seconds", "average_bounded_slowdown")
+from nova_twotier.sim.reproduce.results import Results
 
 
 class Finding(NamedTuple):
-    """What our runs say of a claim."""
+    """A number or a word of ours, and whether the claim holds; None where the runs cannot tell."""
 
     ours: float | str | None
     holds: bool | None
 
 
-#: Where the runs cannot tell.
 UNTESTED = Finding(None, None)
 
 Measure = Callable[[Results], Finding]
@@ -41,7 +26,8 @@ class Claim:
     :param source: where it stands.
     :param paper: the printed number, or the statement in a word.
     :param criterion: when we say that it holds.
-    :param unit: of both numbers.
+    :param measure: what our runs say of it.
+    :param unit: of the numbers among them.
     """
 
     text: str
@@ -50,238 +36,3 @@ class Claim:
     criterion: str
     measure: Measure
     unit: str = ""
-
-
-def better(
-    winners: Sequence[str],
-    losers: Sequence[str],
-    metrics: Sequence[str],
-    *,
-    place: str | None = None,
-    loads: Loads | None = None,
-    most: bool = False,
-    higher: bool = False,
-) -> Measure:
-    """Whether each winner is better than each loser everywhere, or in most cases.
-
-    :param higher: whether the higher value is the better one.
-    """
-
-    def measure(results: Results) -> Finding:
-        wins, total = _wins(results, winners, losers, metrics, place, loads, higher)
-        if not total:
-            return UNTESTED
-        return Finding(f"{wins} of {total}", 2 * wins > total if most else wins == total)
-
-    return measure
-
-
-def improvement(
-    series: str,
-    base: str,
-    metric: str,
-    paper: float,
-    within: float,
-    *,
-    place: str | None = None,
-) -> Measure:
-    """By how many per cent the metric is below the base's, on average over the points.
-
-    :param within: percentage points from the paper's number in which the claim holds.
-    """
-
-    def measure(results: Results) -> Finding:
-        ours = _improvement(results, series, base, metric, place)
-        return UNTESTED if math.isnan(ours) else Finding(ours, abs(ours - paper) <= within)
-
-    return measure
-
-
-def at_least(
-    least: float, series: str, base: str, metric: str, *, place: str | None = None
-) -> Measure:
-    """Whether the metric is on average at least so many per cent below the base's."""
-
-    def measure(results: Results) -> Finding:
-        ours = _improvement(results, series, base, metric, place)
-        return UNTESTED if math.isnan(ours) else Finding(ours, ours >= least)
-
-    return measure
-
-
-def more_improved(
-    series: str, base: str, by: str, than: str, *, place: str | None = None
-) -> Measure:
-    """Whether one metric is improved by more than another; the difference in percentage points."""
-
-    def measure(results: Results) -> Finding:
-        ours, other = (_improvement(results, series, base, m, place) for m in (by, than))
-        gain = ours - other
-        return UNTESTED if math.isnan(gain) else Finding(gain, gain > 0)
-
-    return measure
-
-
-def more_improved_in(series: str, base: str, metric: str, place: str, than: str) -> Measure:
-    """The same for one metric in two places."""
-
-    def measure(results: Results) -> Finding:
-        ours, other = (_improvement(results, series, base, metric, at) for at in (place, than))
-        gain = ours - other
-        return UNTESTED if math.isnan(gain) else Finding(gain, gain > 0)
-
-    return measure
-
-
-def gain(
-    series: Sequence[str], base: str, metric: str, paper: float, within: float, *, place: str
-) -> Measure:
-    """By how many per cent the best of the series is above the base at most, where higher is better.
-
-    :param within: percentage points from the paper's number in which the claim holds.
-    """
-
-    def measure(results: Results) -> Finding:
-        means = results.means(metric, place)
-        ours = (100 * (means[list(series)].max(axis=1) / means[base] - 1)).max()
-        return UNTESTED if math.isnan(ours) else Finding(ours, abs(ours - paper) <= within)
-
-    return measure
-
-
-def at_most_times(
-    limit: float,
-    series: str,
-    base: str,
-    metric: str,
-    *,
-    place: str | None = None,
-    loads: Loads | None = None,
-) -> Measure:
-    """Whether the metric is nowhere more than `limit` times the base's; the greatest ratio."""
-
-    def measure(results: Results) -> Finding:
-        means = results.means(metric, place, loads)
-        ours = (means[series] / means[base]).max()
-        return UNTESTED if math.isnan(ours) else Finding(ours, ours <= limit)
-
-    return measure
-
-
-def only_above(limit: float, winner: str, loser: str, metric: str, *, place: str) -> Measure:
-    """Whether the winner is better at no load up to the limit; the first at which it is."""
-
-    def measure(results: Results) -> Finding:
-        means = results.means(metric, place)
-        loads = means.index.get_level_values("load")
-        if not (loads <= limit).any():
-            return UNTESTED
-        first = loads[means[winner] < means[loser]].min()
-        return Finding("never", True) if math.isnan(first) else Finding(first, first > limit)
-
-    return measure
-
-
-def ordered(series: Sequence[str], metric: str, *, place: str | None = None) -> Measure:
-    """Whether the metric, averaged over the points, grows from each series to the next."""
-
-    def measure(results: Results) -> Finding:
-        means = results.means(metric, place)[list(series)].mean()
-        steps = [after > before for before, after in itertools.pairwise(means)]
-        if means.isna().any() or not steps:
-            return UNTESTED
-        return Finding(f"{sum(steps)} of {len(steps)} steps", all(steps))
-
-    return measure
-
-
-def grows(series: str, metric: str, *, place: str, least: float) -> Measure:
-    """Whether the metric grows with the load: Spearman's correlation, from `least` on."""
-
-    def measure(results: Results) -> Finding:
-        points = results.means(metric, place)[series].dropna()
-        loads = pandas.Series(points.index.get_level_values("load"), index=points.index)
-        ours = points.corr(loads, method="spearman")
-        return UNTESTED if math.isnan(ours) else Finding(ours, ours >= least)
-
-    return measure
-
-
-def peaks_inside(series: str, metric: str, *, place: str) -> Measure:
-    """Whether the metric is highest neither at the lowest nor at the highest load."""
-
-    def measure(results: Results) -> Finding:
-        points = results.means(metric, place)[series].dropna().droplevel("place").sort_index()
-        if len(points) < 3:
-            return UNTESTED
-        peak = points.idxmax()
-        return Finding(peak, points.index[0] < peak < points.index[-1])
-
-    return measure
-
-
-def larger_in(place: str, than: str, series: str, metric: str) -> Measure:
-    """Whether the metric, averaged over the loads, is larger in one place; the ratio."""
-
-    def measure(results: Results) -> Finding:
-        ours, other = (results.means(metric, at)[series].mean() for at in (place, than))
-        return Finding(ours / other, ours > other) if other > 0 else UNTESTED
-
-    return measure
-
-
-def holds_up_to(
-    least: float,
-    levels: Mapping[float, str],
-    loser: str,
-    metrics: Sequence[str],
-    *,
-    place: str,
-) -> Measure:
-    """The level up to which the series of every level is better in most cases, against `least`.
-
-    :param levels: the series of each level, ascending.
-    """
-
-    def measure(results: Results) -> Finding:
-        reached = None
-        for level, series in levels.items():
-            wins, total = _wins(results, [series], [loser], metrics, place, None, False)
-            if not total:
-                return UNTESTED
-            if 2 * wins <= total:
-                break
-            reached = level
-        return Finding("none", False) if reached is None else Finding(reached, reached >= least)
-
-    return measure
-
-
-def _wins(
-    results: Results,
-    winners: Sequence[str],
-    losers: Sequence[str],
-    metrics: Sequence[str],
-    place: str | None,
-    loads: Loads | None,
-    higher: bool,
-) -> tuple[int, int]:
-    """At how many points, metrics and pairs the winner is better, and how many there are."""
-    wins = total = 0
-    for metric in metrics:
-        means = results.means(metric, place, loads)
-        for winner, loser in itertools.product(winners, losers):
-            pair = means[[winner, loser]].dropna()
-            margin = pair[winner] - pair[loser]
-            wins += int((margin > 0 if higher else margin < 0).sum())
-            total += len(pair)
-    return wins, total
-
-
-def _improvement(
-    results: Results, series: str, base: str, metric: str, place: str | None
-) -> float:
-    """Per cent, on average over the points; NaN without any."""
-    means = results.means(metric, place)
-    # Where nobody waits there is nothing to improve.
-    return float((100 * (1 - means[series] / means[base].where(means[base] > 0))).mean())

@@ -43,3 +43,11 @@ class Number:
     def points(self) -> float:
         """The difference: for what is a percentage already."""
         return self.ours - self.paper
+
+
+def grouped(numbers: Iterable[Number]) -> dict[str, list[Number]]:
+    """The numbers of each group, in order."""
+    groups = {}
+    for number in numbers:
+        groups.setdefault(number.group, []).append(number)
+    return groups

@@ -72,6 +72,9 @@ class TestCounts(testtools.TestCase):
             of_tier.sort(key=lambda run: run.job.order)
             self.assertEqual(of_tier, made.running(tier))
             self.assertEqual(of_tier, list(made.walk(tier)))
+            for host in range(len(made.hosts)):
+                there = [run for run in of_tier if host in run.hosts]
+                self.assertEqual(there, made.on(tier, host))
         self.assertEqual([run for run in made.running(FG) if made.frees(run)], made.evictable())
         overfull = [host for host in range(len(made.hosts)) if made.overfull(host)]
         self.assertEqual(overfull, made.overdue())

@@ -1,6 +1,7 @@
 """What every policy keeps through any history: jobs come and go, hosts shrink, runs are pinned."""
 
-import testtools
+import unittest
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -21,11 +22,6 @@ cpus = st.lists(utilisation, min_size=1, max_size=2)
 positions = st.lists(st.integers(0, 9), min_size=1, max_size=4)
 
 
-class Assertions(testtools.TestCase):
-    def runTest(self):
-        """Only its assertions are used."""
-
-
 class History(RuleBasedStateMachine):
     policy = ""
 
@@ -35,7 +31,7 @@ class History(RuleBasedStateMachine):
     )
     def begin(self, shapes, nodes):
         """A cluster of hosts, or of so many nodes of one slot."""
-        self.case = Assertions()
+        self.case = unittest.TestCase()  # for its assertions
         self.number = 0
         self.shapes = [Host(f"host{n}", *shape) for n, shape in enumerate(shapes)]
         self.general = nodes < 2

@@ -126,6 +126,7 @@ class TestNodes(testtools.TestCase):
             self.assertEqual(plain.overfull(index), fast.overfull(index))
             for tier in Tier:
                 self.assertEqual(plain.room(tier, index), fast.room(tier, index))
+                self.assertEqual(plain.on(tier, index), fast.on(tier, index))
                 self.assertEqual(plain.takes(tier, [index]), fast.takes(tier, [index]))
         for tier in Tier:
             self.assertFalse(fast.takes(tier, [0, 0]))

@@ -216,6 +216,39 @@ class TestExamples(testtools.TestCase):
         )
         self.assertEqual([1, 1], [each.by.number for each in actions[:2]])
 
+    def test_the_preemptor_is_who_took_the_foreground(self):
+        """2 falls in place for 1, and has to leave there because 3 closes one of its slots."""
+        made = cluster(1, 1, 1)
+        made.start(job(2, 2), FG, [0, 1])
+        snapshot = Snapshot(made, [job(1, 2), job(3, cpu=1.0)])
+        actions = policies.get("cmcbf").schedule(snapshot, Event.FOREGROUND, 0.0)
+        self.assertEqual(
+            [(Evict, 2), (Start, 1), (Start, 3), (Start, 2)],
+            [(type(each), each.job.number) for each in actions],
+        )
+        self.assertEqual((FG, 1), (actions[0].tier, actions[0].by.number))
+
+    def test_a_pinned_run_is_left_alone(self):
+        """One that could rise, one that would be evicted, one under a slot that closes."""
+        for policy in ("cmcbf", "amcbf", "ktier-cmbf", "ccfcfs", "acfcfs", "cmbf", "ambf"):
+            for number, tier in ((2, FG), (0, BG), (2, BG)):
+                made = cluster(1, 1)
+                made.adopt(Run(job(number), tier, (0,), pinned=True))
+                snapshot = Snapshot(made, [job(1, 2, cpu=1.0), job(3, cpu=1.0)])
+                actions = policies.get(policy).schedule(snapshot, Event.FOREGROUND, 0.0)
+                touched = [action.job.number for action in actions]
+                self.assertNotIn(number, touched, (policy, tier))
+
+    def test_only_the_head_evicts_though_it_cannot_have_enough(self):
+        """A host is down: the head has to wait for it, and the next is not the head for that."""
+        made = Cluster([Host("a", 1), Host("down", 1, enabled=False)])
+        made.start(job(3), FG, [0])
+        made.start(job(4, cpu=0.9), BG, [0])
+        snapshot = Snapshot(made, [job(1, 2), job(2)])
+        for policy in ("ambf", "amcbf"):
+            actions = policies.get(policy).schedule(snapshot, Event.FOREGROUND, 0.0)
+            self.assertEqual([], actions, policy)
+
     def test_unknown_policy(self):
         error = self.assertRaises(policies.UnknownPolicy, policies.get, "sjf")
         self.assertIn(", ".join(sorted(policies.POLICIES)), str(error))

@@ -1,14 +1,18 @@
 """The waiting jobs, against a plain sorted list."""
 
+import math
+from unittest import mock
+
 import testtools
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
+from nova_twotier.core import queue
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Queue
-from tests.unit.core.builders import BG, FG, job
+from tests.unit.core.builders import BG, FG, estimate, job
 
 
 def by_size(jobs):
@@ -29,10 +33,11 @@ class AgainstAList(RuleBasedStateMachine):
         target=inside,
         size=st.integers(1, 6),
         arrival=st.integers(0, 20),
+        expected=estimate,
     )
-    def add(self, size, arrival):
+    def add(self, size, arrival, expected):
         self.number += 1
-        added = Job(self.number, size, float(arrival), (0.5,) * size)
+        added = Job(self.number, size, float(arrival), (0.5,) * size, estimate=expected)
         self.queue.add(added)
         self.model.append(added)
         self.model.sort(key=lambda each: each.order)
@@ -43,7 +48,7 @@ class AgainstAList(RuleBasedStateMachine):
         """So many that they are no longer looked at one by one."""
         if len(self.model) < 120:
             for index in range(count):
-                self.add(1 + index * 7 % 6, index * 13 % 21)
+                self.add(1 + index * 7 % 6, index * 13 % 21, (None, 5.0, 20.0)[index % 3])
 
     @rule(gone=consumes(inside))
     def remove(self, gone):
@@ -62,10 +67,10 @@ class AgainstAList(RuleBasedStateMachine):
         """A caller that starts some of the jobs that it is given, or all of them."""
         idles = {FG: 0, BG: 0, tier: idle}
         given = []
-        queue = self.queue.copy()
-        for index, each in enumerate(queue.fitting(idles, tier)):
+        twin = self.queue.copy()
+        for index, each in enumerate(twin.fitting(idles, tier)):
             if takes >> index % 40 & 1:
-                queue.remove(each)
+                twin.remove(each)
                 idles[tier] -= each.size
             given.append(each)
         expected, left, idle_left = [], [], idle
@@ -79,7 +84,30 @@ class AgainstAList(RuleBasedStateMachine):
             else:
                 left.append(each)
         assert given == expected
-        assert list(queue) == left
+        assert list(twin) == left
+
+    @rule(idle=st.integers(0, 9), extra=st.integers(0, 6), left=estimate)
+    def fitting_with_a_chance(self, idle, extra, left):
+        """A caller that starts small or short jobs, and says beforehand who could be."""
+
+        def chance(size, expected):
+            return size <= extra or expected <= (left or 0.0)
+
+        idles = {FG: idle, BG: 0}
+        started = []
+        for each in self.queue.fitting(idles, FG, chance):
+            if chance(each.size, each.expected):
+                self.queue.remove(each)
+                idles[FG] -= each.size
+                started.append(each)
+        expected = []
+        for each in self.model:
+            if each.size <= idle and chance(each.size, each.expected):
+                idle -= each.size
+                expected.append(each)
+        assert started == expected
+        for each in expected:
+            self.model.remove(each)
 
     @rule(idle=st.integers(0, 9), tier=st.sampled_from(Tier))
     def smallest(self, idle, tier):
@@ -109,6 +137,8 @@ class AgainstAList(RuleBasedStateMachine):
         after = (float(order), self.number // 2)
         following = [each for each in self.model if each.size == size and each.order > after]
         assert self.queue.next_of_size(size, after) == (following[0] if following else None)
+        above = [each.order for each in self.model if each.size > largest]
+        assert self.queue.earliest_above(largest) == (above[0] if above else (math.inf, 0))
         probe = Job(10**6, 1, float(order), (0.5,))
         passed = any(each.order < probe.order for each in self.model)
         assert self.queue.passed_by(probe) is passed
@@ -125,8 +155,26 @@ class AgainstAList(RuleBasedStateMachine):
             assert self.queue[0] == self.model[0]
             assert self.queue[-1] == self.model[-1]
             assert self.queue.smallest_job == by_size(self.model)[0]
+            assert self.queue.smallest_size == self.queue.smallest_job.size
         for twin, model in self.twins:
             assert list(twin) == model
+
+
+class AgainstAListByTurns(AgainstAList):
+    """However few they are, the jobs take turns by size as many do."""
+
+    def __init__(self):
+        super().__init__()
+        patch = mock.patch.object(queue, "_SHORT", -1)
+        patch.start()
+        self.undo = patch.stop
+
+    def teardown(self):
+        self.undo()
+
+
+class TestAgainstAListByTurns(AgainstAListByTurns.TestCase):
+    settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 
 class TestAgainstAList(AgainstAList.TestCase):
@@ -139,20 +187,20 @@ class TestQueue(testtools.TestCase):
         self.assertEqual([first, second, third], list(Queue([third, first, second])))
 
     def test_may_change_while_it_is_walked(self):
-        queue = Queue([job(1), job(2), job(3)])
-        for each in queue:
-            queue.remove(each)
-        self.assertEqual([], list(queue))
+        waiting = Queue([job(1), job(2), job(3)])
+        for each in waiting:
+            waiting.remove(each)
+        self.assertEqual([], list(waiting))
 
     def test_nothing_waits(self):
-        queue = Queue()
-        self.assertFalse(queue)
-        self.assertRaises(IndexError, lambda: queue[0])
-        self.assertRaises(IndexError, lambda: queue.smallest_job)
-        self.assertRaises(KeyError, queue.remove, job(1))
-        self.assertFalse(queue.passed_by(job(1)))
+        waiting = Queue()
+        self.assertFalse(waiting)
+        self.assertRaises(IndexError, lambda: waiting[0])
+        self.assertRaises(IndexError, lambda: waiting.smallest_job)
+        self.assertRaises(KeyError, waiting.remove, job(1))
+        self.assertFalse(waiting.passed_by(job(1)))
 
     def test_a_job_does_not_pass_itself(self):
-        queue = Queue([job(1)])
-        self.assertFalse(queue.passed_by(job(1)))
-        self.assertTrue(queue.passed_by(job(2)))
+        waiting = Queue([job(1)])
+        self.assertFalse(waiting.passed_by(job(1)))
+        self.assertTrue(waiting.passed_by(job(2)))

@@ -2,12 +2,13 @@
 
 import heapq
 import math
+from unittest import mock
 
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nova_twotier.core import policies
+from nova_twotier.core import policies, queue
 from nova_twotier.core.actions import How
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
@@ -156,6 +157,8 @@ class TestEasy(testtools.TestCase):
         slots, jobs = workload
         for made in bodies(slots):
             self.simulate(made, jobs)
+        with mock.patch.object(queue, "_SHORT", -1):
+            self.simulate(Counted(slots), jobs)
 
     @settings(max_examples=100)
     @given(workloads(early=(0, 5, -5, -30), unknown=True))
@@ -163,6 +166,8 @@ class TestEasy(testtools.TestCase):
         """Decides as described all the same, and every job runs."""
         slots, jobs = workload
         self.simulate(Counted(slots), jobs, promises=False)
+        with mock.patch.object(queue, "_SHORT", -1):
+            self.simulate(Counted(slots), jobs, promises=False)
 
 
 class TestShadow(testtools.TestCase):

@@ -1,0 +1,88 @@
+"""The pictures of a report, as PNG."""
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy
+from matplotlib.figure import Figure
+
+from nova_twotier.sim.plots import load, load_png, palette, picture
+from nova_twotier.sim.reproduce.experiment import Plot
+from nova_twotier.sim.reproduce.numbers import Number
+from nova_twotier.sim.reproduce.results import Results
+
+#: Of a group of bars, as a part of the distance between two groups.
+WIDTH = 0.8
+
+
+def against_load(results: Results, plot: Plot) -> bytes:
+    """A metric against the load."""
+    runs = results.shown[results.shown["place"] == plot.place]
+    rows = runs[["place", "series", "load", "seed", plot.metric]].rename(
+        columns={"place": "workload", "series": "policy"}
+    )
+    chart = load.of(
+        rows,
+        plot.metric,
+        list(rows["policy"].unique()),
+        logarithmic=plot.logarithmic and bool((rows[plot.metric] > 0).any()),
+    )
+    stream = io.BytesIO()
+    load_png.draw(chart, stream)
+    return stream.getvalue()
+
+
+def bars(numbers: Sequence[Number], *, logarithmic: bool) -> bytes:
+    """The numbers of one group: ours beside the paper's, a panel a row of the table."""
+    rows = list(dict.fromkeys(number.row for number in numbers))
+    figure = Figure(figsize=(3.4 * len(rows), 3.7), layout="constrained")
+    panels = figure.subplots(1, len(rows), sharey=True, squeeze=False)[0]
+    for axes, row in zip(panels, rows, strict=True):
+        _panel(axes, [number for number in numbers if number.row == row])
+        picture.title(axes, row)
+        picture.grid(axes, "y")
+    panels[0].set_ylabel(numbers[0].group)
+    lowest = min((value for value in _values(numbers) if value > 0), default=0)
+    if logarithmic and lowest:
+        panels[0].set_yscale("log")
+        panels[0].set_ylim(bottom=10 ** math.floor(math.log10(lowest)))
+        panels[0].yaxis.set_major_formatter("{x:g}")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    stream = io.BytesIO()
+    picture.save(figure, stream)
+    return stream.getvalue()
+
+
+def _panel(axes, numbers: Sequence[Number]) -> None:
+    places = numpy.arange(len(numbers))
+    below = [number.ours - number.low for number in numbers]
+    above = [number.high - number.ours for number in numbers]
+    drawn = any(below) or any(above)
+    # Hatched as well: print in grey shall tell them apart.
+    axes.bar(
+        places - WIDTH / 4,
+        [number.paper for number in numbers],
+        WIDTH / 2,
+        color=palette.ORANGE,
+        hatch="///",
+        edgecolor="white",
+        linewidth=0,
+        label="paper",
+    )
+    axes.bar(
+        places + WIDTH / 4,
+        [number.ours for number in numbers],
+        WIDTH / 2,
+        color=palette.BLUE,
+        yerr=[below, above] if drawn else None,
+        error_kw={"capsize": 2, "elinewidth": 1},
+        label="ours (mean; whiskers: least and greatest of the seeds)" if drawn else "ours",
+    )
+    axes.set_xticks(places, [number.column for number in numbers], rotation=40, ha="right")
+
+
+def _values(numbers: Sequence[Number]) -> Iterator[float]:
+    for number in numbers:
+        yield from (number.paper, number.low)

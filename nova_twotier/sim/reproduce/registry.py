@@ -1,0 +1,27 @@
+"""The experiments by name."""
+
+from nova_twotier.sim.reproduce import jss_figures, jss_tables, tpds_figures
+from nova_twotier.sim.reproduce.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        jss_tables.TABLE1,
+        jss_tables.TABLE2,
+        *jss_figures.EXPERIMENTS,
+        *tpds_figures.EXPERIMENTS,
+    )
+}
+
+
+class UnknownExperiment(ValueError):
+    """A name of none; the message says which there are."""
+
+
+def get(name: str) -> Experiment:
+    """:raises UnknownExperiment: if there is none of that name."""
+    if name not in EXPERIMENTS:
+        raise UnknownExperiment(
+            f"there is no experiment {name!r}; choose one of: {', '.join(EXPERIMENTS)}"
+        )
+    return EXPERIMENTS[name]

@@ -1,0 +1,125 @@
+"""The report of an experiment: one HTML file that needs nothing else."""
+
+import base64
+import dataclasses
+import datetime
+import html
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+
+from nova_twotier.core import progress
+from nova_twotier.sim.plots import words
+from nova_twotier.sim.reproduce import pictures, report_tables
+from nova_twotier.sim.reproduce.numbers import grouped
+from nova_twotier.sim.reproduce.runner import Outcome
+from nova_twotier.sim.reproduce.style import STYLE
+
+LIBRARIES = ("numpy", "pandas", "scipy")
+
+
+def page(outcome: Outcome, command: str) -> str:
+    """The whole file.
+
+    :param command: that made it.
+    """
+    experiment = outcome.experiment
+    title = f"{experiment.source}: {experiment.about}"
+    body = [
+        f"<header><p class='paper'>{experiment.name}</p><h1>{html.escape(title)}</h1></header>",
+        _about(outcome, command),
+        *report_tables.numbers(outcome),
+        *report_tables.claims(outcome.findings),
+        *_plots(outcome),
+        *report_tables.means(outcome.results, experiment.plots),
+    ]
+    return (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body>{''.join(body)}</body></html>\n"
+    )
+
+
+def _about(outcome: Outcome, command: str) -> str:
+    """What was run, on what, and what to know about it."""
+    facts = "".join(
+        f"<dt>{name}</dt><dd>{html.escape(value)}</dd>" for name, value in _facts(outcome)
+    )
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in _notes(outcome))
+    return (
+        f"<section><h2>What was run</h2><p><code>{html.escape(command)}</code></p>"
+        f"<dl>{facts}</dl><ul class='notes'>{notes}</ul></section>"
+    )
+
+
+def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    experiment, settings, runs = outcome.experiment, outcome.settings, outcome.results.runs
+    if len(runs):
+        seeds = ", ".join(map(str, range(settings.seeds)))
+        yield (
+            "Simulations",
+            f"{len(runs)}, of which {outcome.done} in this call; means over the seeds {seeds}",
+        )
+        jobs = runs.groupby("place", sort=False)["jobs"].max()
+        yield "Jobs", ", ".join(f"{count:,} of {place}" for place, count in jobs.items())
+    if experiment.plots:
+        yield "Loads", ", ".join(f"{load:g}" for load in settings.loads)
+    if experiment.progress:
+        model = dataclasses.asdict(progress.get(experiment.progress))
+        reading = ", ".join(f"{name} {_plain(value)}" for name, value in model.items())
+        yield "Progress model", f"{experiment.progress}: {reading}"
+    now = datetime.datetime.now().astimezone()
+    yield "Time", f"{_duration(outcome.seconds)} on {os.cpu_count()} cores, {now:%Y-%m-%d %H:%M %Z}"
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    python = platform.python_version()
+    yield (
+        "Versions",
+        f"nova-twotier {metadata.version('nova-twotier')}, Python {python}, {libraries}",
+    )
+
+
+def _notes(outcome: Outcome) -> Iterator[str]:
+    yield from outcome.experiment.notes
+    if outcome.settings.head is not None:
+        yield (
+            f"Only the first {outcome.settings.head} jobs of each workload were taken: a quick "
+            "look, not to be compared with the paper."
+        )
+    runs = outcome.results.runs
+    if len(runs) and runs["rejected"].any():
+        yield f"Up to {runs['rejected'].max()} jobs a run need more slots than there are."
+
+
+def _plots(outcome: Outcome) -> Iterable[str]:
+    wide = [
+        _figure(pictures.bars(numbers, logarithmic=not outcome.experiment.points), group, "wide")
+        for group, numbers in grouped(outcome.numbers).items()
+    ]
+    small = [
+        _figure(
+            pictures.against_load(outcome.results, plot),
+            f"{words.label(plot.metric)}, {plot.place}",
+        )
+        for plot in outcome.experiment.plots
+    ]
+    yield f"<section><h2>Plots</h2><div class='plots'>{''.join(wide + small)}</div></section>"
+
+
+def _figure(picture: bytes, words: str, kind: str = "") -> str:
+    data = base64.b64encode(picture).decode()
+    text = html.escape(words)
+    return (
+        f"<figure class='{kind}'><img alt='{text}' src='data:image/png;base64,{data}'>"
+        f"<figcaption>{text}</figcaption></figure>"
+    )
+
+
+def _plain(value) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

@@ -1,0 +1,150 @@
+"""The tables of a report."""
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+from nova_twotier.sim.plots import words
+from nova_twotier.sim.reproduce.claims import Claim, Finding
+from nova_twotier.sim.reproduce.experiment import Plot
+from nova_twotier.sim.reproduce.numbers import Number, grouped
+from nova_twotier.sim.reproduce.results import Results
+from nova_twotier.sim.reproduce.runner import Outcome
+
+#: Deviations up to the first are close, and above the second far: in per cent, or in points.
+PERCENT = (5.0, 25.0)
+POINTS = (1.0, 5.0)
+
+
+def numbers(outcome: Outcome) -> Iterable[str]:
+    """A table a group: rows and columns as the paper prints them."""
+    if not outcome.numbers:
+        return
+    points = outcome.experiment.points
+    close, far = POINTS if points else PERCENT
+    unit = "percentage points" if points else "%"
+    yield (
+        "<section><h2>Ours beside the paper's</h2><p class='legend'>"
+        "<b>ours</b> (least to greatest of the seeds), the paper's, and the deviation: "
+        f"<span class='chip'>within {close:g} {unit}</span> "
+        f"<span class='chip over'>▲ ours higher</span> "
+        f"<span class='chip under'>▼ ours lower</span>, "
+        f"<span class='chip over far'>▲ bold</span> <span class='chip under far'>▼ bold</span> "
+        f"beyond {far:g} {unit}</p>"
+    )
+    for group, cells in grouped(outcome.numbers).items():
+        yield _table(group, cells, points)
+    yield "</section>"
+
+
+def claims(findings: Sequence[tuple[Claim, Finding]]) -> Iterable[str]:
+    if not findings:
+        return
+    held = sum(finding.holds is True for _claim, finding in findings)
+    rows = "".join(
+        f"<tr><td>{html.escape(claim.text)}<small>{html.escape(claim.source)}; holds if: "
+        f"{html.escape(claim.criterion)}</small></td>"
+        f"<td>{html.escape(amount(claim.paper, claim.unit))}</td>"
+        f"<td><b>{html.escape(amount(finding.ours, claim.unit))}</b></td>"
+        f"<td>{_verdict(finding.holds)}</td></tr>"
+        for claim, finding in findings
+    )
+    yield (
+        f"<section><h2>What the paper says of it</h2><p>{held} of {len(findings)} claims hold. "
+        "The bounds in 'holds if' are ours where the paper speaks in words.</p>"
+        "<table class='claims'><thead><tr><th scope='col'>claim</th><th scope='col'>paper</th>"
+        "<th scope='col'>ours</th><th scope='col'></th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></section>"
+    )
+
+
+def means(results: Results, plots: Sequence[Plot]) -> Iterable[str]:
+    """The numbers behind the plots against load."""
+    if not plots:
+        return
+    tables = []
+    for plot in plots:
+        table = Results(results.shown).means(plot.metric, plot.place).droplevel("place")
+        table = table[list(dict.fromkeys(results.shown["series"]))]
+        head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in table)
+        body = "".join(
+            f"<tr><th scope='row'>{load:g}</th>"
+            + "".join(f"<td>{value:.4g}</td>" for value in row)
+            + "</tr>"
+            for load, row in zip(table.index, table.to_numpy(), strict=True)
+        )
+        caption = html.escape(f"{words.label(plot.metric)}, {plot.place}")
+        tables.append(
+            f"<table class='numbers'><caption>{caption}</caption>"
+            f"<thead><tr><th scope='col'>load</th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    yield (
+        "<section><details><summary>The numbers behind the plots: means over the seeds</summary>"
+        f"{''.join(tables)}</details></section>"
+    )
+
+
+def deviation(number: Number, points: bool) -> str:
+    """In words: `+12.3 %`, `-0.4 points`."""
+    value = number.points if points else number.percent
+    if math.isnan(value):
+        return "-"
+    return f"{value:+.1f} {'points' if points else '%'}"
+
+
+def amount(value: float | str | None, unit: str = "") -> str:
+    """A number or a word of a claim."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    return f"{round(float(value), 2):g} {unit}".strip()
+
+
+def _table(group: str, numbers: Sequence[Number], points: bool) -> str:
+    columns = list(dict.fromkeys(number.column for number in numbers))
+    rows = dict.fromkeys(number.row for number in numbers)
+    cells = {(number.row, number.column): number for number in numbers}
+    head = "".join(f"<th scope='col'>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        f"<tr><th scope='row'>{row}</th>"
+        + "".join(_cell(cells[row, column], points) for column in columns)
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<table class='numbers'><caption>{html.escape(group)}</caption>"
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(number: Number, points: bool) -> str:
+    digits = 0 if isinstance(number.paper, int) else 1
+    spread = (
+        f"<small>{number.low:.{digits}f} to {number.high:.{digits}f}</small>"
+        if number.low < number.high
+        else ""
+    )
+    kind, sign = _kind(number.points if points else number.percent, points)
+    return (
+        f"<td><b>{number.ours:.{digits}f}</b>{spread}"
+        f"<span class='printed'>{number.paper:.{digits}f}</span>"
+        f"<span class='chip{kind}'>{sign}{deviation(number, points)}</span></td>"
+    )
+
+
+def _kind(value: float, points: bool) -> tuple[str, str]:
+    """The classes and the sign of a deviation."""
+    close, far = POINTS if points else PERCENT
+    if math.isnan(value) or abs(value) <= close:
+        return "", ""
+    kind, sign = (" over", "▲ ") if value > 0 else (" under", "▼ ")
+    return kind + (" far" if abs(value) > far else ""), sign
+
+
+def _verdict(holds: bool | None) -> str:
+    if holds is None:
+        return "<span class='chip'>not tested</span>"
+    if holds:
+        return "<span class='chip under far'>✓ holds</span>"
+    return "<span class='chip over far'>✗ does not hold</span>"

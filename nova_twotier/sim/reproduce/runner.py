@@ -1,0 +1,59 @@
+"""Runs an experiment, or takes what is there from an earlier call, and evaluates it."""
+
+import json
+import pathlib
+import time
+from dataclasses import dataclass
+
+import pandas
+
+from nova_twotier.sim import sweep
+from nova_twotier.sim.reproduce.claims import Claim, Finding
+from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
+from nova_twotier.sim.reproduce.numbers import Number
+from nova_twotier.sim.reproduce.results import Results
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an experiment.
+
+    :param done: simulations of this call; the others were there.
+    :param seconds: that this call took.
+    """
+
+    experiment: Experiment
+    settings: Settings
+    results: Results
+    numbers: list[Number]
+    findings: list[tuple[Claim, Finding]]
+    done: int
+    seconds: float
+
+
+def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **options) -> Outcome:
+    """:param options: as `sweep.run` takes them.
+
+    :raises archive.MissingTraces: before anything is run.
+    """
+    begin = time.monotonic()
+    runs = experiment.runs(settings)
+    # A run may serve two series.
+    done = sweep.resume([each.point for each in runs], directory, **options) if runs else 0
+    results = Results(pandas.DataFrame([_row(each, directory) for each in runs]))
+    return Outcome(
+        experiment,
+        settings,
+        results,
+        experiment.numbers(results, settings),
+        [(claim, claim.measure(results)) for claim in experiment.claims],
+        done,
+        time.monotonic() - begin,
+    )
+
+
+def _row(run: Run, directory: pathlib.Path) -> dict:
+    """A finished run: the directory may hold others, of other settings."""
+    path = directory / sweep.RUNS / f"{run.point.key()}.json"
+    about = {"series": run.series, "place": run.place, "shown": run.shown, "load": run.point.load}
+    return json.loads(path.read_text()) | about
