@@ -12,6 +12,10 @@ class Tier(StrEnum):
     FG = "fg"
     BG = "bg"
 
+    @property
+    def other(self) -> "Tier":
+        return BG if self is FG else FG
+
 
 #: By these names in code that runs for every process: to look up a member takes five times longer.
 FG, BG = Tier.FG, Tier.BG

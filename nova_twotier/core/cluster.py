@@ -255,7 +255,7 @@ class Cluster:
         orders = self._orders[run.tier]
         del orders[bisect_left(orders, job.order)]
         if run.until < math.inf and run.tier is FG:
-            del self._ends[bisect_left(self._ends, (run.until, job.number, job.size))]
+            del self._ends[bisect_left(self._ends, (run.until, job.number, run.job.size))]
         self._vacate(run)
         return run
 

@@ -78,7 +78,7 @@ class Nodes(Cluster):
             return self._draw(tier, count, sorted(vacant | beside))
         best = sorted(vacant)
         if len(best) < count:
-            load = self.cpu[BG if tier is FG else FG]
+            load = self.cpu[tier.other]
             best += sorted(sorted(beside), key=load.__getitem__)
             if len(best) < count:
                 raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
@@ -117,7 +117,7 @@ class Nodes(Cluster):
             jobs[host] = None
             cpu[host] = 0.0
         self.busy[tier].difference_update(hosts)
-        other = BG if tier is FG else FG
+        other = tier.other
         shared = self.busy[other].intersection(hosts)
         self._overdue.difference_update(hosts)
         self._beside[other].difference_update(hosts)

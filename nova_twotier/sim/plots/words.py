@@ -10,7 +10,7 @@ UNITS = {
 
 LABELS = {
     "utilisation": "CPU utilisation (fraction of busy cycles)",
-    "allocation_share": "allocated share of the machine",
+    "allocation_share": "share of the machine that does work",
 }
 
 

@@ -153,7 +153,7 @@ def _performance(place: str, wait: float, slowdown: float) -> tuple[Claim, ...]:
             "ACFCFS improves the bounded slowdown by more than the wait",
             "section 4.2 (4)",
             round(slowdown - wait, 1),
-            "more improvement over FCFS, averaged over the loads; the paper's: by subtraction",
+            "more improvement over FCFS, on average over loads; the paper's by subtraction",
             more_improved("ACFCFS", "FCFS", AVERAGES[1], AVERAGES[0]),
             unit="points",
         ),
@@ -260,7 +260,7 @@ EXPERIMENTS = (
                     f"FWload benefits more from ACFCFS than JWload: {words}",
                     "section 4.2 (3)",
                     paper,
-                    "more improvement over FCFS, averaged over the loads; the paper's: by subtraction",
+                    "more improvement over FCFS, on average over loads; the paper's by subtraction",
                     more_improved_in("ACFCFS", "FCFS", metric, "FWload", "JWload"),
                     unit="points",
                 )
