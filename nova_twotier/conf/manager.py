@@ -20,7 +20,11 @@ OPTS = [
     cfg.StrOpt(
         "policy",
         default="amcbf",
-        choices=sorted(name for name, policy in policies.POLICIES.items() if not policy.kills),
+        choices=[
+            (name, policy.__doc__.splitlines()[0])
+            for name, policy in sorted(policies.POLICIES.items())
+            if not policy.kills
+        ],
         help="""
 Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) are for the simulator only so far.
 

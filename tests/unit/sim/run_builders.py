@@ -1,0 +1,170 @@
+"""Small runs: workloads, jobs with utilisations of their own, and a stage without a policy."""
+
+import random
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Nodes
+from nova_twotier.core.progress import Progress
+from nova_twotier.sim import engine
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.workloads.utilisation import Utilisation
+from nova_twotier.sim.workloads.workload import Submission, Workload
+
+# A loaded machine is no failure.
+settings.register_profile("twotier", deadline=None)
+settings.load_profile("twotier")
+
+ONE_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers == 1)
+TWO_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers > 1)
+KILLING = ("acfcfs", "ccfcfs")
+
+#: Numbers that one can reckon with: efficiency 0.5 (0.9 of a single process), no loss.
+PLAIN = Progress(loss=(0.0, 0.0), eff_single=(0.8, 1.0), eff_parallel=(0.5, 0.0, 0.5, 0.5))
+
+
+def workload(nodes, *rows):
+    """Jobs numbered from 1; a row is arrival, size, runtime, and the estimate if it is not exact."""
+    jobs = [
+        Submission(number, float(arrival), size, float(runtime), float(*estimate or (runtime,)))
+        for number, (arrival, size, runtime, *estimate) in enumerate(rows, 1)
+    ]
+    return Workload("t", nodes, tuple(jobs))
+
+
+def jobs(nodes, policy, *rows, **options):
+    """The jobs of a run, by number."""
+    return simulate(workload(nodes, *rows), Scenario(policy, **options)).jobs.set_index("job")
+
+
+def execution(number, arrival, cpu, runtime, estimate=None, true=None):
+    """`cpu` is of each process; `true` differs from it if the scheduler is wrong."""
+    cpu = tuple(cpu)
+    job = Job(number, len(cpu), float(arrival), cpu, runtime if estimate is None else estimate)
+    return Execution(job, tuple(true or job.cpu), float(runtime))
+
+
+def hosts(count):
+    """The general cluster of what `Nodes` is a fast one of."""
+    return Cluster([Host(f"node{index}", 1) for index in range(count)])
+
+
+def stage_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
+    kind = SharedNodes if isinstance(cluster, Nodes) else Shared
+    return kind(cost, cluster, model, random.Random(seed), recorder)
+
+
+def run(policy, cluster, *executions, model=PLAIN, cost=20.0, recorder=None):
+    """The jobs, by number, after a run under a policy."""
+    policy = policies.get(policy) if isinstance(policy, str) else policy
+    if policy.tiers == 1:
+        stage = Stage(cost, recorder)
+    else:
+        stage = stage_on(cluster, model, cost, recorder=recorder)
+    executions = sorted(executions, key=lambda execution: execution.job.order)
+    return {done.job.number: done for done in engine.run(executions, policy, cluster, stage)}
+
+
+class Scene:
+    """A stage and its cluster; the test is the policy."""
+
+    def __init__(self, cluster, stage):
+        self.cluster, self.stage = cluster, stage
+        self.waiting = {}
+        self.ended = {}
+
+    def start(self, now, tier, hosts, execution):
+        self.waiting.setdefault(execution.job.number, execution)
+        self.act(now, Start(execution.job, tier, tuple(hosts), How.IMMEDIATE))
+
+    def move(self, now, execution, tier, hosts):
+        self.act(now, Move(execution.job, tier, execution.hosts, tuple(hosts)))
+
+    def evict(self, now, execution):
+        self.act(now, Evict(execution.job, execution.tier, execution.job))
+
+    def kill(self, now, execution):
+        self.act(now, Kill(execution.job, execution.tier, execution.job))
+
+    def act(self, now, *actions):
+        """Let time pass until `now`, and then do this."""
+        self.until(now)
+        self.cluster.apply(actions)
+        self.stage.carry_out(actions, self.waiting, now)
+        self.stage.settle(now)
+
+    def until(self, now=float("inf")):
+        while (end := self.stage.next_end()) <= now and self.stage.running:
+            if end == float("inf"):
+                break
+            for execution in self.stage.take_ended(end):
+                self.cluster.remove(execution.job)
+                self.ended[execution.job.number] = end
+            self.stage.settle(end)
+
+    def finishes(self):
+        """When each job ends if nothing else happens."""
+        self.until()
+        return self.ended
+
+
+#: Of every reading of the papers.
+READINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "processes": st.sampled_from(("slowest", "own", "mean")),
+        "draw": st.sampled_from(("mean", "job", "process")),
+        "floor": st.sampled_from((0.01, 0.04, 0.3)),
+        "loss": st.sampled_from(((0.0, 0.0), (0.1, 0.3))),
+    },
+)
+UTILISATIONS = st.builds(
+    Utilisation,
+    lowest=st.sampled_from((0.1, 0.4, 0.9)),
+    highest=st.sampled_from((0.9, 1.0)),
+    error=st.sampled_from((0.0, 0.3, None)),
+    closing=st.booleans(),
+)
+
+
+@st.composite
+def workloads(draw, most=14, larger=1):
+    """A few jobs, many of which arrive or end at the same time; some are too large."""
+    nodes = draw(st.integers(1, 7))
+    times = st.one_of(st.sampled_from((0, 10, 20, 60)), st.floats(0, 100).map(lambda t: round(t, 2)))
+    row = st.tuples(
+        st.one_of(st.sampled_from((0, 10, 20)), times),
+        st.integers(1, nodes + larger),
+        times,
+        st.sampled_from((1.0, 1.0, 1.5, 4.0, 0.5)),
+    )
+    rows = draw(st.lists(row, min_size=1, max_size=most))
+    return workload(
+        nodes, *((at, size, runtime, runtime * off) for at, size, runtime, off in rows)
+    )
+
+
+@st.composite
+def scenarios(draw, names=(*ONE_TIER, *TWO_TIER), **fixed):
+    fields = {
+        "policy": draw(st.sampled_from(names)),
+        "slots": draw(st.integers(1, 3)),
+        "tiers": draw(st.sampled_from((None, 1, 2, 3))),
+        "utilisation": draw(UTILISATIONS),
+        "progress": draw(st.sampled_from(("tpds", "jss"))),
+        "reading": draw(READINGS),
+        "migration_cost": draw(st.sampled_from((0.0, 3.5, 20.0))),
+        "exact_estimates": draw(st.booleans()),
+        "seed": draw(st.integers(0, 3)),
+    }
+    return Scenario(**(fields | fixed))
+
+
