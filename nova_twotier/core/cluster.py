@@ -145,6 +145,10 @@ class Cluster:
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]
 
+    def uses(self, tier: Tier) -> bool:
+        """Whether anything runs in the tier."""
+        return bool(self._orders[tier])
+
     def running(self, tier: Tier) -> list[Run]:
         """The runs of a tier in the order of their jobs' arrival."""
         return [self.runs[number] for _arrival, number in self._orders[tier]]

@@ -94,6 +94,8 @@ class SharedNodes(Shared):
                 idle[host] = 1.0
 
     def settle(self, now: float) -> None:
+        if not (self._entered or self._changed[FG] or self._changed[BG]):
+            return
         affected = {job.job.number: job for job in self._entered}
         for tier, other in ((FG, BG), (BG, FG)):
             if nodes := self._changed[tier] & self.cluster.busy[other]:
@@ -101,11 +103,13 @@ class SharedNodes(Shared):
                 affected.update((number, self.running[number]) for number in numbers)
             self._changed[tier].clear()
         self._entered.clear()
+        front, back = self.cluster.busy[FG], self.cluster.busy[BG]
         for job in affected.values():
+            idle = ()
             if job.tier is FG:
-                shared, idle = not self.cluster.busy[BG].isdisjoint(job.hosts), ()
-            elif shared := not self.cluster.busy[FG].isdisjoint(job.hosts):
+                shared = not back.isdisjoint(job.hosts)
+                if job.rate == (self.model.disturbed if shared else 1.0):
+                    continue  # most often, one neighbour followed another
+            elif shared := not front.isdisjoint(job.hosts):
                 idle = list(map(self._idle.__getitem__, job.hosts))
-            else:
-                idle = ()
             self._adjust(job, shared, idle, now)

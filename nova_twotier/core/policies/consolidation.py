@@ -21,6 +21,8 @@ class Consolidation(Policy):
     only_head: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        if not (snapshot.queue or snapshot.cluster.uses(BG)):
+            return []
         play = Play(snapshot)
         # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
         if Event.FOREGROUND in event:
@@ -44,6 +46,8 @@ class Consolidation(Policy):
             cluster.idle[FG],
             self.only_head,
         )
+        if not selection.chosen:
+            return
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
         chosen = {job.number for job in selection.chosen}
         rising = {number: run for number, run in rising.items() if number in chosen}

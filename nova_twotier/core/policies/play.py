@@ -109,8 +109,10 @@ class Play:
 
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, by arrival."""
-        for job in self.queue.fitting(self.cluster.idle, tier):
-            self.start(job, tier)
+        idle = self.cluster.idle
+        if self.queue and self.queue.smallest_size <= idle[tier]:
+            for job in self.queue.fitting(idle, tier):
+                self.start(job, tier)
 
     def fill_tentatively(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
@@ -142,7 +144,8 @@ class Play:
                 (rises if now.tier is FG else falls).append(move)
         starts.sort(key=lambda start: (start.tier is BG, start.job.order))
         for moved in (preemptions, falls, rises):
-            moved.sort(key=lambda action: action.job.order)
+            if len(moved) > 1:
+                moved.sort(key=lambda action: action.job.order)
         return [*preemptions, *falls, *rises, *starts]
 
     def _started(self, run: Run) -> Start:

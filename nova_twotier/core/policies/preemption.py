@@ -42,14 +42,14 @@ def select(
     result = Selection()
     head = True
     while (job := candidates.next()) is not None:
-        if job.size > idle and (not only_head or (head and job.order < candidates.hopeless)):
+        may_evict = not only_head or (head and job.order < candidates.hopeless)
+        if may_evict and idle < job.size <= idle + held.later(job):
             victims = held.victims(job, idle)
             for victim in victims:
                 held.remove(victim)
                 idle += victim.size
                 result.evicted[victim.number] = victim, job
-            if victims:
-                candidates.restore(victims, job)
+            candidates.restore(victims, job)
         if job.size <= idle:
             idle -= job.size
             candidates.accept(job)
@@ -58,6 +58,8 @@ def select(
                 result.chosen.append(job)
         else:
             head = False
+            if only_head and not idle:
+                break
     return result
 
 
@@ -132,30 +134,24 @@ class Holders:
 
     def __init__(self, runs: Iterable[Run]):
         self._jobs = [run.job for run in runs]
-        #: How many they hold.
+        #: How many slots they hold.
         self.slots = sum([job.size for job in self._jobs])
         self._later: list[int] | None = None
 
     def remove(self, job: Job) -> None:
-        del self._jobs[self._after(job) - 1]
+        del self._jobs[bisect_right(self._jobs, job.order, key=_order) - 1]
         self.slots -= job.size
         self._later = None
 
     def later(self, job: Job) -> int:
         """Slots of those that arrived after `job`."""
         if self._later is None:
-            held = accumulate((held.size for held in self._jobs), initial=0)
-            self._later = [self.slots - before for before in held]
-        return self._later[self._after(job)]
-
-    def _after(self, job: Job) -> int:
-        """The index of the first that arrived after `job`."""
-        return bisect_right(self._jobs, job.order, key=_order)
+            sizes = [held.size for held in self._jobs]
+            self._later = [self.slots - before for before in accumulate(sizes, initial=0)]
+        return self._later[bisect_right(self._jobs, job.order, key=_order)]
 
     def collect(self, job: Job, idle: int) -> list[Job]:
-        """The latest arrivals whose slots `job` needs: none if all later ones are not enough."""
-        if job.size > idle + self.later(job):
-            return []
+        """The latest arrivals whose slots `job` needs besides the idle ones."""
         collected = []
         for held in reversed(self._jobs):
             if idle >= job.size:
@@ -167,8 +163,6 @@ class Holders:
     def victims(self, job: Job, idle: int) -> list[Job]:
         """Those of them that have to go, because the slots of the others are not left over."""
         collected = self.collect(job, idle)
-        if not collected:
-            return collected
         return spared(collected, idle + sum(held.size for held in collected) - job.size)
 
 

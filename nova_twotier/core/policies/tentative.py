@@ -27,6 +27,8 @@ class Tentative(Policy):
     aggressive: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        if not (snapshot.queue or snapshot.cluster.uses(BG)):
+            return []
         play = Play(snapshot)
         if event is not Event.BACKGROUND:
             self._foreground(play)
@@ -44,10 +46,11 @@ class Tentative(Policy):
         for job in _by_arrival(play):
             if job.size > idle and self.aggressive:
                 holders = holders or Holders(cluster.evictable())
-                for victim in holders.collect(job, idle):
-                    holders.remove(victim)
-                    evicted.append((victim, job))
-                    idle += victim.size
+                if job.size <= idle + holders.later(job):
+                    for victim in holders.collect(job, idle):
+                        holders.remove(victim)
+                        evicted.append((victim, job))
+                        idle += victim.size
             if job.size > idle:
                 break
             idle -= job.size

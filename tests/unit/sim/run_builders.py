@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start
+from nova_twotier.core.actions import Evict, How, Kill, Move, Start
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Nodes
@@ -32,7 +32,7 @@ PLAIN = Progress(loss=(0.0, 0.0), eff_single=(0.8, 1.0), eff_parallel=(0.5, 0.0,
 
 
 def workload(nodes, *rows):
-    """Jobs numbered from 1; a row is arrival, size, runtime, and the estimate if it is not exact."""
+    """Jobs numbered from 1; a row is arrival, size, runtime, and an estimate if it differs."""
     jobs = [
         Submission(number, float(arrival), size, float(runtime), float(*estimate or (runtime,)))
         for number, (arrival, size, runtime, *estimate) in enumerate(rows, 1)
@@ -136,20 +136,20 @@ UTILISATIONS = st.builds(
 
 
 @st.composite
-def workloads(draw, most=14, larger=1):
-    """A few jobs, many of which arrive or end at the same time; some are too large."""
-    nodes = draw(st.integers(1, 7))
-    times = st.one_of(st.sampled_from((0, 10, 20, 60)), st.floats(0, 100).map(lambda t: round(t, 2)))
+def workloads(draw, most=16):
+    """A few jobs, many of which arrive or end at the same time; some may be too large."""
+    nodes = draw(st.integers(2, 7))
+    largest = nodes + draw(st.sampled_from((0, 0, 0, 1)))
+    runtimes = st.sampled_from((0, 5, 10, 10, 20, 33.3, 60, 60.5))
     row = st.tuples(
-        st.one_of(st.sampled_from((0, 10, 20)), times),
-        st.integers(1, nodes + larger),
-        times,
+        st.integers(0, 40),
+        st.one_of(st.integers(1, largest), st.sampled_from((1, 2, nodes))),
+        runtimes,
         st.sampled_from((1.0, 1.0, 1.5, 4.0, 0.5)),
     )
-    rows = draw(st.lists(row, min_size=1, max_size=most))
-    return workload(
-        nodes, *((at, size, runtime, runtime * off) for at, size, runtime, off in rows)
-    )
+    count = draw(st.integers(1, most))
+    rows = draw(st.lists(row, min_size=count, max_size=count))
+    return workload(nodes, *((at, size, runtime, runtime * off) for at, size, runtime, off in rows))
 
 
 @st.composite
@@ -157,7 +157,7 @@ def scenarios(draw, names=(*ONE_TIER, *TWO_TIER), **fixed):
     fields = {
         "policy": draw(st.sampled_from(names)),
         "slots": draw(st.integers(1, 3)),
-        "tiers": draw(st.sampled_from((None, 1, 2, 3))),
+        "tiers": draw(st.sampled_from((None, None, 1, 2, 3))),
         "utilisation": draw(UTILISATIONS),
         "progress": draw(st.sampled_from(("tpds", "jss"))),
         "reading": draw(READINGS),
@@ -166,5 +166,3 @@ def scenarios(draw, names=(*ONE_TIER, *TWO_TIER), **fixed):
         "seed": draw(st.integers(0, 3)),
     }
     return Scenario(**(fields | fixed))
-
-

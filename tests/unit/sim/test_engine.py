@@ -6,11 +6,10 @@ import sys
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import BG, FG, How, Start
-from nova_twotier.core.cluster import OutOfSlots
+from nova_twotier.core.actions import FG, How, Start
+from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.progress import Progress
 from nova_twotier.core.snapshot import Event
 from nova_twotier.sim import engine
 from nova_twotier.sim.stage import Stage
@@ -128,20 +127,21 @@ class TestPreemption(testtools.TestCase):
         self.assertEqual([10, 20, 42], list(found["finish"]))
 
     def test_only_the_head_evicts_in_ambf(self):
-        rows = (0, 4, 50), (1, 6, 10), (2, 2, 6), (3, 4, 10), (4, 2, 40)
-        # At 8, job 3 leaves 2 of 6 slots idle beside 1; job 5 has them.
-        conservative, aggressive = (jobs(6, policy, *rows) for policy in ("cmbf", "ambf"))
-        self.assertEqual([50, 60, 8, 70], list(conservative["finish"])[:4])
-        self.assertEqual(list(conservative["start"]), list(aggressive["start"]))
-        self.assertEqual(1, aggressive["evictions"].sum())
+        rows = (0, 2, 100), (1, 4, 10), (2, 1, 20), (3, 2, 10), (4, 1, 100)
+        # At 22, job 3 leaves one slot idle; 5 holds another, which 4 takes, although 2 waits.
+        found = jobs(4, "cmbf", *rows)
+        self.assertEqual([100, 110, 22, 32, 164], list(found["finish"]))
+        self.assertEqual([0, 0, 0, 0, 2], list(found["evictions"]))
+        # At 100, 2 evicts 5 in both.
+        found = jobs(4, "ambf", *rows)
+        self.assertEqual([100, 110, 22, 120, 134], list(found["finish"]))
+        self.assertEqual([0, 0, 0, 0, 1], list(found["evictions"]))
 
-    def test_conservative_evicts_for_a_job_behind_the_head(self):
-        rows = (0, 2, 100), (1, 4, 10), (2, 2, 20), (3, 1, 100), (2, 1, 5)
-        conservative, aggressive = (jobs(4, policy, *rows) for policy in ("cmbf", "ambf"))
-        self.assertEqual([2], sorted(conservative["start"])[1:2])
-        # Job 3 starts at 2 in both: nobody is in its way.
-        self.assertEqual(2, conservative["start"][3])
-        self.assertEqual(2, aggressive["start"][3])
+    def test_smallest_of_those_collected_is_spared(self):
+        # At 10, two of 5 slots are idle. 2 needs two more; 4 and 3 hold three: 4 may keep its own.
+        found = jobs(5, "cmbf", (0, 2, 10), (1, 4, 10), (2, 2, 30), (3, 1, 30))
+        self.assertEqual([10, 20, 20 + 20 + 22, 33], list(found["finish"]))
+        self.assertEqual([0, 0, 1, 0], list(found["evictions"]))
 
 
 class TestEvents(testtools.TestCase):
@@ -178,22 +178,13 @@ class TestEvents(testtools.TestCase):
         self.assertEqual(0, found["evictions"].sum())
 
     def test_tiers_are_told_apart(self):
-        # 2 runs below 1 at half speed until 9; 1 at full speed until 20.
-        passes, _ = self.passes("cmcbf", 2, one(1, 0, 20, size=2), one(2, 1, 4, size=2))
-        self.assertEqual(
-            [
-                (0, Event.ARRIVAL),
-                (1, Event.ARRIVAL),
-                (1 + 4 / Progress().mean_parallel, Event.BACKGROUND),
-            ],
-            [(now, event) for now, event in self.passes_plain()][:0] or self.first_three(passes),
-        )
+        # 2 runs below 1 at half speed.
+        passes, _finishes = self.passes("cmcbf", 2, one(1, 0, 20, size=2), one(2, 1, 4, size=2))
+        self.assertEqual([(9, Event.BACKGROUND), (20, Event.FOREGROUND)], passes[2:])
 
-    def first_three(self, passes):
-        return passes[:3]
-
-    def passes_plain(self):
-        return []
+    def test_both_tiers_at_one_instant(self):
+        passes, _finishes = self.passes("cmcbf", 2, one(1, 0, 9, size=2), one(2, 1, 4, size=2))
+        self.assertEqual([(9, Event.FOREGROUND | Event.BACKGROUND)], passes[2:])
 
 
 class TestRunTimeNought(testtools.TestCase):
@@ -316,13 +307,4 @@ class TestGrowth(testtools.TestCase):
             self.check(name, Nodes(5))
 
     def test_hosts(self):
-        self.check("ktier-cmbf", policies_hosts())
-
-
-def policies_hosts():
-    from nova_twotier.core.cluster import Cluster, Host
-
-    return Cluster([Host("a", 2, 3), Host("b", 3, 2)])
-
-
-assert BG
+        self.check("ktier-cmbf", Cluster([Host("a", 2, 3), Host("b", 3, 2)]))

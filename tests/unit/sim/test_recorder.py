@@ -1,5 +1,7 @@
 """Which process was on which slot."""
 
+from itertools import pairwise
+
 import testtools
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,7 +112,7 @@ class TestSlotsOfAHost(testtools.TestCase):
         self.assertEqual(sorted(stays, key=lambda stay: stay.begin), stays)
         for slot in range(slots):
             there = [stay for stay in stays if stay.slot == slot]
-            for before, after in zip(there, there[1:], strict=False):
+            for before, after in pairwise(there):
                 self.assertTrue(before.end <= after.begin)
 
 
