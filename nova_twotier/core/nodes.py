@@ -1,6 +1,7 @@
 """Clusters of the papers' nodes, each with one slot: the same decisions, at a trace's speed.
 
-They are for simulations: every node takes VMs, and no run is pinned.
+They are for simulations: every node takes VMs, and no run is pinned. A node with nothing on it
+comes before one whose process uses no CPU; to a `Cluster` they are equal.
 """
 
 import random

@@ -60,6 +60,12 @@ class Progress:
     draw: Draw = Draw.MEAN
 
     def __post_init__(self):
+        for name, words in (("processes", Processes), ("draw", Draw)):
+            if getattr(self, name) not in list(words):
+                raise InvalidModel(
+                    f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(words)}"
+                )
+            object.__setattr__(self, name, words(getattr(self, name)))
         for name in ("loss", "eff_single", "eff_parallel"):
             *_, low, high = bounds = getattr(self, name)
             if low > high or (len(bounds) > 2 and not low <= bounds[0] <= high):
@@ -194,10 +200,8 @@ def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
 
 def _checked(field: str, value: object, name: str) -> object:
     """The value of a field as the model has it."""
-    if words := {"processes": Processes, "draw": Draw}.get(field):
-        if value in list(words):
-            return words(value)
-        raise InvalidModel(f"{name}: {field} is {value!r}; choose one of: {', '.join(words)}")
+    if field in ("processes", "draw"):
+        return value
     count = 0 if field == "floor" else len(getattr(Progress, field))
     numbers = value if isinstance(value, list | tuple) else [value]
     if len(numbers) == (count or 1) and isinstance(value, list | tuple) is bool(count):

@@ -42,9 +42,10 @@ def offered_load(jobs: pandas.DataFrame, nodes: int) -> float:
 def summarise(result) -> dict:
     """One flat row about a run; what has no value (no job, no time) is NaN.
 
-    Rejected jobs are counted and enter nothing else, the load neither.
-    `utilisation` is the fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2),
-    `allocation_share` the same with every process counted as if it used all of its slot.
+    Rejected jobs are counted and enter nothing else, the load neither. `utilisation` is the
+    fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2), where a background
+    process has the progress model's floor at least; `allocation_share` is the fraction of slots
+    that the jobs' work would fill if nothing slowed it down.
     """
     jobs = per_job(result.jobs)
     capacity = result.span * result.nodes

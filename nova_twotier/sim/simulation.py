@@ -76,10 +76,13 @@ class Scenario:
 
     def __post_init__(self):
         policies.get(self.policy)
-        for name, lowest in (("slots", 1), ("tiers", 1), ("migration_cost", 0)):
+        for name, lowest in (("slots", 1), ("tiers", 1), ("seed", 0)):
             value = getattr(self, name)
-            if value is not None and not lowest <= value < math.inf:
-                raise InvalidScenario(f"{name} is {value}; give at least {lowest}")
+            if value is not None and not (isinstance(value, int) and value >= lowest):
+                raise InvalidScenario(f"{name} is {value}; give a whole number from {lowest}")
+        for name in ("migration_cost", "threshold"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
         self.model()
 
     def model(self) -> models.Progress:

@@ -83,6 +83,14 @@ class TestFcfs(testtools.TestCase):
         found = jobs(1, "fcfs", (0.25, 1, 0.5), (0.5, 1, 0.125))
         self.assertEqual([0.75, 0.875], list(found["finish"]))
 
+    def test_job_that_arrives_just_before_an_end_does_not_wait_for_it(self):
+        found = jobs(3, "fcfs", (0, 1, 10), (9.5, 1, 3), (9.9999, 1, 3))
+        self.assertEqual([0, 9.5, 9.9999], list(found["start"]))
+
+    def test_jobs_that_arrive_almost_together(self):
+        found = jobs(3, "fcfs", (0, 1, 10), (0.0001, 1, 3), (0.0002, 1, 3))
+        self.assertEqual(list(found["arrival"]), list(found["start"]))
+
 
 class TestEasy(testtools.TestCase):
     def backfilled(self, estimate, head=4):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.nodes import Nodes
-from nova_twotier.core.progress import Processes, Progress
+from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim import simulation
 from nova_twotier.sim.simulation import simulate
 from tests.unit.sim.run_builders import (
@@ -207,6 +207,17 @@ class Rates:
         self.assertAlmostEqual(140, front.busy)
         self.assertAlmostEqual(100 * (0.4 + 0.2) + (50 - 100 / 3) * 0.8, back.busy)
 
+    def test_cpu_that_is_used_changes_though_the_rate_does_not(self):
+        scene, job = self.scene(2), execution(3, 0, [0.8, 0.8], 100)
+        scene.start(0, FG, [0], execution(1, 0, [0.8], 1000))
+        scene.start(0, BG, [0, 1], job)
+        scene.start(100, FG, [1], execution(2, 0, [0.5], 100))
+        scene.until(200)
+        scene.evict(300, job)
+        # An eighth of its speed all the time: 0.2 of one node, and 0.8, 0.5, 0.8 of the other.
+        self.assertAlmostEqual(100 - 300 / 8, job.remaining)
+        self.assertAlmostEqual(300 * 0.2 + 100 * (0.8 + 0.5 + 0.8), job.busy)
+
 
 class Readings:
     def alternating(self, processes):
@@ -261,7 +272,7 @@ class Readings:
 
     def efficiency(self, draw, seed):
         """Speed of a job of four processes below others that leave it what it wants."""
-        model = Progress(loss=(0, 0), eff_parallel=(0.43, 0.14, 0.2, 0.8), draw=draw)
+        model = Progress(loss=(0, 0), eff_parallel=(0.43, 0.14, 0.2, 0.8), draw=Draw(draw))
         scene = self.scene(4, model, seed=seed)
         scene.start(0, FG, range(4), execution(1, 0, [0.5] * 4, 10000))
         scene.start(0, BG, range(4), execution(2, 0, [0.5] * 4, 100))
@@ -284,7 +295,7 @@ class Readings:
         self.assertLess(processes, 0.8 * jobs)
 
     def test_drawn_anew_each_time_that_it_enters_the_background(self):
-        scene = self.scene(1, Progress(loss=(0, 0), draw="job"))
+        scene = self.scene(1, Progress(loss=(0, 0), draw=Draw.JOB))
         job = execution(2, 0, [0.1], 1000)
         scene.start(0, FG, [0], execution(1, 0, [0.1], 10000))
         scene.start(0, BG, [0], job)

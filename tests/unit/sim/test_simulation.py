@@ -1,5 +1,6 @@
 """Whole runs: what holds for every policy on every cluster, and how wrong scenarios are refused."""
 
+import dataclasses
 import math
 from itertools import pairwise
 
@@ -143,6 +144,13 @@ class TestResult(testtools.TestCase):
         without = simulate(jobs, Scenario("cmcbf", tiers=1)).jobs
         self.assertEqual({"fg"}, set(without["tier"]))
         self.assertEqual([10, 20, 62], list(without["finish"]))
+
+    def test_tiers_of_a_slot(self):
+        jobs = workload(2, *([(0, 2, 10)] * 4))
+        scenario = Scenario("ktier-cmbf", utilisation=Utilisation(0.1, 0.2))
+        for tiers, running in ((None, 3), (1, 1), (2, 2), (3, 3), (4, 4)):
+            frame = simulate(jobs, dataclasses.replace(scenario, tiers=tiers)).jobs
+            self.assertEqual(running, (frame["start"] == 0).sum(), tiers)
 
 
 class TestInvariants(testtools.TestCase):

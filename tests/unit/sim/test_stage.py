@@ -117,9 +117,12 @@ class TestStage(testtools.TestCase):
 
     def test_ends_that_are_no_longer_expected_are_forgotten(self):
         stage, job = scene(), execution(1, 0, [0.5], 1e9)
+        # They are not the next end, so that nobody comes across them.
+        stage.start(0, FG, [1], execution(2, 0, [0.5], 1e6))
+        stage.start(0, FG, [2], execution(3, 0, [0.5], 2e6))
         for turn in range(3000):
             stage.start(turn, FG, [0], job)
             stage.evict(turn + 0.5, job)
         self.assertLess(len(stage.stage._ends), 1100)
         stage.start(5000, FG, [0], job)
-        self.assertEqual([1], list(stage.finishes()))
+        self.assertEqual([2, 3, 1], list(stage.finishes()))
