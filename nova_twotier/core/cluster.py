@@ -54,8 +54,8 @@ class Cluster:
 
     :param hosts: in the order in which ties are broken.
     :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
-    :param rng: if given, places are drawn from it instead of ranked (no CPU usage is known,
-        JSS 2015, section 4.3.1).
+    :param rng: if given, places beside other VMs are drawn from it instead of ranked (no CPU
+        usage is known; JSS 2015, section 4.3.1).
     """
 
     def __init__(
@@ -182,17 +182,22 @@ class Cluster:
         """
         free = self._free_places(tier, promised)
         if self.rng:
-            best = self._draw(tier, count, [host for _load, host in free])
+            best = self._draw(count, sorted(free))
         else:
             best = [host for _load, host in heapq.nsmallest(count, free)]
         if len(best) < count:
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
         return best
 
-    def _draw(self, tier: Tier, count: int, free: list[int]) -> list[int]:
-        if len(free) < count:
-            raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
-        return self.rng.sample(free, count)
+    def _draw(self, count: int, free: list[tuple[float, int]]) -> list[int]:
+        """As many of the ranked places as there are, at random where another VM is below or above.
+
+        How much such a VM uses is not known, but that one which is not there uses nothing.
+        """
+        alone = [host for load, host in free if not load]
+        beside = sorted(host for load, host in free if load)
+        missing = max(0, count - len(alone))
+        return alone[:count] + self.rng.sample(beside, min(missing, len(beside)))
 
     def _free_places(self, tier: Tier, promised: Mapping[int, int]) -> Iterator[tuple[float, int]]:
         for host, spec in enumerate(self.hosts):

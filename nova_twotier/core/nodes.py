@@ -75,16 +75,18 @@ class Nodes(Cluster):
         if promised:
             kept = [host for host, count in promised.items() if count]
             vacant, beside = vacant.difference(kept), beside.difference(kept)
-        if self.rng:
-            return self._draw(tier, count, sorted(vacant | beside))
         best = sorted(vacant)
-        if len(best) < count:
-            load = self.cpu[tier.other]
-            best += sorted(sorted(beside), key=load.__getitem__)
-            if len(best) < count:
-                raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
-        del best[count:]
-        return best
+        missing = count - len(best)
+        if missing <= 0:
+            del best[count:]
+            return best
+        if missing > len(beside):
+            raise OutOfSlots(f"{count} {tier} places wanted, {len(best) + len(beside)} idle")
+        shared = sorted(beside)
+        if self.rng:
+            return best + self.rng.sample(shared, missing)
+        shared.sort(key=self.cpu[tier.other].__getitem__)
+        return best + shared[:missing]
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, *_ = run

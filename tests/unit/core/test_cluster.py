@@ -242,11 +242,18 @@ class TestPlacing(testtools.TestCase):
         self.assertTrue(blind.takes(tier, places))
         self.assertRaises(OutOfSlots, blind.rank, tier, made.idle[tier] + 1)
 
-    def test_draws_from_all_places(self):
+    def test_draws_from_all_shared_places(self):
         made = Cluster([Host("a", 2), Host("b", 1)], rng=random.Random(1))
+        made.start(job(1, 3, cpu=0.5), BG)
         drawn = Counter(tuple(sorted(made.rank(FG, 2))) for _time in range(300))
         self.assertEqual({(0, 0), (0, 1)}, set(drawn))
         self.assertGreater(drawn[0, 1], drawn[0, 0])  # two ways to one
+
+    def test_draws_nothing_while_slots_are_idle(self):
+        made = Cluster([Host("a", 1), Host("b", 1), Host("c", 1)], rng=random.Random(1))
+        made.start(job(1, cpu=0.5), BG, [0])
+        drawn = {tuple(made.rank(FG, 2)) for _time in range(30)}
+        self.assertEqual({(1, 2)}, drawn)
 
     def test_processes_in_descending_order_onto_ascending_load(self):
         made = cluster(1, 1)
