@@ -113,12 +113,6 @@ def colour(number: int) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
 
 
-def ink(background: str) -> str:
-    """Black or white, whichever is read better on the colour."""
-    red, green, blue = (int(background[i : i + 2], 16) for i in (1, 3, 5))
-    return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
-
-
 def of(player: Player, title: str, shapes: Mapping[str, Shape]) -> Chart:
     """The chart of a replay that is over."""
     return Chart(

@@ -6,7 +6,8 @@ from plotly import graph_objects
 from plotly.subplots import make_subplots
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.tools.replay.chart import Chart, colour, ink
+from nova_twotier.sim.plots import palette
+from nova_twotier.tools.replay.chart import Chart, colour
 from nova_twotier.tools.replay.recorder import Interval
 
 BAR = {Tier.FG: 0.94, Tier.BG: 0.72}
@@ -45,24 +46,16 @@ def _bars(chart: Chart, heights, tier: Tier):
         x=[_end(interval, chart) - interval.begin for interval, _lane in shown],
         y=[heights[lane] for _interval, lane in shown],
         width=BAR[tier],
-        marker={
-            "color": fills,
-            "line": {"color": "#222222" if front else fills, "width": 0.6},
-            "opacity": 1 if front else 0.75,
-            "pattern": {
-                "shape": "" if front else "/",
-                "size": 5,
-                "solidity": 0.35,
-                "fillmode": "overlay",
-                "fgcolor": "#ffffff",
-            },
-        },
+        marker=palette.lane(fills, front),
         text=[str(interval.job) for interval, _lane in shown],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
         constraintext="none",
-        textfont={"color": [ink(fill) for fill in fills] if front else "#000000", "size": 10},
+        textfont={
+            "color": [palette.ink(fill) for fill in fills] if front else "#000000",
+            "size": 10,
+        },
         hovertext=[_hover(interval, chart) for interval, _lane in shown],
         hoverinfo="text",
     )

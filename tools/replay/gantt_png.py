@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.tools.replay.chart import MARKS, Chart, colour, ink
+from nova_twotier.sim.plots import palette
+from nova_twotier.tools.replay.chart import MARKS, Chart, colour
 
 WIDTH = 22.0
 #: Inches a line; the background's bars are lower than the foreground's.
@@ -68,7 +69,7 @@ def _bars(axes, chart: Chart, heights) -> None:
                 fontsize=8,
                 fontweight="bold" if front else "normal",
                 zorder=4,
-                color=ink(fill) if front else "#000000",
+                color=palette.ink(fill) if front else "#000000",
                 clip_on=True,
                 bbox=None
                 if front

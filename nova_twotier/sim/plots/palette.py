@@ -56,6 +56,22 @@ def ink(background: str) -> str:
     return BLACK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
+def lane(fills: list[str], front: bool) -> dict:
+    """How plotly draws the bars of a tier: the foreground outlined, the background hatched."""
+    return {
+        "color": fills,
+        "line": {"color": "#222222" if front else fills, "width": 0.5},
+        "opacity": 1 if front else 0.75,
+        "pattern": {
+            "shape": "" if front else "/",
+            "size": 5,
+            "solidity": 0.35,
+            "fillmode": "overlay",
+            "fgcolor": "#ffffff",
+        },
+    }
+
+
 def parts(colour: str) -> tuple[int, int, int]:
     """Red, green and blue, 0..255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
