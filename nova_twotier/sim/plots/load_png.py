@@ -25,8 +25,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     axes.set_xlabel("offered load (fraction of the machine)")
     axes.set_ylabel(chart.label)
     if chart.logarithmic:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
+        picture.logarithmic(axes)
     else:
         axes.set_ylim(bottom=0)
     # Beside the curves: inside it would cover one of them.

@@ -4,6 +4,7 @@ import pathlib
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from nova_twotier.sim.plots import palette
 
@@ -35,3 +36,11 @@ def grid(axes: Axes, axis: str = "both") -> None:
 def save(figure: Figure, path: pathlib.Path) -> None:
     """Write a figure; one that was made without pyplot is drawn by Agg, without a display."""
     figure.savefig(path, dpi=DPI)
+
+
+def logarithmic(axes: Axes) -> None:
+    """A logarithmic scale upwards, with plain numbers at 1, 2 and 5 of each decade."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())

@@ -45,9 +45,8 @@ def bars(numbers: Sequence[Number], *, logarithmic: bool) -> bytes:
     panels[0].set_ylabel(numbers[0].group)
     lowest = min((value for value in _values(numbers) if value > 0), default=0)
     if logarithmic and lowest:
-        panels[0].set_yscale("log")
+        picture.logarithmic(panels[0])
         panels[0].set_ylim(bottom=10 ** math.floor(math.log10(lowest)))
-        panels[0].yaxis.set_major_formatter("{x:g}")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     stream = io.BytesIO()
