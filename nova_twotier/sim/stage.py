@@ -47,9 +47,10 @@ class Stage:
         self, actions: Sequence[Action], waiting: dict[int, Execution], now: float
     ) -> None:
         """Do what a policy decided; jobs come from `waiting` and return there."""
-        moved = []
+        moved, starts = [], []
         for action in actions:
             if isinstance(action, Start):
+                starts.append(action)
                 continue
             number = action.job.number
             job = self.running[number]
@@ -72,18 +73,17 @@ class Stage:
             else:
                 job.swaps += 1
             self._enter(job, move.tier, move.after, now)
-        for action in actions:
-            if isinstance(action, Start):
-                number = action.job.number
-                job = self.running[number] = waiting.pop(number)
-                job.since = now
-                if job.start is None:
-                    job.start, job.how, job.first_tier = now, action.how, action.tier
-                elif job.saved:
-                    job.saved = False
-                    job.migrations += 1
-                    job.since += self._cost
-                self._enter(job, action.tier, action.hosts, now)
+        for start in starts:
+            number = start.job.number
+            job = self.running[number] = waiting.pop(number)
+            job.since = now
+            if job.start is None:
+                job.start, job.how, job.first_tier = now, start.how, start.tier
+            elif job.saved:
+                job.saved = False
+                job.migrations += 1
+                job.since += self._cost
+            self._enter(job, start.tier, start.hosts, now)
 
     def settle(self, now: float) -> None:
         """See to the rates of jobs whose surroundings have changed."""

@@ -17,12 +17,11 @@ class Play:
     def __init__(self, snapshot: Snapshot):
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
-        #: Jobs that were touched, with the run that they had before.
-        self._before: dict[int, Run | None] = {}
+        #: Jobs that were touched by number, each with the run that it had before.
+        self._before: dict[int, tuple[Job, Run | None]] = {}
         self._preemptor: dict[int, Job] = {}
         self._killed: set[int] = set()
         self._tentative: set[int] = set()
-        self._jobs: dict[int, Job] = {}
 
     def remove(self, job: Job, by: Job | None = None) -> Run:
         """Take a job off its slots, to be started again or to wait.
@@ -30,7 +29,7 @@ class Play:
         `by` is who preempts it; if it loses both tiers in turn, the first one counts.
         """
         run = self.cluster.remove(job)
-        self._touch(job, run)
+        self._before.setdefault(job.number, (job, run))
         if by is not None:
             self._preemptor.setdefault(job.number, by)
         return run
@@ -48,12 +47,8 @@ class Play:
         """Start a waiting or a removed job on `hosts`, or on the best places of the tier."""
         if job.number in self.queue:
             self.queue.remove(job)
-        self._touch(job, None)
+        self._before.setdefault(job.number, (job, None))
         self.cluster.start(job, tier, hosts)
-
-    def _touch(self, job: Job, run: Run | None) -> None:
-        self._before.setdefault(job.number, run)
-        self._jobs[job.number] = job
 
     def swap_down(self, runs: Iterable[Run]) -> list[Run]:
         """Leave jobs that lost the foreground on their hosts, if the background has room on all.
@@ -125,8 +120,8 @@ class Play:
         if not self._before:
             return []
         preemptions, falls, rises, starts = [], [], [], []
-        for number, before in self._before.items():
-            job, now = self._jobs[number], self.cluster.runs.get(number)
+        for number, (job, before) in self._before.items():
+            now = self.cluster.runs.get(number)
             if before is None:
                 if now is not None:
                     starts.append(self._started(now))
