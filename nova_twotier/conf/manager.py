@@ -23,10 +23,11 @@ OPTS = [
         choices=[
             (name, policy.__doc__.splitlines()[0])
             for name, policy in sorted(policies.POLICIES.items())
-            if not policy.kills
+            if not (policy.kills or policy.bandwidth)
         ],
         help="""
-Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) are for the simulator only so far.
+Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) or go by their bandwidth (sbf) are for the
+simulator only so far.
 
 Example: amcbf
 """,

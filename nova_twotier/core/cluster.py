@@ -269,7 +269,7 @@ class Cluster:
         return run
 
     def apply(self, actions: Iterable[Action]) -> None:
-        """Carry out a policy's decision, on the places that it named.
+        """Carry out a policy's decision, on the places that it named; it names no ends.
 
         :raises OutOfSlots: if the decision does not fit this cluster.
         """

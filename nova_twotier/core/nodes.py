@@ -1,7 +1,7 @@
 """Clusters of the papers' nodes, each with one slot: the same decisions, at a trace's speed.
 
-They are for simulations: every node takes VMs, and no run is pinned. A node with nothing on it
-comes before one whose process uses no CPU; to a `Cluster` they are equal.
+They know neither hosts that take no VMs nor pinned runs. A node with nothing on it comes before one
+whose process uses no CPU; to a `Cluster` they are equal.
 """
 
 import random
@@ -73,7 +73,7 @@ class Nodes(Cluster):
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         vacant, beside = self._vacant, self._beside[tier]
         if promised:
-            kept = [host for host, count in promised.items() if count]
+            kept = [host for host, places in promised.items() if places]
             vacant, beside = vacant.difference(kept), beside.difference(kept)
         best = sorted(vacant)
         missing = count - len(best)

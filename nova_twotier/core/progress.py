@@ -84,7 +84,7 @@ class Progress:
     def mean_parallel(self) -> float:
         """Of the normal distribution within its bounds."""
         mean, deviation, low, high = self.eff_parallel
-        if not deviation:
+        if not deviation or low == high:
             return mean
         normal = NormalDist(mean, deviation)
         dense = normal.pdf(low) - normal.pdf(high)
@@ -104,6 +104,8 @@ class Progress:
         if size == 1:
             return rng.uniform(*self.eff_single)
         mean, deviation, low, high = self.eff_parallel
+        if low == high:
+            return mean
         while True:
             drawn = rng.gauss(mean, deviation)
             if low <= drawn <= high:

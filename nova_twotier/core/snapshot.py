@@ -11,7 +11,7 @@ from nova_twotier.core.queue import Queue
 class Event(enum.Flag):
     """What happened; several events of one instant are joined with `|`."""
 
-    ARRIVAL = enum.auto()  # jobs joined the queue
+    ARRIVAL = enum.auto()  # jobs joined the queue, later arrivals than all before
     BACKGROUND = enum.auto()  # background slots became free
     FOREGROUND = enum.auto()  # foreground slots became free, or hosts changed
 
@@ -20,13 +20,17 @@ class Snapshot:
     """State at one instant.
 
     :param queue: the waiting jobs; those whose state was saved are among them.
+    :param since: when the last decision was made; none if each arrival is decided upon at once.
     """
 
-    __slots__ = ("cluster", "queue")
+    __slots__ = ("cluster", "queue", "since")
 
-    def __init__(self, cluster: Cluster, queue: Queue | Iterable[Job] = ()):
+    def __init__(
+        self, cluster: Cluster, queue: Queue | Iterable[Job] = (), since: float | None = None
+    ):
         self.cluster = cluster
         self.queue = queue if isinstance(queue, Queue) else Queue(queue)
+        self.since = since
 
     def copy(self) -> "Snapshot":
-        return Snapshot(self.cluster.copy(), self.queue.copy())
+        return Snapshot(self.cluster.copy(), self.queue.copy(), self.since)

@@ -4,6 +4,7 @@ Every look starts from what Nova, Placement and the database say; nothing that m
 memory, so a manager that is killed at any point goes on where it was.
 """
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -60,6 +61,7 @@ class Engine:
         # What happened since the last decision; after a start, anything may have.
         self._events = ALL
         self._known: set[int] = set()
+        self._decided_at = -math.inf
 
     def look(self) -> bool:
         """One round. Returns whether something changed, so that another look is due at once.
@@ -168,7 +170,7 @@ class Engine:
             return False, step.calls
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
-            self._events |= _caused(action, jobs)
+            self._events |= caused(action, jobs)
             notes = operation.close(action, jobs, env)
         else:
             action.reason = step.reason
@@ -205,7 +207,7 @@ class Engine:
             [job for job in ending if job.tier],
             self._options.threshold,
         )
-        snapshot = Snapshot(cluster, tuple(job.core() for job in queue))
+        snapshot = Snapshot(cluster, (job.core() for job in queue), self._decided_at)
         decision = self._policy.schedule(snapshot, self._events, now)
         cluster.apply(decision)
         coming = [run for run in cluster.running(Tier.BG) if run.pinned]
@@ -217,7 +219,7 @@ class Engine:
         after = Snapshot(cluster, left)
         for job in left:
             jobs[job.number].reason = self._policy.reason(after, job)
-        self._known = set(jobs)
+        self._known, self._decided_at = set(jobs), now
         self._events = ALL if len(queue) < len(waiting) else Event(0)
         return bool(decision)
 
@@ -237,15 +239,17 @@ class Engine:
         list(self._pool.map(make, calls))
 
 
-def _caused(action: Action, jobs: dict[int, Job]) -> Event:
+def caused(action: Action, jobs: dict[int, Job]) -> Event:
     """What a policy has to know of an action that is done, besides what it decided itself."""
     if action.kind == ActionKind.END:
         tier = jobs[action.job].tier
         return _FREED[Tier(tier)] if tier else ALL
     if "mend" in action.plan:
         return ALL
-    # Nova may have placed it elsewhere than the policy thought: look for closed slots.
-    return Event.BACKGROUND if action.kind == ActionKind.START else Event(0)
+    if action.kind != ActionKind.START:
+        return Event(0)
+    # It can be evicted now; and Nova may have placed it elsewhere than the policy thought.
+    return ALL if Tier(action.plan["tier"]) is Tier.FG else Event.BACKGROUND
 
 
 def _due(opened: list[Action]) -> list[Action]:

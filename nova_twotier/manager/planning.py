@@ -36,6 +36,8 @@ def records(
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 plan = {"tier": action.tier, "how": action.how}
                 starts.append(_record(ActionKind.START, phase, number, plan, now))
+            case _:
+                raise NotImplementedError(f"{type(action).__name__} is not carried out live yet")
     if swaps:
         swaps = [_record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
     return [*evictions, *swaps, *migrations, *starts]

@@ -173,7 +173,9 @@ def make_cluster(
 def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution]:
     """The jobs as they arrive, each with its CPU utilisation."""
     draws = scenario.utilisation.draw(
-        (job.size for job in jobs), numpy.random.default_rng(scenario.seed)
+        (job.size for job in jobs),
+        numpy.random.default_rng(scenario.seed),
+        scenario.threshold,
     )
     exact = scenario.exact_estimates
     for (number, arrival, size, runtime, estimate), (known, true) in zip(jobs, draws, strict=True):

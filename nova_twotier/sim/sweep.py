@@ -14,6 +14,7 @@ import joblib
 import pandas
 import tqdm
 
+import nova_twotier
 from nova_twotier.sim import metrics, simulation, tables
 from nova_twotier.sim.workloads import catalogue
 
@@ -42,8 +43,8 @@ class Point:
     head: int | None = None
 
     def key(self) -> str:
-        """A name that changes with every parameter and with the contents of every file."""
-        value = dataclasses.asdict(self) | {"files": self.files()}
+        """A name that changes with every parameter, the contents of every file, and our code."""
+        value = dataclasses.asdict(self) | {"files": self.files(), "program": _program()}
         text = json.dumps(value, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
@@ -137,10 +138,14 @@ def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) ->
 def collect(directory: str | pathlib.Path) -> pandas.DataFrame:
     """The table of all runs that a directory holds.
 
-    :raises NoResults: if it holds none.
+    :raises NoResults: if it holds none, or one that is damaged.
     """
-    paths = (pathlib.Path(directory) / RUNS).glob("*.json")
-    rows = [json.loads(path.read_text()) for path in paths]
+    rows = []
+    for path in (pathlib.Path(directory) / RUNS).glob("*.json"):
+        try:
+            rows.append(json.loads(path.read_text()))
+        except ValueError as error:
+            raise NoResults(f"{path}: is damaged; remove it ({error})") from None
     if not rows:
         raise NoResults(f"{directory}: has no finished runs")
     order = ["workload", "policy", "load", "seed"]
@@ -203,6 +208,18 @@ def _parts(source: str) -> tuple[str, str, str]:
 
 def _is_file(path: str) -> bool:
     return bool(path) and pathlib.Path(path).is_file()
+
+
+@functools.cache
+def _program() -> str:
+    """A digest of the code that results depend on."""
+    package = pathlib.Path(nova_twotier.__file__).parent
+    digest = hashlib.blake2b(digest_size=12)
+    for part in ("core", "sim"):
+        for path in sorted((package / part).rglob("*.py")):
+            if not {"cli", "plots", "reproduce"}.intersection(path.parts):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @functools.cache

@@ -59,11 +59,15 @@ def checked(path: str | pathlib.Path) -> pathlib.Path:
 def writable(path: str | pathlib.Path) -> pathlib.Path:
     """The path, if a table can be put there: to ask before a long run.
 
-    :raises TableError: if the suffix is not that of a table, or there is no such directory.
+    :raises TableError: if the suffix is not that of a table, or no file can be made there.
     """
     path = checked(path)
     if not path.parent.is_dir():
         raise TableError(f"{path}: there is no directory {path.parent}")
+    if path.is_dir():
+        raise TableError(f"{path}: is a directory")
+    if not os.access(path.parent, os.W_OK):
+        raise TableError(f"{path}: no file can be made in {path.parent}")
     return path
 
 

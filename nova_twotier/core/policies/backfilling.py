@@ -41,8 +41,9 @@ class Backfilling(Policy):
         snapshot.queue.remove(job)
         run = snapshot.cluster.start(job, FG, until=now + job.expected)
         how = in_turn(snapshot.queue, job)
-        if self.depth and how is IMMEDIATE and job.arrival < now:
-            how = How.RESERVED
+        if self.depth and how is IMMEDIATE:
+            decided = now if snapshot.since is None else snapshot.since
+            how = How.RESERVED if job.arrival < decided else IMMEDIATE
         return Start(job, FG, run.hosts, how)
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
@@ -61,6 +62,8 @@ class Backfilling(Policy):
                 actions.append(self._start(job, snapshot, now))
             if begin < math.inf:
                 profile.take(begin, job.expected, job.size)
+            else:
+                profile.hold(job.size)
             if not snapshot.cluster.idle[FG]:
                 break
 

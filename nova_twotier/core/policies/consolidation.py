@@ -4,10 +4,9 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.migrating import foreground_need
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import select
+from nova_twotier.core.policies.preemption import foreground_need, select
 from nova_twotier.core.snapshot import Event, Snapshot
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from nova_twotier.core.actions import FG, Action, Evict, Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import held_by_later, select
+from nova_twotier.core.policies.preemption import foreground_need, select
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
@@ -38,12 +38,3 @@ class Migrating(Policy):
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
         return foreground_need(snapshot, job)
-
-
-def foreground_need(snapshot: Snapshot, job: Job) -> str:
-    """What a job needs of the foreground, and what there is for it."""
-    cluster = snapshot.cluster
-    reason = f"needs {job.size} foreground slots, {cluster.idle[FG]} idle"
-    if later := held_by_later(job, (run.job for run in cluster.evictable())):
-        reason += f" + {later} held by later arrivals"
-    return reason

@@ -17,6 +17,8 @@ class Policy(ABC):
     tiers: ClassVar[int] = 1
     #: Whether it kills jobs, so that their work is lost.
     kills: ClassVar[bool] = False
+    #: Whether it goes by the bandwidth of jobs.
+    bandwidth: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """The actions that follow from `event`, in the order in which they can be carried out.

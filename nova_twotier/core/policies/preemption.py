@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import attrgetter
 
+from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import Snapshot
 
 _order = attrgetter("order")
 
@@ -182,3 +184,12 @@ def spared(collected: list[Job], surplus: int) -> list[Job]:
 def held_by_later(job: Job, held: Iterable[Job]) -> int:
     """Foreground slots of the jobs that arrived after `job`."""
     return sum(other.size for other in held if other.order > job.order)
+
+
+def foreground_need(snapshot: Snapshot, job: Job) -> str:
+    """What a job needs of the foreground, and what there is for it."""
+    cluster = snapshot.cluster
+    reason = f"needs {job.size} foreground slots, {cluster.idle[FG]} idle"
+    if later := held_by_later(job, (run.job for run in cluster.evictable())):
+        reason += f" + {later} held by later arrivals"
+    return reason

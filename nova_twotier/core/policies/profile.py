@@ -8,11 +8,16 @@ from nova_twotier.core.cluster import Cluster
 
 
 class Profile:
-    """A step function: `free[i]` slots from `times[i]` until the next time."""
+    """A step function: `free[i]` slots from `times[i]` until the next time.
+
+    Runs without a known end are expected never to end.
+    """
 
     def __init__(self, cluster: Cluster, now: float):
         self.times = [now]
         self.free = [cluster.idle[FG]]
+        #: Slots that are not held for jobs whose start depends on runs without a known end.
+        self._left = cluster.idle[FG] + sum(run.job.size for run in cluster.walk(FG))
         for until, _number, size in cluster.ends:
             if until <= self.times[-1]:
                 # It overran its estimate and is expected to end any moment, but has not.
@@ -38,6 +43,14 @@ class Profile:
         last = self._step(begin + duration)
         for index in range(first, last):
             self.free[index] -= size
+
+    def hold(self, size: int) -> None:
+        """Reserve slots, some time, for a job that waits for runs without a known end.
+
+        As with the head of EASY, others may have what it leaves of all slots.
+        """
+        self._left = max(0, self._left - size)
+        self.free = [min(free, self._left) for free in self.free]
 
     def _step(self, time: float) -> int:
         """The index of the step at `time`, made if there is none."""

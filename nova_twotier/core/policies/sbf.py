@@ -9,6 +9,7 @@ class Sbf(Backfilling):
     """The job of the smallest bandwidth starts when it fits; nothing passes it. Others starve."""
 
     name = "sbf"
+    bandwidth = True
 
     def first(self, queue: Queue) -> Job:
         return min(queue, key=lambda job: (job.mbps, job.order))

@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.migrating import foreground_need
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import Holders, spared
+from nova_twotier.core.policies.preemption import Holders, foreground_need, spared
 from nova_twotier.core.snapshot import Event, Snapshot
 
 

@@ -1,5 +1,6 @@
 """CPU utilisation of processes: what they use, and what the scheduler is told of it."""
 
+import math
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -32,8 +33,8 @@ class Utilisation:
     :param error: r of the scheduler's estimate, which is the true value times uniform(1-r, 1+r),
         at most 1; a single-process job is known to use its whole slot. None: the scheduler knows
         nothing and is told `middle` for every process.
-    :param closing: with an error of None: a process that keeps its slot busy (the threshold 0.96)
-        is told as 1, since an agent would see it at run time and close the slot.
+    :param closing: with an error of None: a process that keeps its slot busy (see `draw`) is told
+        as 1, since an agent would see it at run time and close the slot.
     :raises InvalidUtilisation: if a field is out of its range.
     """
 
@@ -68,13 +69,18 @@ class Utilisation:
         return (self.lowest + self.highest) / 2
 
     def draw(
-        self, sizes: Iterable[int], rng: random.Random | numpy.random.Generator
+        self,
+        sizes: Iterable[int],
+        rng: random.Random | numpy.random.Generator,
+        threshold: float = THRESHOLD,
     ) -> Iterator[tuple[Cpu, Cpu]]:
         """The known and the true utilisation of each job's processes.
 
         The known ones descend; `true[i]` is of the same process as `known[i]`. They are the same
         object where everything is known. The true values of a job depend on its place and the
         seed only, not on the error and not on later jobs, so that runs can be compared.
+
+        :param threshold: of the cluster: what uses as much keeps its slot busy.
         """
         if isinstance(rng, random.Random):
             rng = numpy.random.default_rng(rng.getrandbits(128))
@@ -89,7 +95,7 @@ class Utilisation:
             if self.error == 0:
                 yield from self._exact(shares, slices)
             else:
-                yield from self._told(shares, slices, errors)
+                yield from self._told(shares, slices, errors, threshold)
 
     def _exact(self, shares, slices) -> Iterator[tuple[Cpu, Cpu]]:
         for start, end in slices:
@@ -100,9 +106,9 @@ class Utilisation:
             job = tuple(cpu[start:end]) or WHOLE
             yield job, job
 
-    def _told(self, shares, slices, errors) -> Iterator[tuple[Cpu, Cpu]]:
+    def _told(self, shares, slices, errors, threshold) -> Iterator[tuple[Cpu, Cpu]]:
         true = self._within(shares)
-        known = self._known(true, errors)
+        known = self._known(true, errors, threshold)
         order = numpy.arange(len(true))
         for start, end in slices:
             # Stable: equal values tell nothing, so their order shall tell nothing.
@@ -117,13 +123,15 @@ class Utilisation:
         cpu = self.highest - (self.highest - self.lowest) * shares
         return numpy.clip(cpu, self.lowest, self.highest)
 
-    def _known(self, true, errors):
+    def _known(self, true, errors, threshold):
         if self.error is not None:
             factors = 1 + self.error * (2 * errors.random(len(true)) - 1)
             return numpy.minimum(true * factors, 1.0)
-        known = numpy.full(len(true), self.middle)
+        # Nobody is taken for busy whom nobody has seen.
+        told = min(self.middle, math.nextafter(threshold, 0)) if self.closing else self.middle
+        known = numpy.full(len(true), told)
         if self.closing:
-            known[true >= THRESHOLD] = 1.0
+            known[true >= threshold] = 1.0
         return known
 
 

@@ -44,8 +44,10 @@ class Workload:
     jobs: tuple[Submission, ...]
 
     def __post_init__(self):
-        if self.nodes < 1:
-            raise InvalidWorkload(f"{self.name}: nodes is {self.nodes}; it must be 1 or more")
+        if not 1 <= self.nodes <= MAX_SIZE:
+            raise InvalidWorkload(
+                f"{self.name}: nodes is {self.nodes}; it must be from 1 to {MAX_SIZE}"
+            )
         if not self.jobs:
             raise InvalidWorkload(f"{self.name}: trace has no jobs")
         for job in self.jobs:

@@ -85,8 +85,12 @@ class History(RuleBasedStateMachine):
     @precondition(lambda self: self.general)
     @rule()
     def unpin(self):
+        """As the manager reports that starts are over."""
+        runs = self.driver.cluster.runs.values()
+        front = any(run.pinned and run.tier is FG for run in runs)
         self.rebuild(self.driver.cluster.hosts, lambda run: run._replace(pinned=False))
-        self.decided(self.driver.decide(ALL), ALL)
+        event = ALL if front else Event.BACKGROUND
+        self.decided(self.driver.decide(event), event)
 
     def teardown(self):
         """Every host takes VMs again; then all jobs end, one after the other."""

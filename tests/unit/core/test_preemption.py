@@ -159,8 +159,8 @@ class TestAgainstThePlainLoop(testtools.TestCase):
         holders = Holders([Run(each, FG, ()) for each in held])
         self.assertEqual(sum(each.size for each in held), holders.slots)
         self.assertEqual(held_by_later(one, held), holders.later(one))
-        collected = holders.collect(one, idle)
         enough = one.size <= idle + held_by_later(one, held)
+        collected = holders.collect(one, idle) if enough else []
         self.assertEqual(enough and one.size > idle, bool(collected))
         self.assertEqual(list(reversed(held))[: len(collected)], collected)
         if collected:

@@ -218,6 +218,16 @@ def earliest_place(free, size, duration, begin):
 
 
 class TestConservative(testtools.TestCase):
+    def test_who_waits_for_an_unknown_end_is_not_passed_for_ever(self):
+        """It has a place among all slots, whenever the job without an estimate ends."""
+        made = Cluster([Host("a", 10)])
+        made.start(job(1, 4), FG, until=100.0)
+        made.start(job(2, 4), FG)
+        waits = [job(3, 10, estimate=50.0), job(4, 2, estimate=1e6)]
+        for name in ("conservative", "easy"):
+            snapshot = Snapshot(made, waits)
+            self.assertEqual([], policies.get(name).schedule(snapshot, Event.ARRIVAL, 0.0), name)
+
     @settings(max_examples=100)
     @given(workloads())
     def test_every_job_starts_when_it_was_promised_to(self, workload):
@@ -265,12 +275,17 @@ class TestConservative(testtools.TestCase):
         taken = [(now, max(until, soon), size) for size, until in running]
         slots = idle + sum(size for size, _until in running)
 
+        # Slots that may be in use by those who come after a job that waits for an unknown end.
+        limits = [(slots, 0)]
+
         def fits(one, begin):
             end = begin + one.expected
             instants = {begin, *(at for at, _until, _size in taken if begin < at < end)}
             return all(
-                one.size + sum(size for at, until, size in taken if at <= instant < until) <= slots
+                one.size + sum(size for at, until, size in taken[first:] if at <= instant < until)
+                <= limit
                 for instant in instants
+                for limit, first in limits
             )
 
         started = []
@@ -279,6 +294,8 @@ class TestConservative(testtools.TestCase):
             begin = next((begin for begin in begins if fits(one, begin)), None)
             if begin is not None:
                 taken.append((begin, begin + one.expected, one.size))
+            else:
+                limits.append((max(0, limits[-1][0] - one.size), len(taken)))
             if begin == now:
                 started.append(one.number)
         return started

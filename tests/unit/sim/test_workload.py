@@ -48,7 +48,7 @@ class TestJobs(testtools.TestCase):
         self.assert_refused("w: trace has no jobs")
 
     def test_no_nodes(self):
-        self.assert_refused("w: nodes is 0; it must be 1 or more", job(), nodes=0)
+        self.assert_refused("w: nodes is 0; it must be from 1 to 1000000", job(), nodes=0)
 
     def test_same_number_twice(self):
         self.assert_refused("w: job 2 is there twice", job(1), job(2), job(2, 5))
