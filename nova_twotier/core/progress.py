@@ -1,19 +1,17 @@
 """How fast a process advances in its tier (TPDS 2013, section 5.1; JSS 2015, section 4.1)."""
 
 import contextlib
-import json
-import pathlib
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from operator import truediv
 from statistics import NormalDist, fmean
 
-from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import Cluster, Run
-from nova_twotier.core.slots import Slot, arrange
+from nova_twotier.core.actions import FG
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.neighbours import positive, views
 
 
 class InvalidModel(ValueError):
@@ -158,26 +156,6 @@ MODELS = {
 }
 
 
-def get(name: str) -> Progress:
-    """The model of a paper, or of the file of a calibration.
-
-    :raises InvalidModel: if there is neither.
-    """
-    if name in MODELS:
-        return MODELS[name]
-    known = ", ".join(MODELS)
-    try:
-        values = json.loads(pathlib.Path(name).read_text())
-    except OSError as error:
-        raise InvalidModel(
-            f"progress model {name!r} is not one of {known}, nor a file that can be read "
-            f"({error.strerror})"
-        ) from None
-    except ValueError as error:
-        raise InvalidModel(f"{name}: is not JSON ({error})") from None
-    return load(values, name)
-
-
 def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
     """A model with some fields of its own, such as those of a calibration.
 
@@ -213,49 +191,3 @@ def _checked(field: str, value: object, name: str) -> object:
                 return numbers if count else numbers[0]
     form = f"{count} numbers" if count else "a number"
     raise InvalidModel(f"{name}: {field} is {value!r}; give {form} from 0 to 1")
-
-
-def positive(cpu: Iterable[float]) -> tuple[float, ...]:
-    """Utilisations of which none is nought, so that one can divide by them."""
-    return tuple(value or 1e-9 for value in cpu)
-
-
-def views(
-    cluster: Cluster, floor: float, cpu: Mapping[int, Sequence[float]] | None = None
-) -> Iterator[tuple[Run, bool, list[float]]]:
-    """What each running job sees of the other tier, slot by slot.
-
-    :param cpu: the true utilisations of each job's processes, if they are not those it names.
-    :returns: for each run, whether a VM of the other tier shares a slot with one of its processes
-        (or, in the background, another VM of the same), and the CPU share that each finds idle.
-    """
-    own = cpu or {number: run.job.cpu for number, run in cluster.runs.items()}
-    shared = set()
-    idle = {number: [1.0] * run.job.size for number, run in cluster.runs.items()}
-    for slot in arranged(cluster):
-        left = 1.0
-        if slot.fg is not None:
-            number, index = slot.fg
-            left -= own[number][index]
-            if slot.bg:
-                shared.add(number)
-        for place, (number, index) in enumerate(slot.bg):
-            if slot.fg is not None or place:
-                shared.add(number)
-            idle[number][index] = max(left, floor)
-            left -= own[number][index]
-    for number, run in cluster.runs.items():
-        yield run, number in shared, idle[number]
-
-
-def arranged(cluster: Cluster) -> Iterator[Slot]:
-    """Every slot of the cluster with its processes, as (job number, process index)."""
-    seats = [{tier: {} for tier in Tier} for _ in cluster.hosts]
-    for number in sorted(cluster.runs):
-        run = cluster.runs[number]
-        for index, (host, cpu) in enumerate(zip(run.hosts, run.job.cpu, strict=True)):
-            seats[host][run.tier][number, index] = cpu
-    for spec, seat in zip(cluster.hosts, seats, strict=True):
-        # A host that was shrunk below its use keeps its VMs.
-        slots = max(spec.slots, len(seat[FG]))
-        yield from arrange(slots, seat[FG], seat[BG], cluster.threshold)

@@ -16,7 +16,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.ranking import THRESHOLD
-from nova_twotier.sim import engine
+from nova_twotier.sim import calibration, engine
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
@@ -86,7 +86,7 @@ class Scenario:
         self.model()
 
     def model(self) -> models.Progress:
-        return models.load(self.reading, "reading", models.get(self.progress))
+        return models.load(self.reading, "reading", calibration.get(self.progress))
 
 
 @dataclass

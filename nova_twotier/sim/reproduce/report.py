@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 
-from nova_twotier.core import progress
+from nova_twotier.sim import calibration
 from nova_twotier.sim.plots import words
 from nova_twotier.sim.reproduce import pictures, report_tables
 from nova_twotier.sim.reproduce.numbers import grouped
@@ -67,7 +67,7 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if experiment.plots:
         yield "Loads", ", ".join(f"{load:g}" for load in settings.loads)
     if experiment.progress:
-        model = dataclasses.asdict(progress.get(experiment.progress))
+        model = dataclasses.asdict(calibration.get(experiment.progress))
         reading = ", ".join(f"{name} {_plain(value)}" for name, value in model.items())
         yield "Progress model", f"{experiment.progress}: {reading}"
     now = datetime.datetime.now().astimezone()
