@@ -41,9 +41,9 @@ class Nodes(Cluster):
         twin._beside = {tier: set(nodes) for tier, nodes in self._beside.items()}
 
     def _count_idle(self) -> None:
-        vacant = len(self._vacant)
-        self.idle[FG] = vacant + len(self._beside[FG])
-        self.idle[BG] = vacant + len(self._beside[BG])
+        vacant, beside, idle = len(self._vacant), self._beside, self.idle
+        idle[FG] = vacant + len(beside[FG])
+        idle[BG] = vacant + len(beside[BG])
 
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self._vacant or host in self._beside[tier])
@@ -65,10 +65,9 @@ class Nodes(Cluster):
         return self.running(FG)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        vacant, beside = self._vacant, self._beside[tier]
-        return len(set(hosts)) == len(hosts) and all(
-            host in vacant or host in beside for host in hosts
-        )
+        nodes = set(hosts)
+        free = len(nodes & self._vacant) + len(nodes & self._beside[tier])
+        return free == len(hosts)
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         vacant, beside = self._vacant, self._beside[tier]

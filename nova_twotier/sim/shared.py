@@ -51,7 +51,8 @@ class Shared(Stage):
             rate = self.model.disturbed
         else:
             rate = self.model.background(idle, job.cpu, job.eff)
-            burn = sum(map(min, idle, job.cpu))
+            pairs = zip(idle, job.cpu, strict=True)
+            burn = sum([left if left < wanted else wanted for left, wanted in pairs])
         if self._divided and isinstance(rate, float):
             rate = [rate] * job.job.size
         self._set(job, rate, burn, now)

@@ -26,7 +26,7 @@ class Consolidation(Policy):
         # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
         if Event.FOREGROUND in event:
             self._rearrange(play)
-        elif Event.ARRIVAL in event:
+        elif event is not Event.BACKGROUND:
             play.fill(FG)
         # 2. Background jobs that now sit under a closed slot leave.
         play.vacate_closed()
@@ -37,10 +37,10 @@ class Consolidation(Policy):
     def _rearrange(self, play: Play) -> None:
         """Give the foreground to those to whom it belongs, waiting or in the background."""
         cluster = play.cluster
-        rising = {run.job.number: run for run in cluster.running(BG) if not run.pinned}
+        background = [run for run in cluster.running(BG) if not run.pinned]
         selection = select(
             play.queue,
-            [run.job for run in rising.values()],
+            [run.job for run in background],
             cluster.evictable(),
             cluster.idle[FG],
             self.only_head,
@@ -49,7 +49,7 @@ class Consolidation(Policy):
             return
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
         chosen = {job.number for job in selection.chosen}
-        rising = {number: run for number, run in rising.items() if number in chosen}
+        rising = {run.job.number: run for run in background if run.job.number in chosen}
         for run in rising.values():
             play.remove(run.job)
         for run in play.swap_down(losing):

@@ -1,6 +1,5 @@
 """One pass of a two-tier policy, played out on the snapshot and read back as actions."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from nova_twotier.core.actions import BG, FG, Action, Evict, How, Kill, Move, Start, Tier
@@ -44,11 +43,13 @@ class Play:
         self.queue.add(job)
 
     def start(self, job: Job, tier: Tier, hosts: Sequence[int] | None = None) -> None:
-        """Start a waiting or a removed job on `hosts`, or on the best places of the tier."""
+        """Start a waiting or a removed job on the best places of the tier, or on free `hosts`."""
         if job.number in self.queue:
             self.queue.remove(job)
         self._before.setdefault(job.number, (job, None))
-        self.cluster.start(job, tier, hosts)
+        if hosts is None:
+            hosts = self.cluster.rank(tier, job.size)
+        self.cluster.adopt(Run(job, tier, tuple(hosts)))
 
     def swap_down(self, runs: Iterable[Run]) -> list[Run]:
         """Leave jobs that lost the foreground on their hosts, if the background has room on all.
@@ -69,15 +70,15 @@ class Play:
 
         Places of processes that can stay where they are come first: a swap is free.
 
-        :param rising: runs in the background, removed already, by job number.
+        :param rising: runs in the background, removed already, by job number and by arrival.
         """
         partly = []
-        for run in sorted(rising.values(), key=lambda run: run.job.order):
+        for run in rising.values():
             if self.cluster.takes(FG, run.hosts):
                 self.start(run.job, FG, run.hosts)
             else:
                 partly.append(run)
-        promised = Counter()
+        promised: dict[int, int] = {}
         staying = {run.job.number: self._staying(run.hosts, promised) for run in partly}
         for job in chosen:
             if job.number in staying:
@@ -86,15 +87,18 @@ class Play:
             elif job.number not in rising:
                 self.start(job, FG, self.cluster.rank(FG, job.size, promised))
 
-    def _staying(self, hosts: Sequence[int], promised: Counter) -> list[bool]:
+    def _staying(self, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
         """For each process, whether its host's foreground has room for it, which it is promised."""
         staying = []
         for host in hosts:
-            staying.append(promised[host] < self.cluster.room(FG, host))
-            promised[host] += staying[-1]
+            taken = promised.get(host, 0)
+            staying.append(taken < self.cluster.room(FG, host))
+            promised[host] = taken + staying[-1]
         return staying
 
-    def _mixed(self, hosts: Sequence[int], staying: Sequence[bool], promised: Counter) -> list[int]:
+    def _mixed(
+        self, hosts: Sequence[int], staying: Sequence[bool], promised: dict[int, int]
+    ) -> list[int]:
         """The hosts of those that stay, and the best others for those that do not."""
         others = iter(self.cluster.rank(FG, staying.count(False), promised))
         for host, stays in zip(hosts, staying, strict=True):
