@@ -91,30 +91,24 @@ class _Candidates:
                     first[job.size] = job
         self._turns = [(job.order, job) for job in first.values()]
         heapq.heapify(self._turns)
+        self._sizes = set(first)
         self._victims: set[int] = set()
-        #: Sizes whose earliest candidate was refused.
-        self._refused: set[int] = set()
 
     def next(self) -> Job | None:
-        if not self._turns:
-            return None
-        job = heapq.heappop(self._turns)[1]
-        if job.number not in self._victims:
-            self._refused.add(job.size)
-        return job
+        return heapq.heappop(self._turns)[1] if self._turns else None
 
     def accept(self, job: Job) -> None:
         """`job`, the one of the last turn, got its slots: the next of its size has a chance."""
         if job.number not in self._victims:
-            self._refused.discard(job.size)
             self._advance(job.size, job)
 
     def restore(self, victims: Iterable[Job], job: Job) -> None:
         """`job` evicted the victims: they become candidates, and what was refused has a chance."""
-        again = self._refused if job.number in self._victims else self._refused - {job.size}
-        for size in again:
+        due = {other.size for _order, other in self._turns if other.number not in self._victims}
+        if job.number not in self._victims:
+            due.add(job.size)
+        for size in self._sizes - due:
             self._advance(size, job)
-        self._refused = self._refused - again
         for victim in victims:
             self._victims.add(victim.number)
             heapq.heappush(self._turns, (victim.order, victim))
