@@ -246,10 +246,9 @@ def caused(action: Action, jobs: dict[int, Job]) -> Event:
         return _FREED[Tier(tier)] if tier else ALL
     if "mend" in action.plan:
         return ALL
-    if action.kind != ActionKind.START:
-        return Event(0)
-    # It can be evicted now; and Nova may have placed it elsewhere than the policy thought.
-    return ALL if Tier(action.plan["tier"]) is Tier.FG else Event.BACKGROUND
+    # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the policy
+    # thought.
+    return ALL if action.kind == ActionKind.START else Event(0)
 
 
 def _due(opened: list[Action]) -> list[Action]:

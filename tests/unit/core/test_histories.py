@@ -86,11 +86,8 @@ class History(RuleBasedStateMachine):
     @rule()
     def unpin(self):
         """As the manager reports that starts are over."""
-        runs = self.driver.cluster.runs.values()
-        front = any(run.pinned and run.tier is FG for run in runs)
         self.rebuild(self.driver.cluster.hosts, lambda run: run._replace(pinned=False))
-        event = ALL if front else Event.BACKGROUND
-        self.decided(self.driver.decide(event), event)
+        self.decided(self.driver.decide(ALL), ALL)
 
     def teardown(self):
         """Every host takes VMs again; then all jobs end, one after the other."""
