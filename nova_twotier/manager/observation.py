@@ -81,14 +81,15 @@ class Observation:
             threshold,
         )
         for job in running:
-            run = Run(job.core(), Tier(job.tier), self._places(job), until=_expected_end(job))
-            cluster.adopt(run)
+            until = _expected_end(job, job.started_at)
+            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job), until=until))
         for job in ending:
-            self._pin(cluster, job, Tier(job.tier), self._places(job))
+            self._pin(cluster, job, Tier(job.tier), self._places(job), self.at)
         for job, tier in starting.items():
             places = self._places(job)
             absent = min(job.size - len(places), cluster.idle[tier])
-            self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)))
+            until = _expected_end(job, self.at)
+            self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
         return cluster
 
     def _places(self, job: Job) -> tuple[int, ...]:
@@ -101,11 +102,11 @@ class Observation:
         )
 
     @staticmethod
-    def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...]) -> None:
+    def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
         if places:
             core = job.core()
             part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
-            cluster.adopt(Run(part, tier, places, pinned=True))
+            cluster.adopt(Run(part, tier, places, pinned=True, until=until))
 
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host whose foreground server closes them."""
@@ -133,8 +134,8 @@ class Observation:
         return points
 
 
-def _expected_end(job: Job) -> float:
-    """When a running job ends by its estimate; infinite if that, or its start, is unknown."""
-    if job.started_at is None or job.estimate is None:
+def _expected_end(job: Job, start: float | None) -> float:
+    """When a job ends by its estimate; infinite if that, or its start, is unknown."""
+    if start is None or job.estimate is None:
         return math.inf
-    return job.started_at + job.estimate
+    return start + job.estimate

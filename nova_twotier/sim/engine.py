@@ -4,7 +4,7 @@ All events of one instant are handled together. Time is in seconds of the trace.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
@@ -25,7 +25,7 @@ class Stuck(RuntimeError):
 
 def run(
     arrivals: Iterable[Execution], policy: Policy, cluster: Cluster, stage: Stage
-) -> Iterable[Execution]:
+) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
     :param arrivals: jobs in the order in which they arrive; asked for one ahead of time.

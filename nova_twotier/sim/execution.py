@@ -98,8 +98,8 @@ class Execution:
 
     def restart(self) -> None:
         """Lose all work."""
-        done = self.remaining if self.own is None else max(self.own)
-        self.lost += self.runtime - done
+        left = self.remaining if self.own is None else max(self.own)
+        self.lost += self.runtime - left
         self.remaining = self.runtime
         if self.own is not None:
             self.own = [self.runtime] * self.job.size

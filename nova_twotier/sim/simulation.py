@@ -119,10 +119,10 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
     """
     policy = policies.get(scenario.policy)
-    seed = random.Random(scenario.seed)  # noqa: S311
-    cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=seed)
+    rng = random.Random(scenario.seed)  # noqa: S311
+    cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=rng)
     recorder = Recorder(scenario.slots) if record else None
-    stage = make_stage(cluster, scenario, policy, seed, recorder)
+    stage = make_stage(cluster, scenario, policy, rng, recorder)
     size = cluster.idle[FG]
     rejected = [
         (job.number, job.size, f"needs {job.size} slots; the cluster has {size}")

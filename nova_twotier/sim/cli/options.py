@@ -155,8 +155,13 @@ def add_parallel(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_window(parser: argparse.ArgumentParser) -> None:
-    """The part of a schedule to plot."""
+def add_schedule(parser: argparse.ArgumentParser) -> None:
+    """A schedule, and the part of it to plot."""
+    parser.add_argument(
+        "schedule",
+        metavar="SCHEDULE",
+        help="what `run --schedule-out` wrote, e.g. schedule.parquet",
+    )
     parser.add_argument(
         "--begin",
         type=values.seconds,

@@ -13,12 +13,7 @@ class PlotGantt(Action):
     )
 
     def add_arguments(self, parser):
-        parser.add_argument(
-            "schedule",
-            metavar="SCHEDULE",
-            help="what `run --schedule-out` wrote, e.g. schedule.parquet",
-        )
-        options.add_window(parser)
+        options.add_schedule(parser)
         parser.add_argument(
             "--slots",
             type=values.span,

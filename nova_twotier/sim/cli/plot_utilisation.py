@@ -10,18 +10,13 @@ class PlotUtilisation(Action):
     _epilog = "Example: twotier-sim plot utilisation schedule.csv --nodes 128 --out use.png"
 
     def add_arguments(self, parser):
-        parser.add_argument(
-            "schedule",
-            metavar="SCHEDULE",
-            help="what `run --schedule-out` wrote, e.g. schedule.parquet",
-        )
+        options.add_schedule(parser)
         parser.add_argument(
             "--nodes",
             type=values.whole(1),
             metavar="N",
             help="slots of the machine, e.g. 128 (default: as many as the schedule uses)",
         )
-        options.add_window(parser)
         options.add_plot(parser)
 
     def take_action(self, parsed_args):

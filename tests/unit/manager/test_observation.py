@@ -39,3 +39,12 @@ class TestCluster(testtools.TestCase):
         self.assertTrue(all(run.pinned for run in made.runs.values()))
         self.assertEqual({FG: 2, BG: 1}, made.idle)
         self.assertEqual([], made.evictable())
+
+    def test_expected_ends_of_coming_and_going_jobs(self):
+        """A job that starts runs from now on; one that ends is about to be gone."""
+        new = job(size=1, state=JobState.QUEUED, tier=None, estimate=30.0)
+        old = job(started_at=1.0, estimate=900.0)
+        look = seen(servers(old, hosts=("a", "b")), where=hosts("ab", slots=2))
+        made = look.cluster((), {new: FG}, [old], 0.96)
+        self.assertEqual(look.at + 30.0, made.runs[new.number].until)
+        self.assertEqual(look.at, made.runs[old.number].until)
