@@ -2,9 +2,10 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -q --numprocesses logical
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint unit functional cloud sample clean
+.PHONY: demo test lint unit functional cloud faults nova-tests matrix sample clean
 
 demo: $(VENV)/demo
 	$(BIN)/python -m nova_twotier.tools.demo
@@ -14,23 +15,39 @@ test: lint unit functional cloud
 lint: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
+	$(BIN)/shellcheck devstack/settings devstack/override-defaults devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
 unit: $(VENV)/test
 	$(BIN)/stestr run
-	$(BIN)/python -m pytest -q tests/unit
+	$(PYTEST) tests/unit
 
 functional: $(VENV)/test
-	$(BIN)/python -m pytest -q tests/functional
+	$(PYTEST) tests/functional
+	$(BIN)/python -m tests.nova.compare --part
 
 cloud: $(VENV)/test
-	$(BIN)/python -m pytest -q tests/cloud
+	$(PYTEST) --dist loadfile tests/cloud
 
-# The commented sample of the configuration, from the options' own help texts.
+# The queue manager while everything goes wrong; seed and more: make faults FAULTS='--seed 7 kills'.
+faults: $(VENV)/test
+	$(BIN)/python -m nova_twotier.tools.faults $(FAULTS)
+
+# All of Nova's own tests that schedule or move servers, without and with the plugin.
+nova-tests: $(VENV)/test
+	$(BIN)/python -m tests.nova.compare
+
+# The plugin on every release of Nova that it serves.
+matrix: $(VENV)/test
+	$(BIN)/nox
+
+# The commented samples of the configuration and the policy, from their own help texts.
 sample: $(VENV)/demo
 	$(BIN)/oslo-config-generator --config-file etc/nova-twotier/config-generator.conf
+	$(BIN)/oslopolicy-sample-generator --config-file etc/nova-twotier/policy-generator.conf
 
 clean:
-	rm -rf $(VENV) .demo .fakecloud .stestr
+	rm -rf $(VENV) .demo .fakecloud .faults .nox .stestr
 
 $(VENV)/demo $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -3,6 +3,7 @@
 
 def all_filters():
     """Every filter class, for `[filter_scheduler]available_filters`."""
+    from nova_twotier.filters.background_threshold_filter import BackgroundThresholdFilter
     from nova_twotier.filters.tier_filter import TierFilter
 
-    return [TierFilter]
+    return [TierFilter, BackgroundThresholdFilter]

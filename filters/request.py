@@ -1,101 +1,122 @@
-"""What the scheduler asks for, as far as it concerns tiers, and what Placement says about it.
+"""A request for two-tier VMs, and what Placement says about the hosts that it may get.
 
 Kept on Nova's `HostState` objects, which live for exactly one request; filter and weigher objects
-are shared by threads and keep nothing.
+are shared by threads and keep nothing. Whichever filter is the first reads the ledger for all.
 """
 
-from dataclasses import dataclass
+import json
 
 from keystoneauth1 import exceptions as ksa_exc
+from nova import exception
 from nova.scheduler.client import report
 from oslo_log import log as logging
-from oslo_utils import uuidutils
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.filters import wishes
 from nova_twotier.ledger import reading
-from nova_twotier.ledger.names import MICROVERSION, SLOT
+from nova_twotier.ledger.names import MICROVERSION
 
 LOG = logging.getLogger(__name__)
 
-_ATTRIBUTE = "twotier"
+_NOTHING = reading.TierView("")
 
 
-class LedgerUnavailable(Exception):
-    """Placement did not answer a read that a two-tier request depends on."""
+class Asked:
+    """What all hosts of a request share.
+
+    :param tier: the tier that the request wants.
+    :param mbps: bandwidth that it asks for, in Mbit/s for each VM.
+    :param of_job: whether the tier is that of a job in the ledger.
+    """
+
+    __slots__ = ("mbps", "multipliers", "of_job", "tier")
+
+    def __init__(self, tier: Tier, mbps: float, of_job: bool):
+        self.tier, self.mbps, self.of_job = tier, mbps, of_job
+        #: What each of our weighers found out about its multiplier.
+        self.multipliers: dict[str, tuple[float, bool]] = {}
 
 
-@dataclass(slots=True)
 class HostTiers:
-    """The tiers of a host for one request. `view` is None if the host has no room or no tiers."""
+    """The tiers of a host for one request.
 
-    tier: Tier
-    view: reading.HostView | None
-    instances_before: int
+    :param view: None if the host has no tiers, or no room in the one that is asked for.
+    :param before: VMs on the host before the request, of whatever kind.
+    """
 
-    def placed(self, host_state) -> int:
-        """VMs of this request that the scheduler has put on the host so far."""
-        return host_state.num_instances - self.instances_before
+    __slots__ = ("_load", "_placed", "asked", "before", "full_at", "open_until", "provider", "view")
+
+    def __init__(self, asked: Asked, view: reading.HostView | None, before: int):
+        self.asked, self.view, self.before = asked, view, before
+        own = view.tier(asked.tier) if view else _NOTHING
+        self.provider = own.provider
+        #: VMs on the host, of whatever kind, with which its tier is full.
+        self.full_at = before + own.capacity - own.used
+        #: The same for the places that the threshold leaves open; None until somebody asks.
+        self.open_until: int | None = None
+        self._placed, self._load = -1, 0.0
+
+    def load_beside(self, host_state) -> float:
+        """The load of the other tier beside the next VM that this request puts on the host."""
+        placed = host_state.num_instances - self.before
+        if placed != self._placed:
+            self._placed, self._load = placed, self.view.load_beside(self.asked.tier, placed)
+        return self._load
 
 
 def of(host_state) -> HostTiers | None:
-    """What `attach` left on a host; None for requests that are not ours."""
-    return getattr(host_state, _ATTRIBUTE, None)
+    """What the first filter left on a host; None for requests that are not ours."""
+    return getattr(host_state, "twotier", None)
 
 
-def is_ours(spec) -> bool:
-    return f"resources:{SLOT}" in (spec.flavor.extra_specs or {})
+def attach(hosts: list, spec) -> None:
+    """Leave every host its tiers, unless an earlier filter has done it.
 
-
-def attach(hosts: list, spec) -> bool:
-    """Read the ledger once a request and leave every host its view.
-
-    :returns: False if the request is invalid; why is in the log.
-    :raises LedgerUnavailable: if Placement does not answer.
+    :raises NoValidHost: if the request is wrong, or Placement does not answer. The scheduler has
+        claimed nothing yet.
     """
-    if of(hosts[0]) is not None:
-        return True
-    tier = _wanted(spec)
-    if tier is None:
-        return False
-    views = reading.host_views(_get(reading.CANDIDATES_URL))
-    for host in hosts:
-        setattr(host, _ATTRIBUTE, HostTiers(tier, views.get(host.uuid), host.num_instances))
-    return True
-
-
-def _wanted(spec) -> Tier | None:
-    """The job's entry in the ledger decides; else the flavor; else the foreground."""
-    hints = spec.scheduler_hints if "scheduler_hints" in spec else None
-    job = ((hints or {}).get("twotier:job") or [None])[0]
-    if job is not None:
-        # A tenant writes the hint: nothing but a uuid may become part of the URL.
-        valid = uuidutils.is_uuid_like(job)
-        tier = reading.wanted_tier(_get(f"/allocations/{job}")) if valid else None
-        if tier is None:
-            LOG.warning(
-                "Hint twotier:job=%s names no job in the ledger: no host for %s",
-                job,
-                spec.instance_uuid,
-            )
-        return tier
-    named = spec.flavor.extra_specs.get("twotier:tier", Tier.FG)
+    if not hosts or of(hosts[0]) is not None:
+        return
     try:
-        return Tier(named)
-    except ValueError:
-        LOG.warning(
-            "Flavor %s has twotier:tier=%s, which is neither fg nor bg: no host for %s",
-            spec.flavor.name,
-            named,
-            spec.instance_uuid,
-        )
-        return None
+        wanted = wishes.read(spec)
+        tier, pool = wanted.tier, None
+        if wanted.job is not None:
+            entry = _admission(wanted.job)
+            tier = wishes.check_job(wanted, entry, spec)
+            pool = entry.pool
+        # A single host, as of a live migration to it, is read alone.
+        url = reading.candidates_url(tier, hosts[0].uuid if len(hosts) == 1 else None, pool)
+        views = _read(url, reading.scan_host_views)
+    except wishes.BadRequest as error:
+        LOG.warning("No host for instance %s: %s", spec.instance_uuid, error)
+        raise exception.NoValidHost(reason=str(error)) from error
+    except _Unreadable as error:
+        # Addresses of the cloud are for the log, not for the tenant.
+        LOG.error("No host for instance %s: %s", spec.instance_uuid, error)
+        raise exception.NoValidHost(
+            reason="Placement does not say which hosts have room in the tiers"
+        ) from error
+    asked = Asked(tier, wanted.mbps, wanted.job is not None)
+    for host in hosts:
+        host.twotier = HostTiers(asked, views.get(host.uuid), host.num_instances)
 
 
-def _get(url: str) -> dict:
+class _Unreadable(Exception):
+    """Placement did not give an answer that the request depends on."""
+
+
+def _admission(job: str) -> reading.Admission | None:
+    return _read(f"/allocations/{job}", lambda text: reading.admission(json.loads(text)))
+
+
+def _read(url: str, parse):
     try:
         answer = report.report_client_singleton().get(url, version=MICROVERSION)
     except ksa_exc.ClientException as error:
-        raise LedgerUnavailable(f"Placement did not answer {url}: {error}") from error
+        raise _Unreadable(f"Placement did not answer {url}: {error}") from error
     if not answer:
-        raise LedgerUnavailable(f"Placement refused {url}: {answer.status_code} {answer.text}")
-    return answer.json()
+        raise _Unreadable(f"Placement refused {url}: {answer.status_code} {answer.text}")
+    try:
+        return parse(answer.content.decode())
+    except (ValueError, LookupError) as error:
+        raise _Unreadable(f"Placement's answer to {url} is not understood: {error!r}") from error

@@ -1,28 +1,29 @@
 """Keeps the hosts, and of each the allocation candidate, of the tier that a request wants."""
 
-from nova.scheduler import filters, utils
-
-from nova_twotier.filters import request
+from nova_twotier.filters.two_tier_filter import TwoTierFilter
 
 
-class TierFilter(filters.BaseHostFilter, filters.CandidateFilterMixin):
-    """Filter two-tier requests by the tier that the job's entry in the ledger names.
+class TierFilter(TwoTierFilter):
+    """Filter two-tier requests by the tier that they want.
 
-    Requests without `resources:CUSTOM_TWOTIER_SLOT` in their flavor pass unread. A rebuild passes:
-    the VM stays where it is, with the claim it has.
+    That is what the job's entry in the ledger says (hint `twotier:job`); else the hint
+    `twotier:tier`, if the flavor's `twotier:tiers` lists it; else the flavor's `twotier:tier`; else
+    the foreground. A wrong hint or extra spec ends the request, and the log says which.
+
+    To be enabled with the ledger. Without it, Nova would claim a slot of either tier.
     """
 
-    def filter_all(self, filter_obj_list, spec_obj):
-        hosts = list(filter_obj_list)
-        if not hosts or not request.is_ours(spec_obj) or utils.request_is_rebuild(spec_obj):
-            return hosts
-        if not request.attach(hosts, spec_obj):
-            return []
-        return [host for host in hosts if self._has_room(host)]
-
-    def _has_room(self, host):
-        tiers = request.of(host)
-        if tiers.view is None or tiers.view.tier(tiers.tier).free <= tiers.placed(host):
-            return False
-        provider = tiers.view.tier(tiers.tier).provider
-        return self.filter_candidates(host, lambda candidate: provider in candidate["allocations"])
+    def keep(self, hosts):
+        kept = []
+        for host in hosts:
+            tiers = host.twotier
+            if host.num_instances < tiers.full_at:
+                # Nova's filter_candidates writes each candidate to the log, twice.
+                host.allocation_candidates = [
+                    candidate
+                    for candidate in host.allocation_candidates
+                    if tiers.provider in candidate["allocations"]
+                ]
+                if host.allocation_candidates:
+                    kept.append(host)
+        return kept

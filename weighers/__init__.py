@@ -3,6 +3,7 @@
 
 def all_weighers():
     """Every weigher class, for `[filter_scheduler]weight_classes`."""
+    from nova_twotier.weighers.adaba import AdaBaWeigher
     from nova_twotier.weighers.complement import ComplementWeigher
 
-    return [ComplementWeigher]
+    return [ComplementWeigher, AdaBaWeigher]

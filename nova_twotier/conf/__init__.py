@@ -5,7 +5,16 @@ import re
 from oslo_config import cfg
 from oslo_log import log
 
-from nova_twotier.conf import cloud, database, manager, scheduler
+from nova_twotier.conf import (
+    api,
+    cloud,
+    coordination,
+    database,
+    manager,
+    notifications,
+    scheduler,
+    trust,
+)
 
 
 class ConfigError(Exception):
@@ -19,22 +28,26 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
-    for module in (cloud, database, manager):
+    for module in (api, cloud, coordination, database, manager, notifications, trust):
         module.register_opts(conf)
     try:
         conf(args, project="nova-twotier", prog=prog)
-        for section in (conf, conf.manager, conf.database):
+        for section in (conf, conf.api, conf.coordination, conf.manager, conf.database):
             dict(section)  # a wrong value shows only when it is read
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
-        text = re.sub(r"LocationInfo\(.*?detail='(.*?)'\)", r"\1", str(error))
-        raise ConfigError(f"configuration: {' '.join(text.split())}") from error
+        raise ConfigError(plain(error)) from error
     return conf
+
+
+def plain(error: Exception) -> str:
+    """What oslo.config complains about, in one line, with the file that it is in."""
+    text = re.sub(r"LocationInfo\(.*?detail='(.*?)'\)", r"\1", str(error))
+    return f"configuration: {' '.join(text.split())}"
 
 
 def list_opts():
     """All options, for oslo-config-generator."""
-    return [
-        option for module in (cloud, database, manager, scheduler) for option in module.list_opts()
-    ]
+    modules = (api, cloud, coordination, database, manager, notifications, scheduler, trust)
+    return [option for module in modules for option in module.list_opts()]

@@ -3,18 +3,25 @@
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-GROUPS = (
-    cfg.OptGroup("nova", title="Access to the Nova API"),
-    cfg.OptGroup("placement", title="Access to the Placement API"),
-)
+#: Seconds after which an answer is not waited for any more. keystoneauth's own default is to wait
+#: for ever: one lost packet would stop the manager.
+TIMEOUT = 60
+
+TITLES = {"nova": "Access to the Nova API", "placement": "Access to the Placement API"}
+
+
+def _groups() -> list[cfg.OptGroup]:
+    # New ones each time: what an auth plugin adds to a group, all that share it would have.
+    return [cfg.OptGroup(name, title=title) for name, title in TITLES.items()]
 
 
 def register_opts(conf):
-    for group in GROUPS:
+    for group in _groups():
         conf.register_group(group)
         loading.register_session_conf_options(conf, group.name)
         loading.register_auth_conf_options(conf, group.name)
         loading.register_adapter_conf_options(conf, group.name)
+        conf.set_default("timeout", TIMEOUT, group.name)
 
 
 def list_opts():
@@ -24,4 +31,5 @@ def list_opts():
         *loading.get_auth_plugin_conf_options("password"),
         *loading.get_adapter_conf_options(),
     ]
-    return [(group, options) for group in GROUPS]
+    cfg.set_defaults(options, timeout=TIMEOUT)
+    return [(group, options) for group in _groups()]

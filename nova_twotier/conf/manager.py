@@ -1,9 +1,12 @@
 """Options of the queue manager."""
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 from nova_twotier.core import policies
 from nova_twotier.core.ranking import THRESHOLD
+
+#: What the name of a pool may be: it becomes part of a provider's name.
+POOL = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
 
 DEFAULT = cfg.OptGroup("DEFAULT")
 GROUP = cfg.OptGroup("manager", title="Queue manager")
@@ -19,21 +22,23 @@ DEFAULT_OPTS = [
 OPTS = [
     cfg.StrOpt(
         "policy",
+        mutable=True,
         default="amcbf",
         choices=[
             (name, policy.__doc__.splitlines()[0])
             for name, policy in sorted(policies.POLICIES.items())
-            if not (policy.kills or policy.bandwidth)
+            if not policy.bandwidth
         ],
         help="""
-Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) or go by their bandwidth (sbf) are for the
-simulator only so far.
+Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) let them begin anew, whatever preemption
+they ask for. The one that goes by their bandwidth (sbf) is for the simulator only so far.
 
 Example: amcbf
 """,
     ),
     cfg.FloatOpt(
         "threshold",
+        mutable=True,
         default=THRESHOLD,
         min=0,
         max=1,
@@ -41,9 +46,20 @@ Example: amcbf
     ),
     cfg.FloatOpt(
         "poll_interval",
+        mutable=True,
         default=1.0,
         min=0.05,
         help="Seconds between two looks at Nova, Placement and the queue.",
+    ),
+    cfg.FloatOpt(
+        "watch_interval",
+        mutable=True,
+        default=0.2,
+        min=0.02,
+        help="""
+Seconds between two looks at the database, in the meantime: a new job, or a wish of an owner, is
+dealt with at once. A notification of Nova is, too.
+""",
     ),
     cfg.FloatOpt(
         "host_interval",
@@ -53,6 +69,7 @@ Example: amcbf
     ),
     cfg.FloatOpt(
         "boot_grace",
+        mutable=True,
         default=15.0,
         min=0,
         help="""
@@ -63,15 +80,88 @@ After a crash the manager waits this long before it repeats a request whose answ
     ),
     cfg.IntOpt(
         "attempts",
+        mutable=True,
         default=3,
         min=1,
         help="How often an operation on a server, or the start of a job, is tried.",
+    ),
+    cfg.IntOpt(
+        "retries",
+        default=3,
+        min=0,
+        help="""
+How often a job begins anew after its servers or their host broke, unless it says so itself. After
+that it fails.
+""",
+    ),
+    cfg.FloatOpt(
+        "host_down_grace",
+        mutable=True,
+        default=60.0,
+        min=0,
+        help="""
+Seconds that a nova-compute may be down before the jobs on its host begin anew.
+
+Nova itself takes a service for down only after its own service_down_time.
+""",
+    ),
+    cfg.FloatOpt(
+        "preemption_grace",
+        mutable=True,
+        default=0.0,
+        min=0,
+        help="""
+Seconds between the notice to the guests of a job that is to be shelved (server metadata
+``twotier_notice``) and their shutdown by ACPI, which Nova gives its own time. 0: no notice.
+
+Example: 30
+""",
+    ),
+    cfg.FloatOpt(
+        "walltime_warning",
+        mutable=True,
+        default=60.0,
+        min=0,
+        help="Seconds before the end of its walltime at which a job and its guests are warned.",
+    ),
+    cfg.FloatOpt(
+        "min_run_time",
+        mutable=True,
+        default=0.0,
+        min=0,
+        help="""
+Seconds that a job runs, each time that it was started, before it may be preempted or moved.
+
+Example: 300
+""",
+    ),
+    cfg.FloatOpt(
+        "swap_hysteresis",
+        mutable=True,
+        default=0.0,
+        min=0,
+        help="""
+Seconds after a change of its tier in which a job keeps it, and is not preempted either.
+
+Example: 60
+""",
     ),
     cfg.IntOpt(
         "concurrency",
         default=8,
         min=1,
         help="Requests to Nova that run at the same time.",
+    ),
+    cfg.ListOpt(
+        "pools",
+        default=["default"],
+        item_type=types.String(regex=rf"\A{POOL}\Z"),
+        help="""
+Pools of hosts: of the queue managers those that they serve, of the API those that it takes jobs
+for. A host's pool is the metadata twotier:pool of its aggregate; without any it is in "default".
+
+Example: default,gpu
+""",
     ),
     cfg.StrOpt(
         "flavor",

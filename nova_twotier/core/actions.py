@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from nova_twotier.core.jobs import Job
 
@@ -30,8 +31,7 @@ class How(StrEnum):
     TENTATIVE = "tentative"  # out of turn, and it loses its work when its turn needs the slots
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):  # the most frequent one: made in half the time of a frozen dataclass
     """Start (or restore) all processes of a waiting job in one tier.
 
     `hosts[i]` is the host of process i in the policy's own play-out; a simulator follows it, the

@@ -68,6 +68,8 @@ class Cluster:
         self.threshold = threshold
         self.rng = rng
         self.runs: dict[int, Run] = {}
+        #: The runs of a tier, and their jobs' positions, by arrival.
+        self._running: dict[Tier, list[Run]] = {tier: [] for tier in Tier}
         self._orders: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
         self._ends: list[tuple[float, int, int]] = []
         #: Places that take a process now, by tier.
@@ -94,6 +96,7 @@ class Cluster:
         if twin.rng:
             twin.rng.setstate(self.rng.getstate())
         twin.runs = dict(self.runs)
+        twin._running = {tier: list(runs) for tier, runs in self._running.items()}
         twin._orders = {tier: list(orders) for tier, orders in self._orders.items()}
         twin._ends = list(self._ends)
         twin.idle = dict(self.idle)
@@ -147,15 +150,15 @@ class Cluster:
 
     def uses(self, tier: Tier) -> bool:
         """Whether anything runs in the tier."""
-        return bool(self._orders[tier])
+        return bool(self._running[tier])
 
     def running(self, tier: Tier) -> list[Run]:
         """The runs of a tier in the order of their jobs' arrival."""
-        return [self.runs[number] for _arrival, number in self._orders[tier]]
+        return self._running[tier].copy()
 
     def walk(self, tier: Tier) -> Iterator[Run]:
         """As `running`, one after the other; the cluster stays as it is meanwhile."""
-        return (self.runs[number] for _arrival, number in self._orders[tier])
+        return iter(self._running[tier])
 
     def on(self, tier: Tier, host: int) -> list[Run]:
         """The runs with a process in this tier of a host, in the order of their jobs' arrival."""
@@ -244,15 +247,19 @@ class Cluster:
 
     def adopt(self, run: Run) -> None:
         """Take a run as observed, room or not."""
-        order = run.job.order
-        self.runs[run.job.number] = run
-        orders = self._orders[run.tier]
+        job, tier = run.job, run.tier
+        number, order = job.number, job.order
+        self.runs[number] = run
+        orders = self._orders[tier]
         if orders and order < orders[-1]:
-            insort(orders, order)
+            index = bisect_left(orders, order)
+            orders.insert(index, order)
+            self._running[tier].insert(index, run)
         else:
             orders.append(order)
-        if run.until < math.inf and run.tier is FG:
-            insort(self._ends, (run.until, run.job.number, run.job.size))
+            self._running[tier].append(run)
+        if run.until < math.inf and tier is FG:
+            insort(self._ends, (run.until, number, job.size))
         self._occupy(run)
 
     def remove(self, job: Job) -> Run:
@@ -261,9 +268,11 @@ class Cluster:
         :raises KeyError: if it does not run.
         """
         run = self.runs.pop(job.number)
-        orders = self._orders[run.tier]
-        del orders[bisect_left(orders, job.order)]
-        if run.until < math.inf and run.tier is FG:
+        tier = run.tier
+        orders = self._orders[tier]
+        index = bisect_left(orders, job.order)
+        del orders[index], self._running[tier][index]
+        if run.until < math.inf and tier is FG:
             del self._ends[bisect_left(self._ends, (run.until, job.number, run.job.size))]
         self._vacate(run)
         return run

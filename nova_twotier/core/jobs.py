@@ -34,6 +34,8 @@ class Job:
     estimate: float | None = None
     name: str = ""
     mbps: float = 0.0
+    #: The estimate as a number: unknown is longer than any other.
+    expected: float = field(init=False, compare=False, repr=False)
     #: Position in the queue: jobs are considered by arrival, then by number.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
@@ -45,16 +47,13 @@ class Job:
         if not 0 <= self.mbps < math.inf:
             raise InvalidJob(f"mbps is {self.mbps}; give a bandwidth of 0 Mbit/s or more")
         object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
+        expected = math.inf if self.estimate is None else self.estimate
+        object.__setattr__(self, "expected", expected)
         object.__setattr__(self, "order", (self.arrival, self.number))
 
     @property
     def label(self) -> str:
         return self.name or f"job {self.number}"
-
-    @property
-    def expected(self) -> float:
-        """The estimate as a number: unknown is longer than any other."""
-        return math.inf if self.estimate is None else self.estimate
 
 
 def check_size(size: int) -> None:

@@ -22,40 +22,42 @@ class Nodes(Cluster):
         super().__init__([Host(f"node{index}", 1) for index in range(count)], threshold, rng)
 
     def _empty(self) -> None:
-        #: Number of the job on each node, by tier, and the CPU utilisation of its process.
+        #: Number of the job on each node, by tier, and the CPU utilisation of its process. That of
+        #: a node without one is what was there last.
         self.jobs = {tier: [None] * len(self.hosts) for tier in Tier}
         self.cpu = {tier: [0.0] * len(self.hosts) for tier in Tier}
-        #: Nodes with a process in the tier.
-        self.busy: dict[Tier, set[int]] = {tier: set() for tier in Tier}
-        #: Nodes with nothing on them; nodes that take a process beside one of the other tier.
-        self._vacant = set(range(len(self.hosts)))
-        self._beside: dict[Tier, set[int]] = {tier: set() for tier in Tier}
+        #: Nodes that take a process of the tier now: those with nothing on them take either.
+        self.free = {tier: set(range(len(self.hosts))) for tier in Tier}
+        #: Nodes with a process in the background.
+        self.below: set[int] = set()
+        #: Nodes whose foreground process leaves no room for another; those who share one of them.
+        self._closed: set[int] = set()
         self._overdue: set[int] = set()
         self._count_idle()
 
     def _copy_places(self, twin: "Nodes") -> None:
         twin.jobs = {tier: list(numbers) for tier, numbers in self.jobs.items()}
         twin.cpu = {tier: list(loads) for tier, loads in self.cpu.items()}
-        twin.busy = {tier: set(nodes) for tier, nodes in self.busy.items()}
-        twin._vacant, twin._overdue = set(self._vacant), set(self._overdue)
-        twin._beside = {tier: set(nodes) for tier, nodes in self._beside.items()}
+        twin.free = {tier: set(nodes) for tier, nodes in self.free.items()}
+        twin.below = set(self.below)
+        twin._closed, twin._overdue = set(self._closed), set(self._overdue)
 
     def _count_idle(self) -> None:
-        vacant, beside, idle = len(self._vacant), self._beside, self.idle
-        idle[FG] = vacant + len(beside[FG])
-        idle[BG] = vacant + len(beside[BG])
+        free, idle = self.free, self.idle
+        idle[FG] = len(free[FG])
+        idle[BG] = len(free[BG])
 
     def room(self, tier: Tier, host: int) -> int:
-        return int(host in self._vacant or host in self._beside[tier])
+        return int(host in self.free[tier])
 
     def open_background(self, host: int) -> int:
-        return int(self.jobs[FG][host] is None or self.cpu[FG][host] < self.threshold)
+        return int(host not in self._closed)
 
     def overfull(self, host: int) -> int:
         return int(host in self._overdue)
 
     def overdue(self) -> list[int]:
-        return sorted(self._overdue)
+        return sorted(self._overdue) if self._overdue else []
 
     def on(self, tier: Tier, host: int) -> list[Run]:
         number = self.jobs[tier][host]
@@ -65,71 +67,60 @@ class Nodes(Cluster):
         return self.running(FG)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        nodes = set(hosts)
-        free = len(nodes & self._vacant) + len(nodes & self._beside[tier])
-        return free == len(hosts)
+        return len(self.free[tier].intersection(hosts)) == len(hosts)
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
-        vacant, beside = self._vacant, self._beside[tier]
+        free = self.free[tier]
         if promised:
-            kept = [host for host, places in promised.items() if places]
-            vacant, beside = vacant.difference(kept), beside.difference(kept)
+            free = free.difference([host for host, places in promised.items() if places])
+        vacant = free - self.below if tier is FG else free & self.free[FG]
         best = sorted(vacant)
         missing = count - len(best)
         if missing <= 0:
             del best[count:]
             return best
-        if missing > len(beside):
-            raise OutOfSlots(f"{count} {tier} places wanted, {len(best) + len(beside)} idle")
-        shared = sorted(beside)
+        if count > len(free):
+            raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
+        shared = sorted(free - vacant if vacant else free)
         if self.rng:
             return best + self.rng.sample(shared, missing)
-        shared.sort(key=self.cpu[tier.other].__getitem__)
+        shared.sort(key=self.cpu[BG if tier is FG else FG].__getitem__)
         return best + shared[:missing]
 
     def _occupy(self, run: Run) -> None:
-        job, tier, hosts, *_ = run
+        job, tier, hosts = run.job, run.tier, run.hosts
         number = job.number
         jobs, cpu = self.jobs[tier], self.cpu[tier]
         for host, value in zip(hosts, job.cpu, strict=True):
             jobs[host] = number
             cpu[host] = value
-        self.busy[tier].update(hosts)
-        self._beside[tier].difference_update(hosts)
-        vacant = self._vacant.intersection(hosts)
-        self._vacant -= vacant
+        self.free[tier].difference_update(hosts)
         if tier is BG:
-            self._beside[FG] |= vacant
+            self.below.update(hosts)
         # Utilisations descend: what closes a slot comes first.
-        elif job.cpu[0] < self.threshold:
-            self._beside[BG] |= vacant
-        else:
-            for host, value in zip(hosts, job.cpu, strict=True):
-                if value < self.threshold:
-                    if host in vacant:
-                        self._beside[BG].add(host)
-                elif host not in vacant:
-                    self._overdue.add(host)
+        elif job.cpu[0] >= self.threshold:
+            hot = [host for host in hosts if cpu[host] >= self.threshold]
+            self._closed.update(hot)
+            self.free[BG].difference_update(hot)
+            self._overdue.update(self.below.intersection(hot))
         self._count_idle()
 
     def _vacate(self, run: Run) -> None:
-        _job, tier, hosts, *_ = run
-        jobs, cpu = self.jobs[tier], self.cpu[tier]
+        job, tier, hosts = run.job, run.tier, run.hosts
+        jobs = self.jobs[tier]
         for host in hosts:
             jobs[host] = None
-            cpu[host] = 0.0
-        self.busy[tier].difference_update(hosts)
-        other = tier.other
-        shared = self.busy[other].intersection(hosts)
-        self._overdue.difference_update(hosts)
-        self._beside[other].difference_update(hosts)
-        self._vacant.update(hosts)
-        if shared:
-            self._vacant -= shared
-            if tier is BG:
-                front = self.cpu[FG]
-                shared = {host for host in shared if front[host] < self.threshold}
-            self._beside[tier] |= shared
+        self.free[tier].update(hosts)
+        if tier is BG:
+            self.below.difference_update(hosts)
+            if self._closed:
+                self.free[BG] -= self._closed.intersection(hosts)
+                self._overdue.difference_update(hosts)
+        elif job.cpu[0] >= self.threshold:
+            opened = self._closed.intersection(hosts)
+            self._closed -= opened
+            self._overdue -= opened
+            self.free[BG] |= opened - self.below
         self._count_idle()
 
 

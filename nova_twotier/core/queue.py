@@ -53,13 +53,9 @@ class Queue:
     def __contains__(self, number: int) -> bool:
         return number in self._jobs
 
-    @property
-    def smallest_size(self) -> int:
-        """Processes of the smallest job.
-
-        :raises IndexError: if nothing waits.
-        """
-        return self._sizes[0]
+    def has_fitting(self, slots: int) -> bool:
+        """Whether any job needs no more than so many slots."""
+        return bool(self._sizes) and self._sizes[0] <= slots
 
     @property
     def smallest_job(self) -> Job:
@@ -109,8 +105,10 @@ class Queue:
 
     def earliest_above(self, size: int) -> Order:
         """The position of the earliest job that is larger than `size`; infinite without one."""
+        if not self._sizes or self._sizes[-1] <= size:
+            return math.inf, 0
         sizes = self._sizes[bisect_right(self._sizes, size) :]
-        return min((self._of_size[larger][0] for larger in sizes), default=(math.inf, 0))
+        return min(self._of_size[larger][0] for larger in sizes)
 
     def next_of_size(self, size: int, order: Order) -> Job | None:
         """The earliest job of `size` that arrived after `order`."""
@@ -142,6 +140,8 @@ class Queue:
             for job in self:
                 if job.size <= idle[tier]:
                     yield job
+                    if not self.has_fitting(idle[tier]):
+                        break
             return
         sizes = self._sizes[: bisect_right(self._sizes, idle[tier])]
         if chance:

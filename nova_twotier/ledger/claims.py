@@ -1,16 +1,21 @@
 """Who holds what: the claims of VMs and the entries of jobs, and the atomic change of several."""
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger import names
-from nova_twotier.ledger.placement import Conflict, Placement, StaleGeneration
+from nova_twotier.ledger import consumers, names, providers
+from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
 from nova_twotier.ledger.reading import wanted_tier
 from nova_twotier.ledger.tree import TierHost
 
-#: How often a write is repeated after somebody else was faster.
-ATTEMPTS = 5
+LOG = logging.getLogger(__name__)
+
+NO_LINKS = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,20 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class JobEntry:
+    """What a job holds: `size` places wanted in a tier, and Mbit/s by link (`shape.way_up`).
+
+    :param pool: of the hosts that it may use.
+    """
+
+    uuid: str
+    tier: Tier
+    size: int
+    links: Mapping[str, int] = field(default_factory=dict)
+    pool: str = names.DEFAULT_POOL
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
     """A job changes its tier: these VMs in place; the rest will seek slots of the new tier."""
 
@@ -31,6 +50,12 @@ class Swap:
     size: int
     tier: Tier
     vms: tuple[str, ...]
+    pool: str = names.DEFAULT_POOL
+
+
+def cpu_points(cpu: float) -> int:
+    """CPU utilisation 0..1 in percent points, rounded down: only a hot process gets hot points."""
+    return math.floor(round(100 * cpu, 6))
 
 
 def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, list[Claim]]:
@@ -41,9 +66,7 @@ def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, li
     claims = {}
     for host in hosts:
         for tier, provider in host.provider.items():
-            held = placement.get(f"/resource_providers/{provider}/allocations")["allocations"]
-            for consumer, allocation in held.items():
-                resources = allocation["resources"]
+            for consumer, resources in consumers.read_provider(placement, provider).items():
                 if names.SLOT in resources:
                     claim = Claim(consumer, host.name, tier, resources.get(names.CPU, 0))
                     claims.setdefault(consumer, []).append(claim)
@@ -55,18 +78,88 @@ def job_tier(placement: Placement, job: str) -> Tier | None:
     return wanted_tier(placement.get(f"/allocations/{job}"))
 
 
-def admit(placement: Placement, job: str, size: int, tier: Tier, project: str, user: str) -> None:
-    """Enter a job, or change the tier of its entry."""
+def read_jobs(placement: Placement) -> list[JobEntry]:
+    """All job entries. A request for each pool, and with links in the ledger for each job, too."""
+    pool_of = {
+        provider["uuid"]: names.pool_of(provider["name"])
+        for provider in providers.listed(placement, names.JOBS_TRAIT)
+    }
+    link_of = {
+        provider["uuid"]: names.link_of(provider["name"])
+        for provider in providers.listed(placement, names.LINK_TRAIT)
+    }
+    held = {
+        job: {provider: sizes}
+        for provider in pool_of
+        for job, sizes in consumers.read_provider(placement, provider).items()
+    }
+    entries = []
+    for job, allocations in sorted(held.items()):
+        if link_of:
+            # Tier, size and links as they were at one instant.
+            allocations = consumers.read(placement, job)
+        links = {
+            link_of[provider]: resources[names.MBPS]
+            for provider, resources in allocations.items()
+            if provider in link_of
+        }
+        for provider in pool_of.keys() & allocations.keys():
+            for tier, resource_class in names.JOB_SIZE.items():
+                if size := allocations[provider].get(resource_class):
+                    entries.append(JobEntry(job, tier, size, links, pool_of[provider]))
+    return entries
 
-    def entry(current):
-        return _job_entry(current, size, tier, project, user)
 
-    _rewrite(placement, {job: entry})
+def admit(
+    placement: Placement,
+    job: str,
+    size: int,
+    tier: Tier,
+    project: str,
+    user: str,
+    links: Mapping[str, int] = NO_LINKS,
+    pool: str = names.DEFAULT_POOL,
+) -> None:
+    """Enter a job, or make its entry this one: tier, size and bandwidth in one transaction.
+
+    :param project: the job's.
+    :param user: the id (`X-OpenStack-Request-ID`) of the request that boots the job's VMs. Other
+        requests of its tenants may not name the job: only administrators' ones may.
+    :param pool: of the hosts that it may use; `tree.prepare` has made it.
+    :param links: Mbit/s on each link that the job's traffic takes, by the links' names.
+    :raises Conflict: if a link has no room; it says which.
+    :raises NotFound: if a link is in no host's way up, or the pool is not made.
+    """
+    wanted = {names.link_uuid(link): {names.MBPS: mbps} for link, mbps in links.items() if mbps}
+    places = {
+        names.link_uuid(link): f"link {link} ({mbps} Mbit/s wanted)" for link, mbps in links.items()
+    }
+    places[names.jobs_uuid(pool)] = f"pool {pool}"
+
+    def entry(_held):
+        return {**_jobs_entry(tier, size, pool), **wanted}
+
+    consumers.rewrite(placement, {job: entry}, places, owner=_job_owner(project, user))
 
 
 def release(placement: Placement, job: str) -> None:
-    """Take a job's entry out; nothing happens without one."""
-    _rewrite(placement, {job: lambda current: {**current, "allocations": {}}})
+    """Take a job's entry out, with its links; nothing happens without one."""
+    consumers.rewrite(placement, {job: lambda _held: {}}, {})
+
+
+def move(placement: Placement, job: str, tier: Tier) -> None:
+    """Change the tier that a job wants, ahead of its VMs' live migration; size and links stay.
+
+    :raises NotFound: if the job has no entry.
+    """
+
+    def entry(held):
+        for provider, resources in held.items():
+            if size := _size(resources):
+                return {**held, provider: {names.JOB_SIZE[tier]: size}}
+        raise NotFound(f"job {job} has no entry in the ledger: admit it first")
+
+    consumers.rewrite(placement, {job: entry}, {})
 
 
 def swap(
@@ -74,96 +167,123 @@ def swap(
 ) -> None:
     """Change tiers of several jobs in one transaction: all or nothing, even if all slots are full.
 
+    The jobs keep their links.
+
     :raises Conflict: if a tier has no room for it, or a VM has no claim to change.
     """
     tier_of = {uuid: (host, tier) for host in hosts for tier, uuid in host.provider.items()}
+    places = {uuid: f"host {host.name} in {tier}" for uuid, (host, tier) in tier_of.items()}
     changes = {}
     for item in swaps:
         for vm in item.vms:
             changes[vm] = _to_tier(vm, item.tier, tier_of)
-        changes[item.job] = lambda current, item=item: _job_entry(
-            current, item.size, item.tier, project, user
-        )
-    _rewrite(placement, changes)
+        changes[item.job] = lambda held, item=item: {
+            **held,
+            **_jobs_entry(item.tier, item.size, item.pool),
+        }
+    consumers.rewrite(placement, changes, places, _job_owner(project, user))
+
+
+def vacate(placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str]) -> None:
+    """Give up the slots of VMs that stay on their hosts; the rest of their claims stays, too."""
+    children = _children(hosts)
+
+    def change(held):
+        return {uuid: resources for uuid, resources in held.items() if uuid not in children}
+
+    consumers.rewrite(placement, dict.fromkeys(vms, change), {})
+
+
+def seat(
+    placement: Placement, hosts: Iterable[TierHost], vms: Mapping[str, str], tier: Tier
+) -> None:
+    """Claim slots of a tier for VMs that are on their hosts without any: all of them, or none.
+
+    :param vms: the host of each VM.
+    :raises Conflict: if a host has no room for it, or no such slots, or a VM is not there.
+    """
+    hosts = tuple(hosts)
+    seats = {host.name: host.provider.get(tier) for host in hosts}
+    places = {uuid: f"host {name} in {tier}" for name, uuid in seats.items() if uuid}
+    children = _children(hosts)
+
+    def sit(vm, host):
+        def change(held):
+            if not held or not seats.get(host):
+                raise Conflict(f"VM {vm} finds no slots in {tier} on host {host}")
+            if seats[host] in held:
+                return held
+            kept = {uuid: each for uuid, each in held.items() if uuid not in children}
+            return {**kept, seats[host]: {names.SLOT: 1}}
+
+        return change
+
+    consumers.rewrite(placement, {vm: sit(vm, host) for vm, host in vms.items()}, places)
 
 
 def set_cpu_points(
     placement: Placement, hosts: Iterable[TierHost], points: Mapping[str, int]
 ) -> None:
-    """Add the processes' CPU utilisation, in percent points, to the claims of their VMs."""
-    children = {uuid for host in hosts for uuid in host.provider.values()}
+    """Add the processes' CPU utilisation, in percent points, to the claims of their VMs.
+
+    On a host that was shrunk below its use there may be no room for more of them: the VMs there
+    stay without, and the others get theirs.
+    """
+    children = _children(hosts)
 
     def with_points(amount):
-        def change(current):
-            for provider, allocation in current["allocations"].items():
-                if provider in children:
-                    allocation["resources"].pop(names.CPU, None)
-                    if amount:
-                        allocation["resources"][names.CPU] = amount
-            return current
+        def change(held):
+            return {
+                provider: {
+                    **{name: used for name, used in resources.items() if name != names.CPU},
+                    **({names.CPU: amount} if amount else {}),
+                }
+                if provider in children
+                else resources
+                for provider, resources in held.items()
+            }
 
         return change
 
-    _rewrite(placement, {vm: with_points(amount) for vm, amount in points.items()})
+    try:
+        consumers.rewrite(placement, {vm: with_points(n) for vm, n in points.items()}, {})
+    except StaleGeneration:
+        raise
+    except Conflict as error:
+        if len(points) == 1:
+            LOG.info("CPU points of VM %s are not in the ledger: %s", *points, error)
+            return
+        for vm, amount in points.items():
+            set_cpu_points(placement, hosts, {vm: amount})
 
 
-def _job_entry(current: dict, size: int, tier: Tier, project: str, user: str) -> dict:
-    return {
-        "allocations": {names.jobs_uuid(): {"resources": {names.JOB_SIZE[tier]: size}}},
-        "project_id": current.get("project_id", project),
-        "user_id": current.get("user_id", user),
-        "consumer_generation": current.get("consumer_generation"),
-        "consumer_type": names.JOB_CONSUMER,
-    }
+def _children(hosts: Iterable[TierHost]) -> set[str]:
+    """The providers of all tiers."""
+    return {uuid for host in hosts for uuid in host.provider.values()}
+
+
+def _jobs_entry(tier: Tier, size: int, pool: str) -> dict[str, dict[str, int]]:
+    return {names.jobs_uuid(pool): {names.JOB_SIZE[tier]: size}}
+
+
+def _size(resources: Mapping[str, int]) -> int:
+    """Places that an entry wants, in whatever tier; 0 of what is no entry."""
+    return sum(resources.get(resource_class, 0) for resource_class in names.JOB_SIZE.values())
+
+
+def _job_owner(project: str, user: str) -> dict[str, str]:
+    return {"project_id": project, "user_id": user, "consumer_type": names.JOB_CONSUMER}
 
 
 def _to_tier(vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]]):
-    def change(current):
-        claims = [uuid for uuid in current["allocations"] if uuid in tier_of]
+    def change(held):
+        claims = [uuid for uuid in held if uuid in tier_of]
         if not claims:
             raise Conflict(f"VM {vm} holds no slot to swap")
+        new = {uuid: resources for uuid, resources in held.items() if uuid not in tier_of}
         for uuid in claims:
             host, _old = tier_of[uuid]
-            claim = current["allocations"].pop(uuid)
-            current["allocations"][host.provider[tier]] = claim
-        return current
+            new[host.provider[tier]] = held[uuid]
+        return new
 
     return change
-
-
-def _rewrite(placement: Placement, changes: Mapping) -> None:
-    """Read consumers, change them, and write them in one request; again if somebody was faster.
-
-    :param changes: for each consumer a function from its present entry to the new one. Consumers
-        that have no entry come as `{"allocations": {}}`.
-    :raises StaleGeneration: if somebody was faster every time.
-    """
-    for attempt in range(ATTEMPTS):
-        body = {}
-        for consumer, change in changes.items():
-            current = placement.get(f"/allocations/{consumer}")
-            if not current["allocations"]:
-                current = {"allocations": {}}
-            new = change(current)
-            if new["allocations"] or current["allocations"]:
-                body[consumer] = {
-                    "allocations": {
-                        uuid: {"resources": allocation["resources"]}
-                        for uuid, allocation in new["allocations"].items()
-                    },
-                    **{key: new[key] for key in _CONSUMER_KEYS},
-                }
-                # Nova claims without a type, which Placement shows as one that it does not take.
-                if body[consumer]["consumer_type"] == "unknown":
-                    body[consumer]["consumer_type"] = names.VM_CONSUMER
-        if not body:
-            return
-        try:
-            placement.post("/allocations", body)
-            return
-        except StaleGeneration:
-            if attempt == ATTEMPTS - 1:
-                raise
-
-
-_CONSUMER_KEYS = ("project_id", "user_id", "consumer_generation", "consumer_type")

@@ -30,6 +30,10 @@ class StaleGeneration(Conflict):
     """409 of a write that was based on an old read: read again and repeat."""
 
 
+class InUse(Conflict):
+    """409 of taking away what consumers hold."""
+
+
 class Placement:
     """Requests to Placement through a keystoneauth session.
 
@@ -87,6 +91,12 @@ def _error(answer, request: str) -> PlacementError:
     if answer.status_code == 404:
         return NotFound(message, 404)
     if answer.status_code == 409:
-        stale = error.get("code") == "placement.concurrent_update"
-        return (StaleGeneration if stale else Conflict)(message, 409)
+        return _CONFLICTS.get(error.get("code"), Conflict)(message, 409)
     return PlacementError(message, answer.status_code)
+
+
+_CONFLICTS = {
+    "placement.concurrent_update": StaleGeneration,
+    "placement.inventory.inuse": InUse,
+    "placement.resource_provider.inuse": InUse,
+}

@@ -1,13 +1,15 @@
-"""The provider tree: two child providers under each two-tier host, and the provider of the jobs."""
+"""The provider tree: two child providers under each two-tier host, the links, and the jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger import names
+from nova_twotier.ledger import names, providers
 from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
+from nova_twotier.ledger.providers import Provider
+from nova_twotier.ledger.shape import Shape, capacities
 
 LOG = logging.getLogger(__name__)
 
@@ -16,136 +18,173 @@ UNLIMITED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """What an operator gives a host: L slots and K tiers (`twotier:slots`, `twotier:tiers`)."""
-
-    slots: int
-    tiers: int
-
-    def places(self, tier: Tier) -> int:
-        return self.slots if tier is Tier.FG else self.slots * (self.tiers - 1)
-
-
-@dataclass(frozen=True, slots=True)
 class TierHost:
-    """A host of the ledger and its providers' uuids."""
+    """A host of the ledger and its providers' uuids.
+
+    One that is `leaving` is in no two-tier aggregate any more and has the shape it had last: its
+    VMs keep their claims, and no others follow.
+    """
 
     name: str
     shape: Shape
     provider: Mapping[Tier, str]
+    leaving: bool = False
 
 
-def prepare(placement: Placement) -> None:
-    """Make our resource classes and traits, and the provider that the job entries are on."""
-    for resource_class in (names.SLOT, names.CPU, *names.JOB_SIZE.values()):
-        placement.put(f"/resource_classes/{resource_class}")
-    for trait in names.TRAIT.values():
-        placement.put(f"/traits/{trait}")
-    _ensure_provider(placement, names.jobs_uuid(), names.JOBS_PROVIDER)
-    unlimited = dict.fromkeys(names.JOB_SIZE.values(), UNLIMITED)
-    _ensure_inventory(placement, names.jobs_uuid(), unlimited)
+def prepare(placement: Placement, pools: Iterable[str] = (names.DEFAULT_POOL,)) -> None:
+    """Make our resource classes and traits, and the providers of the job entries of these pools.
 
-
-def sync_hosts(placement: Placement, shapes: Mapping[str, Shape]) -> list[TierHost]:
-    """Make each named host's child providers as its shape says.
-
-    Hosts whose compute service has not reported to Placement yet are left out, with a warning.
+    That of the default pool is always made: it shows that there is a ledger.
     """
-    providers = {
-        rp["name"]: rp["uuid"] for rp in placement.get("/resource_providers")["resource_providers"]
+    pools = sorted({names.DEFAULT_POOL, *pools})
+    for resource_class in names.RESOURCE_CLASSES:
+        placement.put(f"/resource_classes/{resource_class}")
+    for trait in names.TRAITS:
+        placement.put(f"/traits/{trait}")
+    for pool in pools:
+        placement.put(f"/traits/{names.pool_trait(names.jobs_uuid(pool))}")
+    wanted = [
+        Provider(names.jobs_uuid(pool), names.jobs_name(pool), names.JOBS_TRAIT, UNLIMITED)
+        for pool in pools
+    ]
+    done = providers.in_order(placement, wanted)
+    for jobs in wanted:
+        if jobs.uuid not in done:
+            providers.create(placement, jobs)
+            providers.settle(placement, jobs)
+
+
+def sync_hosts(
+    placement: Placement, shapes: Mapping[str, Shape], thorough: bool = False
+) -> list[TierHost]:
+    """Make the providers of hosts and links as the shapes say; may be repeated at will.
+
+    A host whose compute service has not reported to Placement yet is left out, with a warning, and
+    so is one whose providers Placement refuses, with an error. A host that left takes no new claims
+    in either tier; it is returned as leaving while VMs hold places there, and then its providers
+    go. A link that is on no host's way up goes once it is unused.
+
+    Reads the list of all providers, and one for each size there is of hosts and links, and for each
+    pool (two requests each); besides only what is not in order: up to five requests for a provider
+    that is new or changed, up to six for each host that is leaving, one for each link that is to
+    go.
+
+    :param thorough: read every provider's inventory, also of those that are marked as in order:
+        mends what an operator changed by hand.
+    :raises StaleGeneration: if others change the same provider all the time.
+    """
+    there = {provider["uuid"]: provider for provider in providers.listed(placement)}
+    roots = {
+        provider["name"]: uuid
+        for uuid, provider in there.items()
+        if provider["parent_provider_uuid"] is None
     }
+    present = {name: shape for name, shape in sorted(shapes.items()) if name in roots}
+    for name in sorted(shapes.keys() - present.keys()):
+        LOG.warning(
+            "Host %s is in a two-tier aggregate but no provider in Placement has its name: "
+            "is its nova-compute up?",
+            name,
+        )
+    children = {name: _children(name, roots[name], shape) for name, shape in present.items()}
+    links = _links(present)
+    wanted = [*links, *(child for pair in children.values() for child in pair.values())]
+    done = providers.in_order(placement, wanted)
+    if thorough:
+        done.clear()
+
+    def ensure(provider: Provider) -> None:
+        if provider.uuid not in done:
+            if provider.uuid not in there:
+                providers.create(placement, provider)
+            providers.settle(placement, provider)
+
+    for link in links:
+        ensure(link)
     hosts = []
-    for name, shape in sorted(shapes.items()):
-        if name not in providers:
-            LOG.warning(
-                "Host %s is in a two-tier aggregate but has no provider in Placement; "
-                "is its nova-compute up?",
-                name,
-            )
-            continue
-        hosts.append(TierHost(name, shape, _sync_host(placement, name, providers[name], shape)))
-    return hosts
-
-
-def _sync_host(placement: Placement, name: str, root: str, shape: Shape) -> dict[Tier, str]:
-    children = {}
-    for tier in Tier:
-        child = children[tier] = names.child_uuid(root, tier)
-        places = shape.places(tier)
-        _ensure_provider(placement, child, names.child_name(name, tier), parent=root)
-        # Without places (K = 1) there is nothing to inventory: totals start at 1.
-        inventory = {names.SLOT: places, names.CPU: 100 * places} if places else {}
+    for name, pair in children.items():
         try:
-            _ensure_inventory(placement, child, inventory)
+            for child in pair.values():
+                ensure(child)
         except StaleGeneration:
             raise
-        except Conflict:
-            # VMs hold places that the shape no longer has (K = 1 now): they stay, none follows.
-            set_closed(placement, TierHost(name, shape, children), shape.slots)
-        _ensure_trait(placement, child, names.TRAIT[tier])
-    return children
+        except (Conflict, NotFound) as error:
+            LOG.error("Host %s is left out of the ledger: %s", name, error)
+            continue
+        hosts.append(TierHost(name, present[name], {tier: c.uuid for tier, c in pair.items()}))
+    hosts += _retire_hosts(placement, there, present)
+    _drop_links(placement, there, {link.uuid for link in links})
+    return sorted(hosts, key=lambda host: host.name)
 
 
 def set_closed(placement: Placement, host: TierHost, closed: int) -> None:
     """Withhold the background places of `closed` slots; may go below the present use."""
-    provider = host.provider[Tier.BG]
-    url = f"/resource_providers/{provider}/inventories"
-    current = placement.get(url)
-    inventory = current["inventories"].get(names.SLOT)
-    if inventory is None:
+    if host.leaving:
         return
     open_places = max(0, host.shape.slots - closed) * (host.shape.tiers - 1)
-    reserved = max(0, inventory["total"] - open_places)
-    if inventory["reserved"] != reserved:
-        placement.put(
-            f"{url}/{names.SLOT}",
-            {
-                **inventory,
-                "reserved": reserved,
-                "resource_provider_generation": current["resource_provider_generation"],
-            },
+    providers.reserve(placement, host.provider[Tier.BG], open_places)
+
+
+def _children(name: str, root: str, shape: Shape) -> dict[Tier, Provider]:
+    return {
+        tier: Provider(
+            names.child_uuid(root, tier),
+            names.child_name(name, tier),
+            names.TRAIT[tier],
+            shape.places(tier),
+            root,
+            names.pool_trait(names.jobs_uuid(shape.pool)),
         )
+        for tier in Tier
+    }
 
 
-def _ensure_provider(placement: Placement, uuid: str, name: str, parent: str | None = None) -> None:
-    try:
-        placement.get(f"/resource_providers/{uuid}")
-    except NotFound:
-        body = {"uuid": uuid, "name": name}
-        if parent:
-            body["parent_provider_uuid"] = parent
-        placement.post("/resource_providers", body)
+def _links(shapes: Mapping[str, Shape]) -> list[Provider]:
+    amounts, problems = capacities(shapes)
+    for problem in problems:
+        LOG.error("%s", problem)
+    return [
+        Provider(names.link_uuid(link), names.link_name(link), names.LINK_TRAIT, mbps)
+        for link, mbps in sorted(amounts.items())
+    ]
 
 
-def _ensure_inventory(placement: Placement, uuid: str, totals: Mapping[str, int]) -> None:
-    url = f"/resource_providers/{uuid}/inventories"
-    current = placement.get(url)
-    inventories = current["inventories"]
-    if {rc: inventory["total"] for rc, inventory in inventories.items()} == dict(totals):
-        return
-    placement.put(
-        url,
-        {
-            "resource_provider_generation": current["resource_provider_generation"],
-            "inventories": {
-                rc: {
-                    "total": total,
-                    "reserved": min(total, inventories.get(rc, {}).get("reserved", 0)),
-                }
-                for rc, total in totals.items()
-            },
-        },
-    )
+def _retire_hosts(
+    placement: Placement, there: Mapping[str, dict], present: Mapping[str, Shape]
+) -> Iterator[TierHost]:
+    """Withdraw the providers of hosts that are in no aggregate; yields those still in use."""
+    parents = {provider["parent_provider_uuid"] for provider in there.values()}
+    for root in sorted(parents - {None}):
+        name = there[root]["name"]
+        left = {tier: names.child_uuid(root, tier) for tier in Tier}
+        left = {tier: child for tier, child in left.items() if child in there}
+        if left and name not in present:
+            try:
+                host = _retire(placement, name, left)
+            except NotFound:
+                continue  # somebody else has just taken its providers away
+            if host:
+                yield host
 
 
-def _ensure_trait(placement: Placement, uuid: str, trait: str) -> None:
-    url = f"/resource_providers/{uuid}/traits"
-    current = placement.get(url)
-    if trait not in current["traits"]:
-        placement.put(
-            url,
-            {
-                "resource_provider_generation": current["resource_provider_generation"],
-                "traits": [*current["traits"], trait],
-            },
-        )
+def _retire(placement: Placement, name: str, children: Mapping[Tier, str]) -> TierHost | None:
+    places = {
+        tier: providers.withdraw(placement, child, names.TRAIT[tier])
+        for tier, child in children.items()
+    }
+    # Both stay until both are empty: VMs may still be exchanged between them.
+    if any(providers.is_used(placement, child) for child in children.values()):
+        slots, background = (places.get(tier, 0) for tier in (Tier.FG, Tier.BG))
+        shape = Shape(slots, 1 + (background // slots if slots else 0))
+        return TierHost(name, shape, dict(children), leaving=True)
+    gone = [providers.delete(placement, child) for child in children.values()]
+    if all(gone):
+        LOG.info("Host %s left the two-tier aggregates: its providers are gone", name)
+    return None
+
+
+def _drop_links(placement: Placement, there: Mapping[str, dict], wanted: set[str]) -> None:
+    for uuid, provider in there.items():
+        link = names.link_of(provider["name"])
+        if link and uuid == names.link_uuid(link) and uuid not in wanted:
+            providers.delete(placement, uuid)

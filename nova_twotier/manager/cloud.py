@@ -1,28 +1,81 @@
 """The manager's hands and eyes in Nova, through python-novaclient."""
 
+import base64
 import functools
 import re
 import time
+import uuid
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1 import loading
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
+from oslo_log import log as logging
 
 from nova_twotier.conf import ConfigError
+from nova_twotier.ledger.names import SLOT
 from nova_twotier.ledger.placement import Placement, brief
 from nova_twotier.ledger.tree import Shape
+from nova_twotier.manager import metadata, trusts
 from nova_twotier.manager.fleet import Fleet
+
+if TYPE_CHECKING:
+    # Its libraries need not be there for those who only ask Nova.
+    from nova_twotier.manager.db.models import Job
+
+LOG = logging.getLogger(__name__)
+#: Of requests to Nova: servers have user data, which is to be in no log at any level.
+SILENT = logging.getLogger(f"{__name__}.boot")
+SILENT.setLevel(logging.INFO)
 
 #: Live migration and unshelve to a host of which the scheduler's filters are asked, too.
 MICROVERSION = "2.91"
 #: Server metadata that carries the uuid of the job.
 JOB_KEY = "twotier_job"
+#: Server metadata that tells a guest what is about to happen to it.
+NOTICE_KEY = "twotier_notice"
+#: What the owner reads of a trust that Keystone does not take.
+NO_TRUST = (
+    "Keystone does not let the queue manager act for the job's owner any more: the user is "
+    "disabled, or has lost the role in the project that it had when it submitted the job"
+)
+#: Nova's texts about its own quotas, and about Neutron's.
+_QUOTA = re.compile(
+    r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
+)
 
 
 class CloudError(Exception):
-    """Nova refused a request, or did not answer it; the message says which."""
+    """Nova refused a request, or did not answer it; the message says which.
+
+    :param status: of the answer in HTTP; 0 if there was none.
+    :param told: what the owner of the job may read of it; nothing for most.
+    """
+
+    def __init__(self, message: str, status: int = 0, told: str = ""):
+        super().__init__(message)
+        self.status = status
+        self.told = told
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may be taken later, without anybody doing something."""
+        if self.status == 409:
+            # Of a state, and not of a task, that does not go away by itself.
+            return "vm_state" not in str(self)
+        return self.status in (0, 429) or self.status >= 500
+
+    @property
+    def shortage(self) -> str:
+        """What the project's quota does not suffice for, such as `cores, ram`; empty for others."""
+        found = _QUOTA.search(str(self)) if self.status in (403, 413) else None
+        return (found[1] or found[2] or "quota").strip() if found else ""
+
+
+class UnfitFlavor(CloudError):
+    """The flavor that a job asks for is none for jobs; `told` says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +89,11 @@ class Server:
     task: str | None
     host: str | None
     fault: str = ""
+    #: What its guest was told, see `Cloud.notice`.
+    notice: str = ""
+    locked: bool = False
+    #: The project and the user whose it is; None: the manager's own.
+    owner: tuple[str, str] | None = None
 
     @property
     def busy(self) -> bool:
@@ -49,6 +107,7 @@ class ComputeHost:
 
     shape: Shape
     enabled: bool
+    up: bool = True
 
 
 def session_for(conf, group: str):
@@ -82,19 +141,29 @@ def _translated(method):
         try:
             return method(*args, **kwargs)
         except nova_exc.ClientException as error:
-            raise CloudError(f"Nova refused {method.__name__}: {error}") from error
+            message = f"Nova refused {method.__name__}: {error}"
+            raise CloudError(message, error.code) from error
         except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
             raise CloudError(
                 f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?"
             ) from error
         except ksa_exc.ClientException as error:
-            raise CloudError(f"Nova refused {method.__name__}: {error}") from error
+            message = f"Nova refused {method.__name__}: {error}"
+            raise CloudError(message, getattr(error, "http_status", 0)) from error
+        except trusts.NoTrust as error:
+            raise CloudError(str(error), 403, NO_TRUST) from error
+        except trusts.TrustError as error:
+            raise CloudError(str(error)) from error
 
     return call
 
 
 class Cloud:
     """Nova as the manager needs it. Every method raises CloudError if Nova does not do it.
+
+    A job that came with a trust is booted by it, so that its servers are its owner's. All that
+    happens to them afterwards is done by the manager's own user, an administrator: they are locked
+    against their owner. Without a trust they are the manager's.
 
     :param conf: options with the groups `[nova]` and `[manager]`.
     :raises ConfigError: if they are not enough.
@@ -105,123 +174,225 @@ class Cloud:
             if not conf.manager[option]:
                 raise ConfigError(f"option [manager]{option} is not set: jobs need one to boot")
         self._conf = conf
-        session, options = session_for(conf, "nova")
-        self.nova = nova_client.Client(MICROVERSION, session=session, **options)
+        self._session, self._options = session_for(conf, "nova")
+        self._options["logger"] = SILENT
+        self.nova = nova_client.Client(MICROVERSION, session=self._session, **self._options)
+        #: The id of requests that boot servers: by it the scheduler knows them from the tenants'
+        #: own. For the ledger; no tenant can read it.
+        self.boot_request = f"req-{uuid.uuid4()}"
         self._fleet = Fleet(self.nova.servers.list)
+        #: The job that each server named.
+        self._jobs: dict[str, str | None] = {}
+        #: The host of nova-compute by its hypervisor's name.
+        self._services: dict[str, str] = {}
+        self._problems: frozenset[str] = frozenset()
 
     @_translated
     def check(self) -> None:
-        """:raises ConfigError: if the flavor that jobs are to get does not exist."""
+        """:raises ConfigError: if the flavor that jobs get by default is none for them."""
+        name = self._conf.manager.flavor
         try:
-            _ = self._flavor
-        except nova_exc.NotFound:
-            name = self._conf.manager.flavor
-            raise ConfigError(f"[manager]flavor is {name}, which Nova does not have") from None
+            self._flavor(name)
+        except UnfitFlavor as error:
+            raise ConfigError(f"[manager]flavor: {error.told}") from None
 
     @_translated
     def servers(self) -> list[Server]:
-        """All servers of jobs, of all projects."""
+        """All servers of jobs, of all projects.
+
+        :raises CloudError: also if a cell is down: what is missing then may be there.
+        """
         found = self._fleet.look(time.time())
-        return [_server(server) for server in found if JOB_KEY in server.metadata]
+        if any(server.status == "UNKNOWN" for server in found):
+            raise CloudError("a cell of Nova does not answer, so that its servers are not known")
+        # As it was when it was first seen: until it is locked, its owner may write the metadata.
+        self._jobs = {
+            server.id: self._jobs.get(server.id, server.metadata.get(JOB_KEY)) for server in found
+        }
+        own = self._session.get_project_id(), self._session.get_user_id()
+        return [
+            _server(server, job, own)
+            for server in found
+            if (job := self._jobs[server.id]) is not None
+        ]
 
     @_translated
     def hosts(self) -> dict[str, ComputeHost]:
-        """Hosts of aggregates with `twotier:slots`, by name."""
-        up = {
-            service.host
-            for service in self.nova.services.list(binary="nova-compute")
-            if service.status == "enabled" and service.state == "up"
+        """Hosts of aggregates with `twotier:slots`, by the name that Placement has for them.
+
+        That is their hypervisor's, which may be another than that of their nova-compute. Hosts of
+        which the metadata says something wrong are left out, with an error in the log that is not
+        repeated while it stays so.
+        """
+        hypervisors = {
+            hypervisor.service["host"]: hypervisor.hypervisor_hostname
+            for hypervisor in self.nova.hypervisors.list()
         }
+        self._services = {name: host for host, name in hypervisors.items()}
+        services = self.nova.services.list(binary="nova-compute")
+        up = {service.host for service in services if service.state == "up"}
+        enabled = {service.host for service in services if service.status == "enabled"}
+        shapes, problems = metadata.shapes(self.nova.aggregates.list())
+        for problem in problems:
+            if problem not in self._problems:
+                LOG.error("%s", problem)
+        self._problems = frozenset(problems)
         return {
-            host: ComputeHost(_shape(aggregate), host in up)
-            for aggregate in self.nova.aggregates.list()
-            if "twotier:slots" in aggregate.metadata
-            for host in aggregate.hosts
+            hypervisors.get(host, host): ComputeHost(shape, host in up & enabled, host in up)
+            for host, shape in shapes.items()
         }
 
     @_translated
-    def boot(self, job: str, name: str, size: int) -> None:
-        """Boot all servers of a job at once, in a server group of their own."""
-        self.nova.servers.create(
-            name,
-            self._conf.manager.image,
-            self._flavor,
-            min_count=size,
-            max_count=size,
-            nics=self._networks(),
-            meta={JOB_KEY: job},
-            scheduler_hints={"group": self._server_group(job), "twotier:job": job},
+    def boot(self, job: "Job", user_data: str | None = None) -> None:
+        """Boot all servers of a job at once, in a server group of their own.
+
+        :param user_data: in base64.
+
+        :raises UnfitFlavor: before anything is made, if its flavor asks for no slot.
+        """
+        options = self._conf.manager
+        flavor = self._flavor(job.flavor or options.flavor)
+        nova = self._for_owner(job)
+        nova.servers.create(
+            f"tt-{job.number}",
+            job.image or options.image,
+            flavor,
+            min_count=job.size,
+            max_count=job.size,
+            nics=_networks(job.networks or [options.network]),
+            key_name=job.key_name,
+            userdata=base64.b64decode(user_data) if user_data else None,
+            meta={JOB_KEY: job.uuid},
+            scheduler_hints={"group": _server_group(nova, job), "twotier:job": job.uuid},
         )
 
-    @functools.cached_property
-    def _flavor(self):
-        return self.nova.flavors.find(name=self._conf.manager.flavor, is_public=None)
+    def _for_owner(self, job: "Job"):
+        """Nova as the job's owner has it, by the job's trust; without one, as the manager has it.
 
-    def _networks(self):
-        network = self._conf.manager.network
-        return network if network in ("none", "auto") else [{"net-id": network}]
+        :raises trusts.TrustError: if Keystone does not take the trust.
+        """
+        auth = trusts.log_in(self._conf, self._session, job.trust_id) if job.trust_id else None
+        return nova_client.Client(
+            MICROVERSION,
+            session=self._session,
+            auth=auth,
+            global_request_id=self.boot_request,
+            **self._options,
+        )
 
-    def _server_group(self, job: str) -> str:
-        name = _group_name(job)
-        for group in self.nova.server_groups.list():
-            if group.name == name:
-                return group.id
-        return self.nova.server_groups.create(name, "soft-affinity").id
+    def _flavor(self, name: str) -> str:
+        """The id of a flavor by its name or id.
 
-    @_translated
-    def delete_server_group(self, job: str) -> None:
-        for group in self.nova.server_groups.list():
-            if group.name == _group_name(job):
-                self.nova.server_groups.delete(group.id)
-
-    @_translated
-    def shelve(self, server: str) -> None:
-        self.nova.servers.shelve(server)
-
-    @_translated
-    def unshelve(self, server: str) -> None:
-        self.nova.servers.unshelve(server)
-
-    @_translated
-    def live_migrate(self, server: str, host: str | None) -> None:
-        """Move a server to `host`, or to where the scheduler sends it."""
-        self.nova.servers.live_migrate(server, host, "auto")
+        :raises UnfitFlavor: if there is none, or it does not ask for one slot.
+        """
+        flavors = self.nova.flavors.list(is_public=None)
+        found = next((each for each in flavors if name in (each.name, each.id)), None)
+        if found is None:
+            text = f"there is no flavor {name}; choose one of those that there are"
+            raise UnfitFlavor(text, 404, text)
+        wanted = f"resources:{SLOT}"
+        if getattr(found, "extra_specs", {}).get(wanted) != "1":
+            text = f"flavor {name} does not have {wanted}=1; choose one that has"
+            raise UnfitFlavor(text, 400, text)
+        return found.id
 
     @_translated
-    def delete(self, server: str) -> None:
+    def delete_server_group(self, job: "Job") -> None:
+        """Delete it, and its doubles: a request to make it may have been carried out very late."""
+        offset, found = 0, []
+        # Nova has no way to ask for one by its name, and lists so many at most at a time.
+        while page := self.nova.server_groups.list(all_projects=True, offset=offset):
+            found += [group.id for group in page if group.name == _group_name(job)]
+            offset += len(page)
+        for group in found:
+            self.nova.server_groups.delete(group)
+
+    @_translated
+    def delete_trust(self, job: "Job") -> None:
+        """Give back what its owner has lent for the job; nothing happens without a trust."""
+        if job.trust_id:
+            trusts.Trusts(self._session, self._conf.trust.roles).delete(job.trust_id)
+
+    @_translated
+    def shelve(self, server: Server) -> None:
+        self.nova.servers.shelve(server.id)
+
+    @_translated
+    def unshelve(self, server: Server) -> None:
+        self.nova.servers.unshelve(server.id)
+
+    @_translated
+    def suspend(self, server: Server) -> None:
+        self.nova.servers.suspend(server.id)
+
+    @_translated
+    def resume(self, server: Server) -> None:
+        self.nova.servers.resume(server.id)
+
+    @_translated
+    def notice(self, server: Server, text: str | None) -> None:
+        """Tell a server's guest, through its metadata, what is about to happen; None: nothing."""
+        if text:
+            self.nova.servers.set_meta(server.id, {NOTICE_KEY: text})
+            return
         try:
-            self.nova.servers.delete(server)
+            self.nova.servers.delete_meta(server.id, [NOTICE_KEY])
+        except nova_exc.NotFound:
+            return
+
+    @_translated
+    def lock(self, server: Server, reason: str) -> None:
+        self.nova.servers.lock(server.id, reason=reason)
+
+    @_translated
+    def unlock(self, server: Server) -> None:
+        self.nova.servers.unlock(server.id)
+
+    @_translated
+    def live_migrate(self, server: Server, host: str | None) -> None:
+        """Move a server to `host`, as in `hosts`, or to where the scheduler sends it."""
+        self.nova.servers.live_migrate(server.id, self._services.get(host, host), "auto")
+
+    @_translated
+    def delete(self, server: Server) -> None:
+        try:
+            self.nova.servers.delete(server.id)
         except nova_exc.NotFound:
             return
 
 
-def _group_name(job: str) -> str:
-    return f"twotier-{job}"
+def _server_group(nova, job: "Job") -> str:
+    name = _group_name(job)
+    for group in nova.server_groups.list():
+        if group.name == name:
+            return group.id
+    return nova.server_groups.create(name, "soft-affinity").id
 
 
-def _server(server) -> Server:
-    # A multi-create of one keeps the name, of more appends -1, -2, ... in the order of placement.
-    suffix = re.fullmatch(r"tt-\d+-(\d+)", server.name)
+def _group_name(job: "Job") -> str:
+    return f"twotier-{job.uuid}"
+
+
+def _networks(networks: list[str]) -> str | list[dict[str, str]]:
+    """As novaclient takes them: `none` and `auto` stand alone."""
+    if networks[0] in ("none", "auto"):
+        return networks[0]
+    return [{"net-id": network} for network in networks]
+
+
+def _server(server, job: str, own: tuple[str | None, str | None]) -> Server:
+    owner = server.tenant_id, server.user_id
     return Server(
         id=server.id,
-        job=server.metadata[JOB_KEY],
-        index=int(suffix[1]) - 1 if suffix else 0,
+        job=job,
+        # Not by its name, which its owner may change however locked it is.
+        index=getattr(server, "OS-EXT-SRV-ATTR:launch_index"),
         status=server.status,
         task=getattr(server, "OS-EXT-STS:task_state"),
-        host=getattr(server, "OS-EXT-SRV-ATTR:host"),
+        host=getattr(server, "OS-EXT-SRV-ATTR:hypervisor_hostname"),
         fault=getattr(server, "fault", {}).get("message", ""),
+        notice=server.metadata.get(NOTICE_KEY, ""),
+        locked=getattr(server, "locked", False),
+        # A plain token does not say whose it is: a demonstration, where all are the manager's.
+        owner=None if own in (owner, (None, None)) else owner,
     )
-
-
-def _shape(aggregate) -> Shape:
-    try:
-        slots = int(aggregate.metadata["twotier:slots"])
-        tiers = int(aggregate.metadata.get("twotier:tiers", 2))
-    except ValueError:
-        slots = tiers = 0
-    if slots < 1 or tiers < 1:
-        raise CloudError(
-            f"aggregate {aggregate.name}: twotier:slots and twotier:tiers must be whole numbers "
-            f"of at least 1, not {aggregate.metadata}"
-        )
-    return Shape(slots, tiers)

@@ -1,7 +1,7 @@
 """Which jobs come to an end now, and which gangs are broken: rules on what is seen."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState
+from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import defect
 from nova_twotier.manager.planning import PHASE_EVICT
@@ -13,44 +13,74 @@ _WISHES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
 def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
     """The action that a job in peace (queued or running, nothing under way) calls for, if any."""
-    gang = seen.gang(job)
     if job.wish:
         return _end(job, _WISHES[job.wish], "as its owner asked", seen)
     if job.state == JobState.QUEUED:
-        fresh = job.started_at is None
-        if fresh and seen.hosts and job.size > seen.shape_slots():
-            slots = seen.shape_slots()
-            reason = f"needs {job.size} slots, the cluster has {slots}: submit it with fewer"
-            return _end(job, JobState.FAILED, reason, seen)
-        if job.failures >= attempts and not job.saved:
-            return _end(job, JobState.FAILED, job.reason, seen)
-        return None
+        return _waiting(job, seen, attempts)
+    return _running(job, seen)
+
+
+def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
+    if job.saved:
+        reason = defect(job, seen)
+        return _broken(job, reason, seen) if reason else None
+    fresh = job.started_at is None
+    if fresh and seen.hosts and job.size > seen.shape_slots:
+        slots = seen.shape_slots
+        reason = f"needs {job.size} slots, the cluster has {slots}: submit it with fewer"
+        return _end(job, JobState.FAILED, reason, seen)
+    if job.failures >= attempts:
+        return _end(job, JobState.FAILED, job.reason, seen)
+    return None
+
+
+def _running(job: Job, seen: Observation) -> Action | None:
+    gang = seen.gang(job)
     if len(gang) == job.size and all(server.status == "SHUTOFF" for server in gang):
         return _end(job, JobState.FINISHED, "", seen)
-    if reason := defect(gang, job.size):
-        job.failures += 1
-        return _end(job, JobState.QUEUED, f"restarts from the beginning: {reason}", seen)
+    if job.walltime is not None and job.ran(seen.at) >= job.walltime:
+        return _end(job, JobState.FAILED, f"ran its walltime of {job.walltime:g} s", seen)
+    if reason := defect(job, seen):
+        return _broken(job, reason, seen)
     at_rest = not any(server.busy for server in gang)
     if at_rest and not (seen.whole(job) and seen.in_tier(job, Tier(job.tier))):
-        plan = {"by": f"the manager: its servers are not all in {job.tier}", "mend": True}
-        return Action(
-            kind=ActionKind.EVICT,
-            phase=PHASE_EVICT,
-            job=job.number,
-            plan=plan,
-            begun={},
-            created_at=seen.at,
-        )
+        plan = {
+            "by": f"the manager: its servers are not all in {job.tier}",
+            "mend": True,
+            # Whatever it asks for: that keeps its work, and it comes back anywhere.
+            "mode": Preemption.SHELVE,
+        }
+        return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
     return None
+
+
+def _broken(job: Job, reason: str, seen: Observation) -> Action:
+    """A gang that is not whole any more begins anew, as often as the job may."""
+    if job.requeues < job.retries:
+        return _end(job, JobState.QUEUED, f"restarts from the beginning: {reason}", seen)
+    if job.retries:
+        times = "once" if job.retries == 1 else f"{job.retries} times"
+        reason = f"{reason}, and it was restarted {times} before"
+    return _end(job, JobState.FAILED, reason, seen)
 
 
 def _end(job: Job, then: JobState, reason: str, seen: Observation) -> Action:
     plan = {"then": then, "reason": reason, "at": seen.at}
-    return Action(
-        kind=ActionKind.END,
-        phase=PHASE_END,
-        job=job.number,
-        plan=plan,
-        begun={},
-        created_at=seen.at,
-    )
+    return _action(ActionKind.END, PHASE_END, job, plan, seen)
+
+
+def _action(kind: ActionKind, phase: int, job: Job, plan: dict, seen: Observation) -> Action:
+    return Action(kind=kind, phase=phase, job=job.number, plan=plan, begun={}, created_at=seen.at)
+
+
+def warning(job: Job, now: float, before: float) -> str:
+    """What to warn a job of now: that its walltime is nearly over; empty if of nothing.
+
+    :param before: seconds before the end of it.
+    """
+    if job.state != JobState.RUNNING or job.walltime is None or job.warned_at is not None:
+        return ""
+    left = job.walltime - job.ran(now)
+    if left > before:
+        return ""
+    return f"is stopped in {max(0, round(left))} s: its walltime is {job.walltime:g} s"

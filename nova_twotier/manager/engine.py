@@ -1,43 +1,94 @@
 """The manager's loop: observe, carry on, decide, record, act.
 
 Every look starts from what Nova, Placement and the database say; nothing that matters is kept in
-memory, so a manager that is killed at any point goes on where it was.
+memory, so a manager that is killed at any point goes on where it was. A look never waits for what
+it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
 """
 
-import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 
 from oslo_log import log as logging
+from sqlalchemy import inspect
 
-from nova_twotier.core.actions import Tier
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.snapshot import Event
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement, PlacementError
-from nova_twotier.manager import planning
+from nova_twotier.manager import schedule, strays
 from nova_twotier.manager.cloud import Cloud, CloudError
 from nova_twotier.manager.db import models
-from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Job, JobState
-from nova_twotier.manager.db.store import Store, open_actions, open_jobs
-from nova_twotier.manager.endings import PHASE_END, endings
+from nova_twotier.manager.db.models import (
+    DEFAULT_POOL,
+    Action,
+    ActionKind,
+    ActionState,
+    Job,
+    JobState,
+    Place,
+    QueueMode,
+)
+from nova_twotier.manager.db.store import Store, busy_jobs, open_actions, open_jobs
+from nova_twotier.manager.decision import ALL, Decisions, caused
+from nova_twotier.manager.endings import PHASE_END, endings, warning
 from nova_twotier.manager.hosts import Hosts
+from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Call, Environment, Note
+from nova_twotier.manager.requests import Answer, Requests
 
 LOG = logging.getLogger(__name__)
 
-ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
-_FREED = {Tier.FG: Event.FOREGROUND, Tier.BG: Event.BACKGROUND}
+#: Why jobs wait in a queue that is paused.
+PAUSED = "the queue is paused"
+
+
+@dataclass
+class _Round:
+    """What one look works on, and what it is going to write and to request.
+
+    :param opened: actions that are not over, as they were decided; new ones come to them.
+    :param places: those that are held, later those that changed.
+    :param messages: requests that belong to no action.
+    """
+
+    seen: Observation
+    env: Environment
+    jobs: dict[int, Job]
+    opened: list[Action]
+    places: list[Place]
+    mode: str
+    events: list[models.Event] = field(default_factory=list)
+    calls: list[tuple[Action, list[Call]]] = field(default_factory=list)
+    messages: list[Call] = field(default_factory=list)
+    changed: bool = False
+
+    def note(self, *notes: Note) -> None:
+        for note in notes:
+            LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
+            at = self.env.now
+            event = models.Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
+            self.events.append(event)
+
+    def to_write(self) -> list:
+        known = [*self.jobs.values(), *self.opened]
+        changed = (row for row in known if inspect(row).transient or inspect(row).modified)
+        return [*changed, *self.places, *self.events]
 
 
 class Engine:
     """One look at a time: `look()` observes and takes each open action one step further.
 
     :param options: the options of group `[manager]`.
-    :param pool: makes the requests to Nova; by default as many at once as the options allow.
+    :param pool: the hosts and the jobs that it sees to.
+    :param workers: make the requests to Nova; by default as many at once as the options allow.
+    :param fence: `fence(session, lock)` raises `Deposed` if somebody else sees to the pool by now.
+    :param wake: called, from another thread, when another look is due at once.
     """
 
     def __init__(
@@ -48,64 +99,96 @@ class Engine:
         placement: Placement,
         policy: Policy,
         clock: Callable[[], float] = time.time,
-        pool: Executor | None = None,
+        workers: Executor | None = None,
+        *,
+        pool: str = DEFAULT_POOL,
+        fence: Callable[..., None] = lambda _session, lock=False: None,
+        wake: Callable[[], None] = lambda: None,
     ):
         self._options = options
         self._store = store
         self._cloud = cloud
         self._placement = placement
-        self._policy = policy
         self._clock = clock
-        self._hosts = Hosts(cloud, placement, options.host_interval)
-        self._pool = pool or ThreadPoolExecutor(options.concurrency)
-        # What happened since the last decision; after a start, anything may have.
-        self._events = ALL
-        self._known: set[int] = set()
-        self._decided_at = -math.inf
+        self._pool = pool
+        self._fence = fence
+        self._hosts = Hosts(cloud, placement, options.host_interval, pool)
+        self._decisions = Decisions(policy, options)
+        workers = workers or ThreadPoolExecutor(options.concurrency)
+        self._requests = Requests(workers, self._permit, wake)
+        self._locks = Locks(cloud, self._requests.tell)
+        self._answers: dict[int, list[Answer]] = {}
 
     def look(self) -> bool:
         """One round. Returns whether something changed, so that another look is due at once.
 
         :raises CloudError, PlacementError: if one of them does not answer; look again later.
+        :raises Deposed: if somebody else sees to the pool by now.
         """
+        # First: what is answered later may not show in what is seen now.
+        self._answers.update(self._requests.collect(self._clock()))
         seen = self._observe()
-        with self._store.transaction() as session:
-            jobs = {job.number: job for job in open_jobs(session)}
-            opened = open_actions(session)
-            env = self._environment()
-            self._settle_ledger(seen, jobs)
-
-            # 1. Jobs that end, or whose gang is broken.
-            ended = self._endings(seen, jobs, opened)
-            session.add_all(ended)
-            session.flush()
-            opened += ended
-
-            # 2. The next step of each action whose turn it is.
-            calls = []
-            changed = bool(ended)
-            for action in _due(opened):
-                if action.state != ActionState.EXPECTED:
-                    continue  # dropped, because one before it has just failed
-                over, requests = self._advance(session, action, jobs, seen, env)
-                changed |= over
-                calls += [(action.id, call) for call in requests]
-
-            # 3. A decision, unless jobs are just changing places.
-            opened = [action for action in opened if action.state == ActionState.EXPECTED]
-            if all(action.kind in (ActionKind.START, ActionKind.END) for action in opened):
-                changed |= self._decide(session, jobs, opened, seen, env.now)
-
-        # 4. Requests are made after they were recorded.
-        self._request(calls)
-        return changed and not calls
+        if self._hosts.looked_at == seen.at:
+            for job in strays.fail(self._store, self._hosts.pools, seen.at):
+                self._requests.tell(
+                    Call(f"job {job.number}", lambda job=job: self._cloud.delete_trust(job))
+                )
+        try:
+            work = self._begin(seen)
+            self._carry_on(work)
+            self._write(work)
+        except BaseException:
+            self._decisions.happened(ALL)  # what was decided may not have been recorded
+            raise
+        self._answers.clear()
+        for action in work.opened:
+            if action.state != ActionState.EXPECTED:
+                self._requests.forget(action.id)
+        # Requests are made after they were recorded.
+        for action, calls in work.calls:
+            self._requests.make(action.id, calls)
+        for call in work.messages:
+            self._requests.tell(call)
+        self._locks.look(work.jobs.values(), seen)
+        return work.changed
 
     def close(self) -> None:
         """Wait for the requests under way."""
-        self._pool.shutdown()
+        self._requests.close()
 
-    def _environment(self) -> Environment:
-        return Environment(
+    def hosts_changed(self) -> None:
+        """The next look also reads the aggregates and services."""
+        self._hosts.expire()
+
+    def _permit(self) -> None:
+        """:raises Deposed: if somebody else sees to the pool by now; called by the workers."""
+        with self._store.reading() as session:
+            self._fence(session)
+
+    def _observe(self) -> Observation:
+        now = self._clock()
+        if self._hosts.refresh(now):
+            self._decisions.happened(Event.FOREGROUND)
+        servers = {}
+        for server in self._cloud.servers():
+            servers.setdefault(server.job, []).append(server)
+        for gang in servers.values():
+            gang.sort(key=lambda server: server.index)
+        held = claims.read_claims(self._placement, self._hosts.tree)
+        grace = self._options.host_down_grace
+        return Observation(
+            at=now,
+            hosts=self._hosts.tree,
+            enabled=self._hosts.enabled,
+            servers=servers,
+            claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
+            down=frozenset(
+                name for name, since in self._hosts.down.items() if now >= since + grace
+            ),
+        )
+
+    def _begin(self, seen: Observation) -> _Round:
+        env = Environment(
             cloud=self._cloud,
             placement=self._placement,
             attempts=self._options.attempts,
@@ -113,149 +196,185 @@ class Engine:
             close=self._hosts.close,
             threshold=self._options.threshold,
             now=self._clock(),
+            preemption_grace=self._options.preemption_grace,
+            user_data=self._store.user_data,
         )
+        with self._store.reading() as session:
+            self._fence(session)
+            queue = session.get(models.Queue, self._pool)
+            return _Round(
+                seen,
+                env,
+                {job.number: job for job in open_jobs(session, self._pool)},
+                open_actions(session, self._pool),
+                schedule.open_places(session),
+                queue.mode if queue else QueueMode.ACTIVE,
+            )
 
-    def _observe(self) -> Observation:
-        now = self._clock()
-        if self._hosts.refresh(now):
-            self._events |= Event.FOREGROUND
-        servers = {}
-        for server in self._cloud.servers():
-            servers.setdefault(server.job, []).append(server)
-        for gang in servers.values():
-            gang.sort(key=lambda server: server.index)
-        held = claims.read_claims(self._placement, self._hosts.tree)
-        return Observation(
-            at=now,
-            hosts=self._hosts.tree,
-            enabled=self._hosts.enabled,
-            servers=servers,
-            claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
-        )
+    def _carry_on(self, work: _Round) -> None:
+        self._settle_ledger(work)
+        self._take_answers(work)
+        self._warn(work)
+        if work.mode == QueueMode.PAUSED:
+            self._pause(work)
 
-    def _settle_ledger(self, seen: Observation, jobs: dict[int, Job]) -> None:
-        """Close the slots under hot processes, and enter the CPU points that are missing."""
-        self._hosts.close(seen.closed(jobs.values(), self._options.threshold))
-        if points := seen.missing_points(jobs.values()):
+        self._drop_unwanted(work)
+
+        # 1. Jobs that end, or whose gang is broken.
+        self._record(work, self._endings(work))
+
+        # 2. The next step of each action whose turn it is.
+        for action in _due(work.opened):
+            # Those that are over were dropped, because one before them has just failed.
+            if action.state == ActionState.EXPECTED:
+                self._advance(work, action)
+
+        # 3. A decision, unless jobs are just changing places.
+        left = [action for action in work.opened if action.state == ActionState.EXPECTED]
+        places_stay = all(action.kind in (ActionKind.START, ActionKind.END) for action in left)
+        if places_stay and work.mode != QueueMode.PAUSED:
+            decided = self._decisions.decide(work.jobs, left, work.seen, work.env.now)
+            self._record(work, decided)
+
+        work.places = schedule.follow(work.places, work.seen, work.jobs)
+
+    def _record(self, work: _Round, actions: list[Action]) -> None:
+        for action in actions:
+            action.pool, action.state = self._pool, ActionState.EXPECTED
+        work.opened += actions
+        work.changed |= bool(actions)
+
+    def _write(self, work: _Round) -> None:
+        rows = work.to_write()
+        if not rows:
+            return
+        with self._store.transaction() as session:
+            session.add_all(rows)
+            session.flush()
+            self._fence(session, lock=True)
+
+    def _settle_ledger(self, work: _Round) -> None:
+        """Close the slots under hot processes, enter the CPU points that are missing, and give back
+        the slots of suspended jobs whose return was broken off before it was recorded."""
+        seen, jobs = work.seen, work.jobs.values()
+        self._hosts.close(seen.closed(jobs, self._options.threshold))
+        if points := seen.missing_points(jobs):
             claims.set_cpu_points(self._placement, seen.hosts, points)
+        busy = busy_jobs(work.opened)
+        resting = (
+            job
+            for job in jobs
+            if job.state == JobState.QUEUED and job.saved and job.number not in busy
+        )
+        gangs = (seen.gang(job) for job in resting)
+        if left := [server.id for gang in gangs for server in gang if server.id in seen.claims]:
+            claims.vacate(self._placement, seen.hosts, left)
 
-    def _endings(self, seen, jobs, opened) -> list[Action]:
-        busy = {action.job for action in opened}
-        for action in opened:
-            if action.kind == ActionKind.SWAP:
-                busy.update(item["number"] for item in action.plan["swaps"])
+    def _take_answers(self, work: _Round) -> None:
+        for action in work.opened:
+            for answer in self._answers.get(action.id, ()):
+                OPERATIONS[action.kind].answered(action, answer, work.env.now)
+
+    def _warn(self, work: _Round) -> None:
+        """Tell jobs, and their guests, that they are about to run out of their walltime."""
+        now = work.env.now
+        for job in work.jobs.values():
+            if text := warning(job, now, self._options.walltime_warning):
+                job.warned_at = now
+                work.note(Note(job.number, "warned", text))
+                end = datetime.fromtimestamp(now + job.walltime - job.ran(now), UTC)
+                notice = f"stopped at {end.isoformat(timespec='seconds')}"
+                for server in work.seen.gang(job):
+                    run = partial(self._cloud.notice, server, notice)
+                    work.messages.append(Call(f"notice {server.id}", run))
+
+    def _pause(self, work: _Round) -> None:
+        """Nothing starts that has not begun to; when the queue goes on, it is decided anew."""
+        self._decisions.happened(ALL)
+        for action in work.opened:
+            if action.kind == ActionKind.START and action.begun_at is None:
+                action.state, action.closed_at = ActionState.FAILED, work.env.now
+                action.reason = PAUSED
+        for job in work.jobs.values():
+            if job.state == JobState.QUEUED and not job.held and job.reason != PAUSED:
+                job.reason = PAUSED
+
+    def _drop_unwanted(self, work: _Round) -> None:
+        """No start begins of a job that its owner has asked to end meanwhile."""
+        for action in work.opened:
+            if action.kind == ActionKind.START and action.begun_at is None:
+                job = work.jobs[action.job]
+                if job.wish:
+                    action.state, action.closed_at = ActionState.FAILED, work.env.now
+                    action.reason = f"its owner asked to {job.wish} it"
+
+    def _endings(self, work: _Round) -> list[Action]:
+        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         at_peace = (
             job
-            for job in jobs.values()
+            for job in work.jobs.values()
             if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
         )
-        found = (endings(job, seen, self._options.attempts) for job in at_peace)
+        found = (endings(job, work.seen, self._options.attempts) for job in at_peace)
         return [action for action in found if action]
 
-    def _advance(self, session, action, jobs, seen, env) -> tuple[bool, list[Call]]:
+    def _advance(self, work: _Round, action: Action) -> None:
+        """Take one step; none while its requests are under way."""
+        env, jobs = work.env, work.jobs
+        if self._requests.waiting(action.id, env.now):
+            return
         operation = OPERATIONS[action.kind]
         if action.begun_at is None:
             action.begun_at = env.now
             operation.begin(action, jobs)
         try:
-            step = operation.advance(action, jobs, seen, env)
+            step = operation.advance(action, jobs, work.seen, env)
         except (CloudError, PlacementError) as error:
             LOG.warning("Action %s of job %s is repeated: %s", action.kind, action.job, error)
-            return False, []
+            return
         if step.state is None:
-            counts = dict(action.begun)
-            for call in step.calls:
-                counts[call.key] = counts.get(call.key, 0) + 1
-            action.begun = counts
-            return False, step.calls
+            if step.freed:
+                self._decisions.happened(caused(action, jobs))
+            if step.calls:
+                action.begun = {**{call.key: 0 for call in step.calls}, **action.begun}
+                work.calls.append((action, step.calls))
+            return
+        work.changed = True
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
-            self._events |= caused(action, jobs)
-            notes = operation.close(action, jobs, env)
+            self._decisions.happened(caused(action, jobs))
+            work.note(*operation.close(action, jobs, env))
         else:
             action.reason = step.reason
-            notes = operation.undo(action, jobs, env)
-            self._abandon(session, env.now)
-            self._events = ALL
-        self._note(session, notes, env.now)
-        return True, []
-
-    def _abandon(self, session, now: float) -> None:
-        """Drop what was decided but not begun: after a failure it is decided anew."""
-        for action in open_actions(session):
-            if action.begun_at is None and action.kind != ActionKind.END:
-                action.state, action.closed_at = ActionState.FAILED, now
-                action.reason = "an action before it failed"
-
-    def _decide(self, session, jobs, opened, seen, now) -> bool:
-        starting = {action.job: action for action in opened if action.kind == ActionKind.START}
-        ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
-        waiting = [
-            job
-            for job in jobs.values()
-            if job.state == JobState.QUEUED and job.number not in starting
-        ]
-        queue = [job for job in waiting if job.not_before <= now]
-        if not self._known.issuperset(job.number for job in queue):
-            self._events |= Event.ARRIVAL
-        running = [job for job in jobs.values() if job.state == JobState.RUNNING]
-        if not self._events or not all(seen.whole(job) for job in running):
-            return False
-        cluster = seen.cluster(
-            running,
-            {jobs[number]: Tier(action.plan["tier"]) for number, action in starting.items()},
-            [job for job in ending if job.tier],
-            self._options.threshold,
-        )
-        snapshot = Snapshot(cluster, (job.core() for job in queue), self._decided_at)
-        decision = self._policy.schedule(snapshot, self._events, now)
-        cluster.apply(decision)
-        coming = [run for run in cluster.running(Tier.BG) if run.pinned]
-        if any(cluster.overfull(host) for run in coming for host in run.hosts):
-            # It would close a slot under a job that is just starting or ending there: a moment.
-            return False
-        session.add_all(planning.records(decision, jobs, seen, now))
-        left = tuple(job.core() for job in queue if job.number not in cluster.runs)
-        after = Snapshot(cluster, left)
-        for job in left:
-            jobs[job.number].reason = self._policy.reason(after, job)
-        self._known, self._decided_at = set(jobs), now
-        self._events = ALL if len(queue) < len(waiting) else Event(0)
-        return bool(decision)
-
-    def _note(self, session, notes: list[Note], now: float) -> None:
-        for note in notes:
-            LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
-            session.add(models.Event(at=now, job=note.job, kind=note.kind, detail=note.detail))
-
-    def _request(self, calls: list[tuple[int, Call]]) -> None:
-        def make(item):
-            action, call = item
-            try:
-                call.run()
-            except CloudError as error:
-                LOG.warning("Action %s, %s: %s", action, call.key, error)
-
-        list(self._pool.map(make, calls))
+            work.note(*operation.undo(action, jobs, env))
+            _abandon(work.opened, env.now)
+            self._decisions.happened(ALL)
 
 
-def caused(action: Action, jobs: dict[int, Job]) -> Event:
-    """What a policy has to know of an action that is done, besides what it decided itself."""
-    if action.kind == ActionKind.END:
-        tier = jobs[action.job].tier
-        return _FREED[Tier(tier)] if tier else ALL
-    if "mend" in action.plan:
-        return ALL
-    # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the policy
-    # thought.
-    return ALL if action.kind == ActionKind.START else Event(0)
+def _abandon(opened: list[Action], now: float) -> None:
+    """Drop what was decided but not begun: after a failure it is decided anew.
+
+    Not the migrations of a job that has swapped: half of it would stay in the other tier.
+    """
+    unswapped = {
+        action.created_at
+        for action in opened
+        if action.kind == ActionKind.SWAP and action.state != ActionState.DONE
+    }
+    for action in opened:
+        unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
+        halfway = action.kind == ActionKind.MIGRATE and action.created_at not in unswapped
+        if unbegun and action.kind != ActionKind.END and not halfway:
+            action.state, action.closed_at = ActionState.FAILED, now
+            action.reason = "an action before it failed"
 
 
 def _due(opened: list[Action]) -> list[Action]:
     """What was begun, ends, and of the rest those of the lowest phase that is not closed."""
-    lowest = min((action.phase for action in opened if action.kind != ActionKind.END), default=0)
+    left = [action for action in opened if action.state == ActionState.EXPECTED]
+    lowest = min((action.phase for action in left if action.kind != ActionKind.END), default=0)
     return [
         action
-        for action in opened
+        for action in left
         if action.begun_at is not None or action.phase in (PHASE_END, lowest)
     ]

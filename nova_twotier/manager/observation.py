@@ -1,13 +1,14 @@
 """What the manager saw at one instant: servers, claims and hosts."""
 
+import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.ranking import is_hot
-from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
 from nova_twotier.manager.cloud import Server
 from nova_twotier.manager.db.models import Job
@@ -25,12 +26,13 @@ CLAIM_CHANGES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """
     :param servers: by job uuid, in the order of the processes.
     :param claims: the slot that each VM holds, by VM.
     :param enabled: names of the hosts that take new VMs.
+    :param down: names of the hosts of which the servers are lost: down for too long.
     """
 
     at: float
@@ -38,10 +40,15 @@ class Observation:
     enabled: frozenset[str]
     servers: Mapping[str, list[Server]]
     claims: Mapping[str, Claim]
+    down: frozenset[str] = frozenset()
 
     def gang(self, job: Job) -> list[Server]:
         """The servers of the job's processes; whoever else names the job does not count."""
-        return [server for server in self.servers.get(job.uuid, ()) if server.index < job.size]
+        return [
+            server
+            for server in self.servers.get(job.uuid, ())
+            if server.index < job.size and server.owner == job.server_owner
+        ]
 
     def whole(self, job: Job) -> bool:
         """Whether the job has all its servers, each on a slot."""
@@ -55,6 +62,19 @@ class Observation:
             for server in self.gang(job)
         )
 
+    def suspended_on(self, job: Job) -> tuple[int, ...] | None:
+        """Indices of the hosts that hold a suspended job; None if it may start on any others.
+
+        Of none if one of them is none of ours any more: then it may start nowhere.
+        """
+        gang = self.gang(job)
+        if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
+            return None
+        index = {host.name: i for i, host in enumerate(self.hosts)}
+        hosts = tuple(index.get(server.host) for server in gang)
+        return () if None in hosts else hosts
+
+    @functools.cached_property
     def shape_slots(self) -> int:
         """Foreground slots of all hosts, enabled or not."""
         return sum(host.shape.slots for host in self.hosts)
@@ -65,6 +85,7 @@ class Observation:
         starting: Mapping[Job, Tier],
         ending: Iterable[Job],
         threshold: float,
+        settled: Container[int] = (),
     ) -> Cluster:
         """The cluster as it will be when what is under way is over, but with the ends still there.
 
@@ -72,6 +93,7 @@ class Observation:
         :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
             the rest is taken where the ranking, and so Nova's scheduler, would.
         :param ending: jobs that hold some of theirs still.
+        :param settled: numbers of the running jobs that are to stay as they are.
         """
         cluster = Cluster(
             [
@@ -81,25 +103,30 @@ class Observation:
             threshold,
         )
         for job in running:
-            until = _expected_end(job, job.started_at)
-            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job), until=until))
+            # A run that an earlier release began has no beginning of its own.
+            began = job.started_at if job.run_since is None else job.run_since - job.run_before
+            until = _expected_end(job, began)
+            pinned = job.number in settled
+            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job), pinned, until))
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job), self.at)
-        for job, tier in starting.items():
-            places = self._places(job)
+        placed = {job: self._places(job) for job in starting}
+        # First those whose slots are known: no other is to be thought to get these.
+        for job, places in sorted(placed.items(), key=lambda one: one[0].size - len(one[1])):
+            tier = starting[job]
             absent = min(job.size - len(places), cluster.idle[tier])
             until = _expected_end(job, self.at)
             self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
         return cluster
 
     def _places(self, job: Job) -> tuple[int, ...]:
-        """Hosts of the servers that hold a slot, by index."""
+        """Hosts of the servers that hold a slot, by index.
+
+        Of no more than the job has processes: a gang with too many is about to be deleted.
+        """
         index = {host.name: i for i, host in enumerate(self.hosts)}
-        return tuple(
-            index[self.claims[server.id].host]
-            for server in self.gang(job)
-            if server.id in self.claims
-        )
+        holding = [server for server in self.gang(job) if server.id in self.claims]
+        return tuple(index[self.claims[server.id].host] for server in holding[: job.size])
 
     @staticmethod
     def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
@@ -128,7 +155,7 @@ class Observation:
         for job in jobs:
             for server in self.gang(job):
                 claim = self.claims.get(server.id)
-                wanted = round(100 * job.cpu[server.index])
+                wanted = cpu_points(job.cpu[server.index])
                 if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
                     points[server.id] = wanted
         return points

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import Action, ActionKind
+from nova_twotier.manager.db.models import Action, ActionKind, Job, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import Jobs
 
@@ -16,12 +16,14 @@ def records(
     decision: Iterable[decided.Action], jobs: Jobs, seen: Observation, now: float
 ) -> list[Action]:
     """The actions to record for a decision. Tiers that change in place are one transaction."""
+    decision = list(decision)
+    again = {action.job.number for action in decision if isinstance(action, decided.Start)}
     evictions, migrations, starts, swaps = [], [], [], []
     for action in decision:
         number = action.job.number
         match action:
-            case decided.Evict():
-                plan = {"by": action.by.label}
+            case decided.Evict() | decided.Kill():
+                plan = {"by": _by(action), "mode": _mode(action, jobs[number], again)}
                 evictions.append(_record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
             case decided.Move():
                 swaps.append(_swap(action, jobs, seen))
@@ -36,11 +38,27 @@ def records(
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 plan = {"tier": action.tier, "how": action.how}
                 starts.append(_record(ActionKind.START, phase, number, plan, now))
-            case _:
-                raise NotImplementedError(f"{type(action).__name__} is not carried out live yet")
     if swaps:
         swaps = [_record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
     return [*evictions, *swaps, *migrations, *starts]
+
+
+def _by(action: decided.Evict | decided.Kill) -> str:
+    if action.by.number == action.job.number:
+        return "itself, for the foreground"
+    return action.by.label
+
+
+def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Preemption:
+    """What becomes of a job that is preempted: what it asked for, if that can be.
+
+    :param again: numbers of the jobs that start in the same pass, on other hosts than before.
+    """
+    if isinstance(action, decided.Kill):
+        return Preemption.REQUEUE
+    if job.preemption == Preemption.SUSPEND and job.number in again:
+        return Preemption.SHELVE
+    return Preemption(job.preemption)
 
 
 def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> dict:

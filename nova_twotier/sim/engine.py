@@ -36,9 +36,10 @@ def run(
     waiting: dict[int, Execution] = {}
     arrivals = iter(arrivals)
     coming = next(arrivals, None)
+    arrival = coming.job.arrival if coming else math.inf
     while True:
         end = stage.next_end()
-        now = end if coming is None else min(end, coming.job.arrival)
+        now = end if end < arrival else arrival
         if now == math.inf:
             break
         bits = 0
@@ -47,11 +48,12 @@ def run(
                 cluster.remove(job.job)
                 bits |= _ENDED[job.tier]
                 yield job
-        while coming is not None and coming.job.arrival <= now:
+        while arrival <= now:
             waiting[coming.job.number] = coming
             snapshot.queue.add(coming.job)
             bits |= _ARRIVAL
             coming = next(arrivals, None)
+            arrival = coming.job.arrival if coming else math.inf
         actions = policy.play(snapshot, _EVENTS[bits], now)
         if actions:
             stage.carry_out(actions, waiting, now)

@@ -87,13 +87,19 @@ class Execution:
             ]
         self.since = now
 
-    def expect(self) -> float:
-        """Set, and return, when it will end at the present rate."""
+    def change(self, rate: float | list[float], burn: float, now: float) -> float:
+        """Advance at `rate`, and use `burn` CPU seconds a second, from `now` on.
+
+        Sets, and returns, when it will end.
+        """
+        if self.rate is not None:
+            self.advance(now)
+        self.rate, self.burn = rate, burn
         if self.own is None:
-            self.finish = self.since + _seconds(self.remaining, self.rate)
+            self.finish = self.since + _seconds(self.remaining, rate)
         else:
-            pairs = zip(self.own, self.rate, strict=True)
-            self.finish = self.since + max(_seconds(work, rate) for work, rate in pairs)
+            pairs = zip(self.own, rate, strict=True)
+            self.finish = self.since + max(_seconds(work, speed) for work, speed in pairs)
         return self.finish
 
     def restart(self) -> None:

@@ -1,6 +1,7 @@
 """Running jobs that share slots: each advances as its tier and its neighbours let it."""
 
 import random
+from collections.abc import Sequence
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster
@@ -38,7 +39,7 @@ class Shared(Stage):
         for run, shared, idle in views(self.cluster, self.model.floor, cpu):
             self._adjust(self.running[run.job.number], shared, idle, now)
 
-    def _adjust(self, job: Execution, shared: bool, idle: list[float], now: float) -> None:
+    def _adjust(self, job: Execution, shared: bool, idle: Sequence[float], now: float) -> None:
         """Set the rate of a job.
 
         :param shared: whether anything runs beside it.
@@ -74,44 +75,63 @@ class SharedNodes(Shared):
         super().__init__(*args, **kwargs)
         #: What the foreground leaves of each node's CPU, at least the model's floor.
         self._idle = [1.0] * len(self.cluster.hosts)
-        #: Jobs that are new where they are, and nodes whose process in a tier is another, or none.
-        self._entered: list[Execution] = []
-        self._changed: dict[Tier, set[int]] = {tier: set() for tier in Tier}
+        #: Numbers of the foreground jobs below which a process came or left.
+        self._above: set[int | None] = set()
+        #: Numbers of the background jobs that came, or above which a process came or left.
+        self._below: set[int | None] = set()
 
     def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
+        # The cluster is as it will be when all have entered.
         super()._enter(job, tier, hosts, now)
-        self._entered.append(job)
-        self._changed[tier].update(hosts)
-        if tier is FG:
-            idle, most = self._idle, 1 - self.model.floor
-            for host, cpu in zip(hosts, job.cpu, strict=True):
-                idle[host] = 1 - cpu if cpu < most else self.model.floor
+        cluster = self.cluster
+        if tier is BG:
+            self._below.add(job.job.number)
+            if not cluster.free[FG].issuperset(hosts):
+                self._above.update(map(cluster.jobs[FG].__getitem__, hosts))
+            return
+        idle, floor = self._idle, self.model.floor
+        most = 1 - floor
+        for host, cpu in zip(hosts, job.cpu, strict=True):
+            idle[host] = 1 - cpu if cpu < most else floor
+        shared = not cluster.below.isdisjoint(hosts)
+        if shared:
+            self._below.update(map(cluster.jobs[BG].__getitem__, hosts))
+        self._adjust(job, shared, (), now)
 
     def _leave(self, job: Execution, now: float) -> None:
         super()._leave(job, now)
-        self._changed[job.tier].update(job.hosts)
-        if job.tier is FG:
-            idle = self._idle
-            for host in job.hosts:
-                idle[host] = 1.0
+        # Who is there later, and is not now, enters: so it does not matter how far the cluster is.
+        cluster, hosts = self.cluster, job.hosts
+        if job.tier is BG:
+            if not cluster.free[FG].issuperset(hosts):
+                self._above.update(map(cluster.jobs[FG].__getitem__, hosts))
+            return
+        idle = self._idle
+        for host in hosts:
+            idle[host] = 1.0
+        if not cluster.below.isdisjoint(hosts):
+            self._below.update(map(cluster.jobs[BG].__getitem__, hosts))
 
     def settle(self, now: float) -> None:
-        if not (self._entered or self._changed[FG] or self._changed[BG]):
-            return
-        affected = {job.job.number: job for job in self._entered}
-        for tier, other in ((FG, BG), (BG, FG)):
-            if nodes := self._changed[tier] & self.cluster.busy[other]:
-                numbers = set(map(self.cluster.jobs[other].__getitem__, nodes))
-                affected.update((number, self.running[number]) for number in numbers)
-            self._changed[tier].clear()
-        self._entered.clear()
-        front, back = self.cluster.busy[FG], self.cluster.busy[BG]
-        for job in affected.values():
-            idle = ()
-            if job.tier is FG:
-                shared = not back.isdisjoint(job.hosts)
-                if job.rate == (self.model.disturbed if shared else 1.0):
-                    continue  # most often, one neighbour followed another
-            elif shared := not front.isdisjoint(job.hosts):
-                idle = list(map(self._idle.__getitem__, job.hosts))
-            self._adjust(job, shared, idle, now)
+        running = self.running
+        if self._above:
+            below, disturbed = self.cluster.below, self.model.disturbed
+            for number in self._above:
+                job = running.get(number)
+                if job is None or job.tier is BG:  # it has left or fallen as well
+                    continue
+                shared = not below.isdisjoint(job.hosts)
+                if job.rate != (disturbed if shared else 1.0):  # often, one follows another
+                    self._adjust(job, shared, (), now)
+            self._above.clear()
+        if self._below:
+            free, idle = self.cluster.free[FG], self._idle
+            for number in self._below:
+                job = running.get(number)
+                if job is None or job.tier is FG:  # it has left or risen as well
+                    continue
+                if free.issuperset(job.hosts):
+                    self._adjust(job, False, (), now)
+                else:
+                    self._adjust(job, True, list(map(idle.__getitem__, job.hosts)), now)
+            self._below.clear()

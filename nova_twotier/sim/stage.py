@@ -1,8 +1,8 @@
 """The running jobs over time: when each ends, on slots that it has for itself."""
 
-import heapq
 import math
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 
 from nova_twotier.core.actions import Action, Evict, Kill, Move, Start, Tier
 from nova_twotier.sim.execution import Execution
@@ -30,17 +30,21 @@ class Stage:
             job = running.get(number)
             if job is not None and job.finish == finish:
                 return finish
-            heapq.heappop(ends)
+            heappop(ends)
         return math.inf
 
     def take_ended(self, now: float) -> list[Execution]:
         """Remove, and return, the jobs that have ended by `now`."""
         ended = []
-        while self.next_end() <= now:
-            job = self.running.pop(heapq.heappop(self._ends)[1])
-            job.advance(now)
-            self._leave(job, now)
-            ended.append(job)
+        ends, running = self._ends, self.running
+        while ends and ends[0][0] <= now:
+            finish, number = heappop(ends)
+            job = running.get(number)
+            if job is not None and job.finish == finish:
+                del running[number]
+                job.advance(now)
+                self._leave(job, now)
+                ended.append(job)
         return ended
 
     def carry_out(
@@ -49,10 +53,10 @@ class Stage:
         """Do what a policy decided; jobs come from `waiting` and return there."""
         moved, starts = [], []
         for action in actions:
-            if isinstance(action, Start):
-                starts.append(action)
-                continue
             number = action.job.number
+            if isinstance(action, Start):
+                starts.append((action, number))
+                continue
             job = self.running[number]
             job.advance(now)
             self._leave(job, now)
@@ -73,17 +77,16 @@ class Stage:
             else:
                 job.swaps += 1
             self._enter(job, move.tier, move.after, now)
-        for start in starts:
-            number = start.job.number
+        for (_job, tier, hosts, how), number in starts:
             job = self.running[number] = waiting.pop(number)
             job.since = now
             if job.start is None:
-                job.start, job.how, job.first_tier = now, start.how, start.tier
+                job.start, job.how, job.first_tier = now, how, tier
             elif job.saved:
                 job.saved = False
                 job.migrations += 1
                 job.since += self._cost
-            self._enter(job, start.tier, start.hosts, now)
+            self._enter(job, tier, hosts, now)
 
     def settle(self, now: float) -> None:
         """See to the rates of jobs whose surroundings have changed."""
@@ -101,10 +104,8 @@ class Stage:
         """Let a job advance at `rate` from now on and use `burn` CPU seconds a second."""
         if rate == job.rate and burn == job.burn:
             return
-        if job.rate is not None:
-            job.advance(now)
-        job.rate, job.burn = rate, burn
-        heapq.heappush(self._ends, (job.expect(), job.job.number))
-        if len(self._ends) > 1000 + 8 * len(self.running):
+        ends = self._ends
+        heappush(ends, (job.change(rate, burn, now), job.job.number))
+        if len(ends) > 1000 + 8 * len(self.running):
             self._ends = [(job.finish, number) for number, job in self.running.items()]
-            heapq.heapify(self._ends)
+            heapify(self._ends)

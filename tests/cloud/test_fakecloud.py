@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -24,19 +23,12 @@ from nova_twotier.tools.fakecloud import (
 from nova_twotier.tools.fakecloud.embedded import Embedded
 from nova_twotier.tools.fakecloud.servers import Databases
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
+from tests.cloud.waiting import wait_for
 
 pytestmark = pytest.mark.cloud
 
 TASK = "OS-EXT-STS:task_state"
 HOST = "OS-EXT-SRV-ATTR:host"
-
-
-def wait_for(condition, what, patience=60):
-    deadline = time.monotonic() + patience
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {patience} s for {what}"
-        time.sleep(0.1)
-    return value
 
 
 def processes_of(directory):
@@ -246,7 +238,10 @@ def test_aggregate_and_flavors(fakecloud):
     assert aggregate.hosts == fakecloud.info()["hosts"] == ["host1", "host2", "host3", "host4"]
     assert aggregate.metadata == {"twotier:slots": "4", "twotier:tiers": "2"}
     flavors = {flavor.name: flavor.get_keys() for flavor in nova.flavors.list()}
-    assert flavors["twotier.slot"] == {"resources:CUSTOM_TWOTIER_SLOT": "1"}
+    assert flavors["twotier.slot"] == {
+        "resources:CUSTOM_TWOTIER_SLOT": "1",
+        "quota:cpu_shares": "1024",
+    }
     assert flavors["plain"] == {}
 
 
@@ -268,25 +263,35 @@ def test_manager_configuration(fakecloud):
             **conf.defaults(),
         },
         "manager": {"flavor": "twotier.slot", "image": info["image"], **conf.defaults()},
+        "api": {"auth_strategy": "noauth", **conf.defaults()},
     }
     assert conf.defaults() == {"state_path": f"{info['dir']}/twotier"}
 
 
-def test_openstack_command_with_openrc(fakecloud, gang):
+def openstack(cloud, *words):
+    """What the `openstack` command prints with the cloud's openrc."""
     ran = subprocess.run(
         [
             "sh",
             "-c",
-            '. "$0" && exec "$1" server list --all-projects -f json',
-            fakecloud.info()["files"]["openrc"],
+            '. "$0" && exec "$@" -f json',
+            cloud.info()["files"]["openrc"],
             pathlib.Path(sys.executable).with_name("openstack"),
+            *words,
         ],
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    listed = {server["Name"]: server for server in json.loads(ran.stdout)}
+    return json.loads(ran.stdout)
+
+
+def test_openstack_command_with_openrc(fakecloud, gang):
+    listed = {
+        server["Name"]: server
+        for server in openstack(fakecloud, "server", "list", "--all-projects")
+    }
     assert listed["gang-1"]["Image"] == "cirros-fake"
 
 
@@ -334,7 +339,8 @@ def test_logs(fakecloud, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
     assert cli.main(["logs", "--dir", directory, "cinder"]) == 1
     assert capsys.readouterr().err == (
-        f"fakecloud: no log of cinder in {directory}/logs; there are logs of nova, placement\n"
+        f"fakecloud: no log of cinder in {directory}/logs; "
+        f"there are logs of nova, placement, twotier\n"
     )
 
 
@@ -383,12 +389,25 @@ def test_interrupted_up_leaves_nothing(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for(lambda: len(processes_of(tmp_path)) == 2, "the processes")
+    wait_for(lambda: len(processes_of(tmp_path)) == 3, "the processes")
     up.send_signal(signal.SIGINT)
     assert up.communicate(timeout=30)[1].splitlines()[-1] == "fakecloud: interrupted"
     assert up.returncode == 130
     assert processes_of(tmp_path) == []
     assert FakeCloud(tmp_path).status()["state"] == "down"
+
+
+def test_process_that_was_started_but_not_recorded_is_ended(tmp_path, monkeypatch):
+    start = processes.start
+
+    def interrupted(*arguments):
+        start(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        FakeCloud(tmp_path, hosts=1).up()
+    assert processes_of(tmp_path) == []
 
 
 def test_process_that_dies_while_starting(tmp_path, monkeypatch):
@@ -499,7 +518,10 @@ def test_full(tmp_path, kind):
             "nova-conductor",
             "nova-scheduler",
             "placement",
+            "twotier",
         ]
+        # Found in Keystone's catalog, and the token is Keystone's.
+        assert openstack(cloud, "twotier", "queue", "show")["mode"] == "active"
         gang = Gang(cloud, 2)
         gang.await_status("ACTIVE")
         server = gang.first()

@@ -1,38 +1,24 @@
-"""Jobs of a real trace on a real Nova, while the queue manager is killed again and again."""
+"""Jobs of a real trace on a real Nova, under the queue manager."""
 
 import io
 import os
 import signal
+import subprocess
 import time
 
 import pytest
 from rich.console import Console
 
 from nova_twotier import conf as configuration
-from nova_twotier.cmd import manager as manager_command
+from nova_twotier.manager.db.models import JobState, Leader
+from nova_twotier.manager.db.store import open_store
 from nova_twotier.tools.replay.run import EXCERPT, Settings, replay
 from nova_twotier.tools.replay.supervisor import Supervisor, python
+from tests.cloud.waiting import wait_for
 
 pytestmark = pytest.mark.cloud
 
-KILL_EVERY = 7.0
-KILLS = 3
-
-
-class Killer:
-    """Kills the manager now and then, as the replay looks on."""
-
-    def __init__(self, manager):
-        self.manager = manager
-        self.kills = 0
-        self.next = time.monotonic() + KILL_EVERY
-
-    def __call__(self):
-        self.manager.check()
-        if self.kills < KILLS and time.monotonic() > self.next:
-            os.kill(self.manager.pid, signal.SIGKILL)
-            self.kills += 1
-            self.next = time.monotonic() + KILL_EVERY
+JOBS = 8
 
 
 @pytest.fixture
@@ -43,30 +29,55 @@ def conf_file(fakecloud, tmp_path):
     return [f"--config-file={fakecloud.info()['files']['manager_conf']}", f"--config-file={path}"]
 
 
-def test_no_job_is_lost_or_run_twice_when_the_manager_is_killed(conf_file, tmp_path):
+def test_a_trace_is_played(conf_file, tmp_path):
     said = []
     argv = python("nova_twotier.cmd.manager", *conf_file)
-    settings = Settings(trace=EXCERPT, out=tmp_path / "out", jobs=12, timeout=240)
+    settings = Settings(trace=EXCERPT, out=tmp_path / "out", jobs=JOBS, timeout=240)
     with Supervisor("manager", argv, tmp_path / "manager.log", said.append) as manager:
-        killer = Killer(manager)
         conf = configuration.load(conf_file, "test")
-        done = replay(conf, settings, Console(file=io.StringIO()), watch=killer)
-    assert killer.kills == KILLS
-    assert len(said) == KILLS
-    assert done["totals"]["finished"] == 12
+        done = replay(conf, settings, Console(file=io.StringIO()), watch=manager.check)
+    assert said == []
+    assert done["totals"]["finished"] == JOBS
     broken = [name for name, found in done["invariants"].items() if not found["holds"]]
     assert broken == []
     assert (tmp_path / "out" / "gantt.png").stat().st_size > 10_000
     assert (tmp_path / "out" / "gantt.html").stat().st_size > 10_000
 
 
-def test_a_second_manager_is_refused(conf_file, tmp_path, capsys):
+def test_a_standby_takes_over(conf_file, tmp_path):
+    """Two managers; the one that leads is killed while jobs run, and not started again."""
+    with (tmp_path / "state.conf").open("a") as conf:
+        conf.write("[coordination]\nlease = 4\n")
     argv = python("nova_twotier.cmd.manager", *conf_file)
-    lock = tmp_path / "state" / "manager.lock"
-    with Supervisor("manager", argv, tmp_path / "manager.log", print):
-        deadline = time.monotonic() + 30
-        while not (lock.exists() and lock.read_text()):
-            assert time.monotonic() < deadline, "the manager does not start"
-            time.sleep(0.1)
-        assert manager_command.main(conf_file) == 1
-    assert "another manager (pid" in capsys.readouterr().err
+    conf = configuration.load(conf_file, "test")
+    with (tmp_path / "leader.log").open("wb") as log:
+        leader = subprocess.Popen(argv, stdout=log, stderr=log)
+    killed = []
+
+    def kill():
+        standby.check()
+        if not killed and any(job.state == JobState.RUNNING for job in store.jobs()):
+            os.kill(leader.pid, signal.SIGKILL)
+            leader.wait()
+            killed.append(time.time())
+
+    try:
+        wait_for(lambda: "leads pool default" in (tmp_path / "leader.log").read_text(), "a leader")
+        store = open_store(conf)
+        said, standby_log = [], tmp_path / "standby.log"
+        with Supervisor("standby", argv, standby_log, said.append) as standby:
+            wait_for(lambda: "Standing by" in standby_log.read_text(), "a standby")
+            settings = Settings(trace=EXCERPT, out=tmp_path / "out", jobs=JOBS, timeout=240)
+            done = replay(conf, settings, Console(file=io.StringIO()), watch=kill)
+        with store.reading() as session:
+            led = session.get(Leader, "default")
+        store.close()
+    finally:
+        leader.kill()
+        leader.wait()
+    assert said == []
+    assert led.term == 2
+    assert led.since - killed[0] < 2 * conf.coordination.lease
+    assert done["totals"]["finished"] == JOBS
+    broken = [name for name, found in done["invariants"].items() if not found["holds"]]
+    assert broken == []

@@ -1,8 +1,3 @@
-"""Tests on real Nova and Placement code in one process, with native threads as in production."""
+"""Tests on real Nova and Placement code in one process."""
 
-import os
-
-# Nova's tests choose eventlet by default, and choose before anything else of Nova is imported.
-os.environ["OS_NOVA_DISABLE_EVENTLET_PATCHING"] = "true"
-
-from nova.tests import functional  # noqa: F401
+from tests import nova_threads  # noqa: F401

@@ -88,10 +88,13 @@ class FakeNova:
         self.fleet: dict[str, Server] = {}
         self.groups: set[str] = set()
         self.refused: set[str] = set()
+        self.down: set[str] = set()
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
 
     # What the manager calls
+
+    boot_request = "req-7c1b1d0e-7d5c-4b7e-9a57-0d1a3b6c2f44"
 
     def check(self):
         """The flavor is always there."""
@@ -101,10 +104,13 @@ class FakeNova:
 
     def hosts(self):
         shape = Shape(*self.shape)
-        return {name: ComputeHost(shape, enabled=True) for name in self.roots}
+        return {
+            name: ComputeHost(shape, enabled=name not in self.down, up=name not in self.down)
+            for name in self.roots
+        }
 
-    def boot(self, job, name, size):
-        self.faults.around(lambda: self._boot(job, size))
+    def boot(self, job, user_data=None):
+        self.faults.around(lambda: self._boot(job.uuid, job.size))
 
     def _boot(self, job, size):
         self.groups.add(job)
@@ -123,20 +129,35 @@ class FakeNova:
                 self._change(server.id, task="spawning")
 
     def shelve(self, server):
-        self.faults.around(lambda: self._begin(server, "shelving", self._offload))
+        self.faults.around(lambda: self._begin(server.id, "shelving", self._offload))
 
     def unshelve(self, server):
-        self.faults.around(lambda: self._begin(server, "unshelving", self._restore))
+        self.faults.around(lambda: self._begin(server.id, "unshelving", self._restore))
+
+    def suspend(self, server):
+        self.faults.around(lambda: self._begin(server.id, "suspending", self._suspend))
+
+    def resume(self, server):
+        self.faults.around(lambda: self._begin(server.id, "resuming", self._place))
+
+    def notice(self, server, text):
+        self.faults.around(lambda: self._tell(server.id, text))
+
+    def unlock(self, server):
+        """None is locked."""
 
     def live_migrate(self, server, host):
-        self._moving[server] = host
-        self.faults.around(lambda: self._begin(server, "migrating", self._migrate))
+        self._moving[server.id] = host
+        self.faults.around(lambda: self._begin(server.id, "migrating", self._migrate))
 
     def delete(self, server):
-        self.faults.around(lambda: self._begin(server, "deleting", self._remove))
+        self.faults.around(lambda: self._begin(server.id, "deleting", self._remove))
+
+    def delete_trust(self, job):
+        """There is no Keystone, and so no trust."""
 
     def delete_server_group(self, job):
-        self.groups.discard(job)
+        self.groups.discard(job.uuid)
 
     # What goes on in Nova
 
@@ -169,6 +190,13 @@ class FakeNova:
 
     def _fail(self, server):
         self._change(server, status="ERROR", fault="No valid host was found.")
+
+    def _suspend(self, server):
+        self._change(server, status="SUSPENDED")
+
+    def _tell(self, server, text):
+        if server in self.fleet:
+            self._change(server, task=self.fleet[server].task, notice=text or "")
 
     def _offload(self, server):
         self._unclaim(server)
@@ -205,6 +233,7 @@ class FakeNova:
                 if root in views
                 and views[root].tier(tier).free
                 and name != other_than
+                and name not in self.down
                 and host in (None, name)
             )
             if tier

@@ -21,6 +21,29 @@ def client_of(fixture):
     return Placement(session.Session(auth=auth, session=requests.Session()))
 
 
+class Overtaken(Placement):
+    """A client that somebody else is faster than: `overtake` runs before each of `times` writes."""
+
+    def __init__(self, client, overtake, times=1):
+        self._adapter = client._adapter
+        self.overtake = overtake
+        self.times = times
+        self.writes = 0
+
+    def put(self, url, body=None):
+        self._before()
+        return super().put(url, body)
+
+    def post(self, url, body):
+        self._before()
+        return super().post(url, body)
+
+    def _before(self):
+        self.writes += 1
+        if self.writes <= self.times:
+            self.overtake(self.writes)
+
+
 class LedgerTestCase(testtools.TestCase):
     """Hosts `host0`, `host1`, ... with `SLOTS` slots and `TIERS` tiers."""
 
@@ -45,21 +68,22 @@ class LedgerTestCase(testtools.TestCase):
         )
         return root
 
-    def sync(self, slots, tiers):
-        shape = tree.Shape(slots, tiers)
-        return tree.sync_hosts(
-            self.ledger, {f"host{number}": shape for number in range(self.HOSTS)}
-        )
+    def sync(self, slots, tiers, hosts=None, **rest):
+        """Give hosts a shape, all of them by default; the others are in no aggregate."""
+        numbers = range(self.HOSTS) if hosts is None else hosts
+        shape = tree.Shape(slots, tiers, **rest)
+        return tree.sync_hosts(self.ledger, {f"host{number}": shape for number in numbers})
 
     def claim(self, host, tier, vm=None):
         """Claim a place as Nova's scheduler does for a VM; returns the VM's uuid."""
         vm = vm or str(uuid.uuid4())
+        child = names.child_uuid(self.roots[host], tier)
         self.ledger.put(
             f"/allocations/{vm}",
             {
                 "allocations": {
                     self.roots[host]: {"resources": {"VCPU": 1}},
-                    self.tiers[host].provider[tier]: {"resources": {names.SLOT: 1}},
+                    child: {"resources": {names.SLOT: 1}},
                 },
                 "project_id": PROJECT,
                 "user_id": USER,
@@ -97,9 +121,13 @@ class LedgerTestCase(testtools.TestCase):
         slot = found.get(names.SLOT, {"total": 0, "reserved": 0})
         return slot["total"], slot["reserved"]
 
-    def admit(self, tier, size, job=None):
+    def delete(self, vm):
+        """What Nova does when the VM is deleted."""
+        self.ledger.delete(f"/allocations/{vm}")
+
+    def admit(self, tier, size, job=None, **rest):
         job = job or str(uuid.uuid4())
-        claims.admit(self.ledger, job, size, tier, PROJECT, USER)
+        claims.admit(self.ledger, job, size, tier, PROJECT, USER, **rest)
         return job
 
     def generations(self):

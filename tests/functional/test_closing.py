@@ -1,5 +1,8 @@
 """Closed slots: Placement itself refuses what they withhold, with our filter or without it."""
 
+from unittest import mock
+
+from nova_twotier.filters.tier_filter import TierFilter
 from nova_twotier.ledger import tree
 from tests.functional.base import BG, FG, TwoTierTestCase
 
@@ -43,3 +46,20 @@ class TestClosing(TwoTierTestCase):
         self.close(0, 0)
         self.boot(1, job=job, availability_zone="nova:host0")
         self.assertEqual({FG: [1, 0], BG: [1, 0]}, self.usage())
+
+    def test_refuses_what_the_filter_has_passed(self):
+        """A slot that closes between the scheduler's read and its claim."""
+        job = self.admit(BG, 1)
+        original = TierFilter.filter_all
+        passed = []
+
+        def filter_then_close(plugin, hosts, spec):
+            kept = list(original(plugin, hosts, spec))
+            passed.append({host.host for host in kept})
+            self.close(1, 1)
+            return kept
+
+        with mock.patch.object(TierFilter, "filter_all", filter_then_close):
+            self.boot(1, job=job, expect="ERROR")
+        self.assertEqual({"host0", "host1"}, passed[0])
+        self.assertEqual((0, 0), self.totals())

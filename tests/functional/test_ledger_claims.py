@@ -1,25 +1,9 @@
 """Claims and job entries on real Placement, also when somebody else writes at the same time."""
 
-from nova_twotier.ledger import claims, names, tree
+from nova_twotier.ledger import claims, names, retry, tree
 from nova_twotier.ledger.claims import Swap
-from nova_twotier.ledger.placement import Conflict, Placement, StaleGeneration
-from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase
-
-
-class Overtaken(Placement):
-    """A client that somebody else is faster than: `overtake` runs before each of `times` writes."""
-
-    def __init__(self, client, overtake, times):
-        self._adapter = client._adapter
-        self.overtake = overtake
-        self.times = times
-        self.writes = 0
-
-    def post(self, url, body):
-        self.writes += 1
-        if self.writes <= self.times:
-            self.overtake(self.writes)
-        return super().post(url, body)
+from nova_twotier.ledger.placement import Conflict, StaleGeneration
+from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase, Overtaken
 
 
 class TestJobEntry(LedgerTestCase):
@@ -40,6 +24,13 @@ class TestJobEntry(LedgerTestCase):
             self.assertIsNone(claims.job_tier(self.ledger, job))
         self.admit(FG, 3, job)
         self.assertEqual(FG, claims.job_tier(self.ledger, job))
+
+    def test_another_request_boots_it(self):
+        """A manager that is started again makes its requests under another id."""
+        job = self.admit(FG, 3)
+        claims.admit(self.ledger, job, 3, FG, PROJECT, "req-of-the-next")
+        entry = self.ledger.get(f"/allocations/{job}")
+        self.assertEqual((PROJECT, "req-of-the-next"), (entry["project_id"], entry["user_id"]))
 
     def test_overtaken(self):
         """An entry that somebody else makes between read and write is seen, then changed."""
@@ -116,11 +107,11 @@ class TestSwap(LedgerTestCase):
         self.assertEqual(12, self.points(self.backs[0]), "the other's write is kept")
 
     def test_gives_up_when_always_overtaken(self):
-        ledger = Overtaken(self.ledger, self.overtake, times=claims.ATTEMPTS)
+        ledger = Overtaken(self.ledger, self.overtake, times=retry.ATTEMPTS)
         self.assertRaises(StaleGeneration, self.swap, ledger)
-        self.assertEqual(claims.ATTEMPTS, ledger.writes)
+        self.assertEqual(retry.ATTEMPTS, ledger.writes)
         self.check(exchanged=False)
-        self.assertEqual(10 + claims.ATTEMPTS, self.points(self.backs[0]))
+        self.assertEqual(10 + retry.ATTEMPTS, self.points(self.backs[0]))
 
     def test_vm_deleted_meanwhile(self):
         """A VM that is deleted between read and write does not come back as a claim."""

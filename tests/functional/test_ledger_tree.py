@@ -25,7 +25,8 @@ class TestTree(LedgerTestCase):
             entry = self.ledger.get(f"/resource_providers/{provider}")
             self.assertEqual(self.roots[0], entry["parent_provider_uuid"])
             traits = self.ledger.get(f"/resource_providers/{provider}/traits")["traits"]
-            self.assertEqual([names.TRAIT[tier]], traits)
+            pool = names.pool_trait(names.jobs_uuid())
+            self.assertEqual({names.TRAIT[tier], names.size_trait(places), pool}, set(traits))
             found = self.ledger.get(f"/resource_providers/{provider}/inventories")["inventories"]
             totals = {name: inventory["total"] for name, inventory in found.items()}
             self.assertEqual({names.SLOT: places, names.CPU: 100 * places}, totals)

@@ -40,13 +40,49 @@ class TestLifecycle(TwoTierTestCase):
     def test_evacuation(self):
         _job, [server] = self.boot_job(FG, 1)
         source = self.claim_of(server)[0]
+        target = self.other(source)
         self.computes[source].stop()
         service = self.api.get_services(host=source, binary="nova-compute")[0]
         self.api.put_service(service["id"], {"forced_down": True})
-        self._evacuate_server(server, expected_host=self.other(source))
-        seats = {host for host, tier in self.seats_of(server)}
-        self.assertEqual({source, self.other(source)}, seats, "until the source host returns")
-        self.assertEqual((2, 0), self.totals())
+        self._evacuate_server(server, expected_host=target)
+        self.assertEqual({(source, FG), (target, FG)}, self.seats_of(server))
+        self.assertEqual((2, 0), self.totals(), "held until the source host returns")
+
+        image = self.glance.image2["id"]
+        self.act(server, "rebuild", "SHUTOFF", imageRef=image)
+        self.assertEqual(image, self.api.get_server(server["id"])["image"]["id"])
+        self.assertEqual({(source, FG), (target, FG)}, self.seats_of(server))
+
+        self.computes[source] = self.restart_compute_service(self.computes[source])
+        self.api.put_service(service["id"], {"forced_down": False})
+        self.assertEqual((target, FG), self.claim_of(server))
+        self.assertEqual((1, 0), self.totals())
+        _job, [other] = self.boot_job(FG, 1)
+        self.assertEqual((source, FG), self.claim_of(other))
+
+    def test_disabled_host(self):
+        """Takes no VM of ours by boot or unshelve, and keeps those it has."""
+        _job, [stays] = self.boot_job(FG, 1)
+        closed = self.claim_of(stays)[0]
+        open_host = self.other(closed)
+        service = self.api.get_services(host=closed, binary="nova-compute")[0]
+        self.api.put_service(service["id"], {"status": "disabled"})
+        _job, [front] = self.boot_job(FG, 1)
+        self.assertEqual((open_host, FG), self.claim_of(front))
+        _job, [server] = self.boot_job(BG, 1)
+        self.assertEqual((open_host, BG), self.claim_of(server))
+        for tier in (FG, BG):
+            self.boot(1, job=self.admit(tier, 1), expect="ERROR")
+        self.act(server, "shelve", "SHELVED_OFFLOADED")
+        _job, [follower] = self.boot_job(BG, 1)
+        self.assertEqual((open_host, BG), self.claim_of(follower))
+        self.api.post_server_action(server["id"], {"unshelve": None})
+        self.settle(server, "SHELVED_OFFLOADED")
+        self.assertEqual((2, 1), self.totals())
+
+        self.api.put_service(service["id"], {"status": "enabled"})
+        self.act(server, "unshelve")
+        self.assertEqual((closed, BG), self.claim_of(server))
 
     def seats_of(self, server):
         held = self.ledger.get(f"/allocations/{server['id']}")["allocations"]

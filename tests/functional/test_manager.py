@@ -2,7 +2,6 @@
 
 import os
 import random
-import types
 from collections import Counter
 from concurrent import futures
 
@@ -13,15 +12,14 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.cloud import CloudError
-from nova_twotier.manager.db.models import OVER, Action, ActionKind, JobState
+from nova_twotier.manager.db.models import OVER, Action, ActionKind, JobState, Preemption
 from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
 from tests.functional.ledger_case import LedgerTestCase
+from tests.unit.manager import builders
 
-OPTIONS = types.SimpleNamespace(
-    attempts=4, boot_grace=3.0, concurrency=1, host_interval=1e9, threshold=0.96
-)
+OPTIONS = builders.options(attempts=4, boot_grace=3.0, host_interval=1e9)
 #: More of them find more: `TWOTIER_TEST_SEEDS=40 pytest tests/functional/test_manager.py`.
 SEEDS = int(os.environ.get("TWOTIER_TEST_SEEDS", "4"))
 #: Rounds after which a run that has not ended never will.
@@ -31,8 +29,10 @@ ENOUGH = 600
 class OneByOne(futures.Executor):
     """Makes requests one after the other, and none after the manager has died."""
 
-    def map(self, function, *items):
-        return map(function, *items)
+    def submit(self, function, *arguments):
+        future = futures.Future()
+        future.set_result(function(*arguments))
+        return future
 
 
 class ManagerTestCase(LedgerTestCase):
@@ -45,6 +45,7 @@ class ManagerTestCase(LedgerTestCase):
         self.store = Store(f"sqlite:///{directory}/queue.sqlite")
         self.addCleanup(self.store.close)
         self.now = 0.0
+        self.options = OPTIONS
 
     def cloud(self, seed, failures=0.0, crashes=0.0):
         self.random = random.Random(seed)
@@ -57,7 +58,7 @@ class ManagerTestCase(LedgerTestCase):
         ledger = CrashingLedger(self.ledger, self.faults)
         chosen = policies.get(policy)
         engine = Engine(
-            OPTIONS, self.store, self.nova, ledger, chosen, lambda: self.now, OneByOne()
+            self.options, self.store, self.nova, ledger, chosen, lambda: self.now, OneByOne()
         )
         self.addCleanup(engine.close)
         return engine
@@ -65,16 +66,22 @@ class ManagerTestCase(LedgerTestCase):
     def play(self, policy, arrivals, lives):
         """Run until all jobs are over.
 
-        :param arrivals: (round, size, cpu) of each job.
+        :param arrivals: (round, size, cpu) of each job, and how it is preempted if not by default.
         :param lives: rounds of work in each job, in the same order.
         """
         engine = self.engine(policy)
         worked = [0] * len(lives)
         for at in range(ENOUGH):
             self.now += 1
-            for due, size, cpu in arrivals:
+            for due, size, cpu, *mode in arrivals:
                 if due == at:
-                    self.store.submit(size, [cpu], at=self.now)
+                    self.store.submit(
+                        size,
+                        [cpu],
+                        at=self.now,
+                        retries=ENOUGH,
+                        preemption=mode[0] if mode else Preemption.SHELVE,
+                    )
             try:
                 engine.look()
             except Crash:
@@ -143,6 +150,45 @@ class TestManager(ManagerTestCase):
         self.assertEqual(["submitted", "started", "evicted", "restored", "finished"], self.kinds(3))
         self.assertEqual((1, 1), (jobs[2].evictions, jobs[2].restores))
         self.check_clean()
+
+    def preempted(self, mode):
+        """As above; the events of the job that is preempted."""
+        arrivals = [(0, 4, 1.0), (1, 6, 1.0), (12, 2, 1.0, mode)]
+        jobs = self.play("amcbf", arrivals, lives=[30, 10, 60])
+        self.assertEqual([JobState.FINISHED] * 3, [job.state for job in jobs])
+        self.check_clean()
+        return self.kinds(3)
+
+    def test_suspended_and_resumed(self):
+        self.cloud(seed=8)
+        self.assertEqual(
+            ["submitted", "started", "evicted", "restored", "finished"],
+            self.preempted(Preemption.SUSPEND),
+        )
+
+    def test_begun_anew(self):
+        self.cloud(seed=9)
+        self.assertEqual(
+            ["submitted", "started", "killed", "started", "finished"],
+            self.preempted(Preemption.REQUEUE),
+        )
+
+    def test_a_host_goes_down(self):
+        self.cloud(seed=10)
+        self.options = builders.options(
+            attempts=4, boot_grace=3.0, host_interval=1.0, host_down_grace=5.0
+        )
+        self.store.submit(3, [0.5], at=0, retries=1)
+        engine = self.engine("amcbf")
+        for at in range(60):
+            self.now += 1
+            engine.look()
+            self.nova.work()
+            if at == 15:
+                [lost, *_others] = {server.host for server in self.nova.servers()}
+                self.nova.down.add(lost)
+        self.assertEqual(["submitted", "started", "queued", "started"], self.kinds(1))
+        self.assertNotIn(lost, {server.host for server in self.nova.servers()})
 
     def test_larger_than_the_cluster(self):
         self.cloud(seed=3)
@@ -213,14 +259,14 @@ class TestManager(ManagerTestCase):
 
     def test_a_server_deleted_behind_our_back(self):
         self.cloud(seed=5)
-        self.store.submit(3, [0.5], at=0)
+        self.store.submit(3, [0.5], at=0, retries=1)
         engine = self.engine("amcbf")
         for at in range(60):
             self.now += 1
             engine.look()
             self.nova.work()
             if at == 15:
-                self.nova.delete(self.nova.servers()[0].id)
+                self.nova.delete(self.nova.servers()[0])
         self.assertIn("queued", self.kinds(1))
         self.assertEqual(JobState.RUNNING, self.store.job(1).state)
         self.assertEqual(3, len(self.nova.servers()))
@@ -229,11 +275,16 @@ class TestManager(ManagerTestCase):
 class TestFaults(ManagerTestCase):
     """Random jobs, failures and deaths; the seed of a failing run is in its name."""
 
-    def chaos(self, seed, policy="amcbf", failures=0.1, crashes=0.05):
+    def chaos(self, seed, policy="amcbf", failures=0.1, crashes=0.05, modes=(Preemption.SHELVE,)):
         self.cloud(seed, failures, crashes)
         draw = random.Random(seed)
         arrivals = [
-            (draw.randrange(60), size, 1.0 if size == 1 else draw.choice((0.4, 0.7, 1.0)))
+            (
+                draw.randrange(60),
+                size,
+                1.0 if size == 1 else draw.choice((0.4, 0.7, 1.0)),
+                draw.choice(modes),
+            )
             for size in (draw.choice((1, 1, 2, 2, 3, 4, 6)) for _ in range(10))
         ]
         lives = [draw.randrange(3, 40) for _ in arrivals]
@@ -259,3 +310,5 @@ for _seed in range(SEEDS):
     _add(f"test_killed_and_failing_seed_{_seed}", seed=_seed)
 for _seed in range(SEEDS // 4):
     _add(f"test_fcfs_killed_often_seed_{_seed}", seed=_seed, policy="fcfs", crashes=0.2)
+    _add(f"test_all_ways_of_preemption_seed_{_seed}", seed=_seed, modes=tuple(Preemption))
+    _add(f"test_acfcfs_killed_and_failing_seed_{_seed}", seed=_seed, policy="acfcfs")

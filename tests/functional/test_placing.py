@@ -5,7 +5,6 @@ import random
 import uuid
 
 from nova import context as nova_context
-from nova import objects
 
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.jobs import Job
@@ -101,30 +100,7 @@ class TestLikeCore(PlacingTestCase):
         """What Nova's scheduler selects for a job and claims in Placement, as indices of hosts."""
         vms = [str(uuid.uuid4()) for _ in range(size)]
         self.consumers.extend(vms)
-        spec = objects.RequestSpec(
-            context=self.context,
-            flavor=objects.Flavor.get_by_flavor_id(self.context, self.flavor),
-            image=objects.ImageMeta(properties=objects.ImageMetaProps()),
-            num_instances=size,
-            project_id=PROJECT,
-            user_id=USER,
-            instance_uuid=vms[0],
-            instance_group=None,
-            numa_topology=None,
-            pci_requests=None,
-            requested_destination=None,
-            requested_resources=[],
-            request_level_params=objects.RequestLevelParams(),
-            scheduler_hints={"twotier:job": [self.admit(tier, size)]},
-            retry=None,
-            is_bfv=False,
-            limits=objects.SchedulerLimits(),
-            availability_zone=None,
-            force_hosts=None,
-            force_nodes=None,
-            ignore_hosts=None,
-            security_groups=objects.SecurityGroupList(objects=[]),
-        )
+        spec = self.request_spec(self.context, vms, **{"twotier:job": self.admit(tier, size)})
         selected = self.scheduler_service.manager.select_destinations(
             self.context,
             spec_obj=spec,

@@ -67,6 +67,22 @@ class TestSwap(TwoTierTestCase):
         self.assertEqual({FG: [1, 0], BG: [1, 0]}, self.usage())
         self.assertEqual(("host0", FG), self.claim_of(blocker))
 
+    def test_migration_keeps_the_tier_of_the_swap(self):
+        """Each moves to the other host in its new tier, not in the one it was booted in."""
+        flavor = self.tier_flavor(**{"twotier:tier": "bg"})
+        front, back = self.admit(FG, 1), self.admit(BG, 1)
+        [up] = self.boot(1, job=front, flavor=flavor, host="host0")
+        [down] = self.boot(1, job=back, flavor=flavor, host="host0")
+        swaps = [Swap(front, 1, BG, (up["id"],)), Swap(back, 1, FG, (down["id"],))]
+        claims.swap(self.ledger, self.tiers, swaps, PROJECT, USER)
+        self.assertEqual(("host0", BG), self.claim_of(up))
+
+        self.live_migrate(up)
+        self.live_migrate(down, "host1")
+        self.assertEqual(("host1", BG), self.claim_of(up))
+        self.assertEqual(("host1", FG), self.claim_of(down))
+        self.assertEqual({FG: [0, 1], BG: [0, 1]}, self.usage())
+
 
 class TestPartialSwap(TwoTierTestCase):
     HOSTS = 3

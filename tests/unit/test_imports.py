@@ -21,7 +21,7 @@ ALLOWED = {
     "manager": {"core", "ledger", "conf"},
     "filters": {"core", "ledger", "conf"},
     "weighers": {"core", "ledger", "conf", "filters"},
-    "client": {"core", "sim", "conf", "ledger", "agent", "manager"},
+    "client": {"core", "sim"},
     "cmd": {"core", "sim", "conf", "ledger", "agent", "manager", "client"},
     "tools": {"core", "sim", "conf", "ledger", "agent", "manager", "client", "cmd"},
 }
@@ -30,8 +30,17 @@ RESERVED = {
     "nova": {"filters", "weighers", "tools"},
     "placement": {"tools"},
     "libvirt": {"agent"},
-    "sqlalchemy": {"manager", "client", "cmd", "tools"},
-    "novaclient": {"manager", "client", "cmd", "tools"},
+    "sqlalchemy": {"manager", "cmd", "tools"},
+    "alembic": {"manager"},
+    "tooz": {"manager"},
+    "oslo_messaging": {"manager"},
+    "oslo_db": {"conf", "manager", "cmd", "tools"},
+    "novaclient": {"manager", "cmd", "tools"},
+    "falcon": {"manager"},
+    "keystonemiddleware": {"manager"},
+    "oslo_policy": {"manager"},
+    "osc_lib": {"client"},
+    "openstack": {"client"},
 }
 
 

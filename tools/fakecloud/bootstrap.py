@@ -53,9 +53,10 @@ def run(settings: Settings, access: Access) -> None:
     nova.aggregates.set_metadata(
         aggregate, {"twotier:slots": str(settings.slots), "twotier:tiers": str(settings.tiers)}
     )
-    slot = nova.flavors.create(FLAVOR, ram=256, vcpus=1, disk=0)
-    slot.set_keys({"resources:CUSTOM_TWOTIER_SLOT": "1"})
-    nova.flavors.create(PLAIN_FLAVOR, ram=256, vcpus=1, disk=0)
+    # Nova boots flavors without a disk for administrators only.
+    slot = nova.flavors.create(FLAVOR, ram=256, vcpus=1, disk=1)
+    slot.set_keys({"resources:CUSTOM_TWOTIER_SLOT": "1", "quota:cpu_shares": "1024"})
+    nova.flavors.create(PLAIN_FLAVOR, ram=256, vcpus=1, disk=1)
 
 
 def wait_for_hosts(nova, names: list[str], patience: float = 60.0) -> None:

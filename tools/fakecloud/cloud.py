@@ -137,6 +137,7 @@ class FakeCloud:
             state["discard"] = variant.to_discard()
             self.layout.write_state(state)
             variant.prepare(self._progress)
+            handover.write_manager_conf(self.layout, variant.access())
             running = []
             for number, stage in enumerate(variant.stages()):
                 self._progress("starting " + ", ".join(name for name, *_ in stage))
@@ -197,7 +198,9 @@ class FakeCloud:
         bootstrap.run(self.settings, variant.access())
 
     def _end(self, state: dict) -> None:
-        processes.stop(_processes(state))
+        # One that was just being started when `up` was interrupted is in no record.
+        stray = processes.bearing(child.RUN_DIR, str(self.layout.run))
+        processes.stop(_processes(state) + stray)
         discard = state.get("discard")
         if discard:
             from nova_twotier.tools.fakecloud import servers

@@ -1,4 +1,4 @@
-"""The embedded variant: Placement in one process, all of Nova and the stubs in another."""
+"""The embedded variant: Placement, all of Nova with the stubs, and our API, a process each."""
 
 import sys
 
@@ -8,7 +8,7 @@ from nova_twotier.tools.fakecloud.layout import Layout, write_atomically
 from nova_twotier.tools.fakecloud.settings import Settings
 from nova_twotier.tools.fakecloud.stubs import IMAGE_ID
 
-SERVERS = ["compute", "placement", "image", "network", "identity"]
+SERVERS = ["compute", "placement", "image", "network", "identity", "twotier"]
 
 ADMIN_TOKEN = "admin:admin"  # noqa: S105 - the stand-in for Keystone reads it as user:project
 
@@ -68,6 +68,12 @@ class Embedded:
                     ["compute", "image", "network", "identity"],
                     {"OS_NOVA_CONFIG_DIR": etc},
                 ),
+                (
+                    "twotier",
+                    [sys.executable, "-m", f"{package}.run_wsgi", "twotier"],
+                    ["twotier"],
+                    {"OS_TWOTIER_CONFIG_DIR": str(self.layout.root)},
+                ),
             ]
         ]
 
@@ -85,6 +91,7 @@ class Embedded:
             image_url=self.urls["image"],
             network_url=self.urls["network"],
             identity_url=f"{self.urls['identity']}/v3",
+            twotier_url=self.urls["twotier"],
             image_id=IMAGE_ID,
             token=ADMIN_TOKEN,
         )

@@ -31,7 +31,7 @@ _PACKAGE = "nova_twotier.tools.fakecloud"
 
 
 class Full:
-    servers = ("identity", "compute", "placement", "image", "network")
+    servers = ("identity", "compute", "placement", "image", "network", "twotier")
 
     def __init__(self, settings: Settings, layout: Layout, ports: dict[str, int]):
         self.settings = settings
@@ -57,6 +57,7 @@ class Full:
             image_url=self.urls["image"],
             network_url=self.urls["network"],
             identity_url=f"{self.urls['identity']}/v3",
+            twotier_url=self.urls["twotier"],
             image_id=stubs.IMAGE_ID,
             username="admin",
             password=self.password,
@@ -113,6 +114,7 @@ class Full:
             [
                 wsgi("placement"),
                 wsgi("image"),
+                wsgi("twotier"),
                 nova("nova-conductor", "conductor"),
                 nova("nova-scheduler", "scheduler"),
                 *computes,
@@ -131,6 +133,7 @@ class Full:
             f"OS_{name}_CONFIG_DIR": str(self.layout.etc)
             for name in ("NOVA", "PLACEMENT", "KEYSTONE", "GLANCE")
         }
+        directories["OS_TWOTIER_CONFIG_DIR"] = str(self.layout.root)
         return {**directories, "FAKECLOUD_TOPIC_PREFIX": self.prefix}
 
     def _create_cells(self) -> None:

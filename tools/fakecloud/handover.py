@@ -26,6 +26,7 @@ class Access:
     image_url: str
     network_url: str
     identity_url: str
+    twotier_url: str
     image_id: str
     token: str | None = None
     username: str | None = None
@@ -72,25 +73,34 @@ class Access:
             "OS_IMAGE_ENDPOINT_OVERRIDE": self.image_url,
             "OS_IDENTITY_ENDPOINT_OVERRIDE": self.identity_url,
             "OS_NETWORK_ENDPOINT_OVERRIDE": self.network_url,
+            "OS_TWOTIER_ENDPOINT_OVERRIDE": self.twotier_url,
         }
 
 
+def write_manager_conf(layout: Layout, access: Access) -> None:
+    """The configuration of the queue manager and its API, which reads it when it starts."""
+    sections = {
+        "DEFAULT": {"state_path": layout.root / "twotier"},
+        "nova": access.auth(access.compute_url),
+        "placement": access.auth(access.placement_url),
+        "manager": {"flavor": FLAVOR, "image": access.image_id},
+        "api": {"auth_strategy": "noauth" if access.token else "keystone"},
+    }
+    if not access.token:
+        sections["keystone_authtoken"] = {
+            **access.auth(access.identity_url),
+            "www_authenticate_uri": access.identity_url,
+        }
+    inifile.write(layout.manager_conf, sections)
+
+
 def write(settings: Settings, layout: Layout, access: Access, processes, ports) -> dict:
-    """Write the three files; cloud.json last, its presence says that all is ready."""
+    """Write openrc and cloud.json; this one last, its presence says that all is ready."""
     write_atomically(
         layout.openrc,
         "".join(
             f"export {name}={shlex.quote(value)}\n" for name, value in access.environment().items()
         ),
-    )
-    inifile.write(
-        layout.manager_conf,
-        {
-            "DEFAULT": {"state_path": layout.root / "twotier"},
-            "nova": access.auth(access.compute_url),
-            "placement": access.auth(access.placement_url),
-            "manager": {"flavor": FLAVOR, "image": access.image_id},
-        },
     )
     info = {
         "mode": settings.mode,
@@ -105,6 +115,7 @@ def write(settings: Settings, layout: Layout, access: Access, processes, ports) 
             "image": access.image_url,
             "network": access.network_url,
             "identity": access.identity_url,
+            "twotier": access.twotier_url,
         },
         "image": access.image_id,
         "flavor": FLAVOR,
@@ -128,6 +139,7 @@ def read(info: dict, token: str | None = None) -> Access:
         image_url=urls["image"],
         network_url=urls["network"],
         identity_url=urls["identity"],
+        twotier_url=urls["twotier"],
         image_id=info["image"],
         token=token or auth.get("token"),
         username=auth.get("username"),

@@ -75,6 +75,7 @@ def fill_catalog(access: Access) -> None:
         ("placement", "placement", access.placement_url),
         ("image", "glance", access.image_url),
         ("network", "neutron", access.network_url),
+        ("twotier", "nova-twotier", access.twotier_url),
     ):
         service = identity.post("/services", json={"service": {"type": kind, "name": name}}).json()[
             "service"

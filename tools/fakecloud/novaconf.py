@@ -1,26 +1,15 @@
 """The parts of nova.conf that both modes share, and the API's paste file."""
 
 import importlib.metadata
+import importlib.resources
 import pathlib
 
+from oslo_config import cfg
+
+from nova_twotier.tools.fakecloud import inifile
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 from nova_twotier.tools.fakecloud.layout import Layout
 from nova_twotier.tools.fakecloud.settings import Settings
-
-_FILTERS = [
-    "ComputeFilter",
-    "ComputeCapabilitiesFilter",
-    "ImagePropertiesFilter",
-    "ServerGroupAntiAffinityFilter",
-    "ServerGroupAffinityFilter",
-]
-_WEIGHERS = [
-    "nova_twotier.weighers.all_weighers",
-    # Nova takes no soft group without these; at multiplier 0 they change nothing.
-    "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher",
-    "nova.scheduler.weights.affinity.ServerGroupSoftAntiAffinityWeigher",
-    "nova.scheduler.weights.compute.BuildFailureWeigher",
-]
 
 # Besides oslo.log's own: stevedore calls each optional plugin that is not installed an error.
 QUIET = [
@@ -42,6 +31,30 @@ _KEYSTONE = " authtoken keystonecontext "
 
 
 def base(settings: Settings, layout: Layout) -> dict[str, dict]:
+    return inifile.merge(
+        recommended() if settings.plugin else {},
+        _of_every_fake_cloud(settings, layout),
+        _sized(settings) if settings.plugin else {},
+    )
+
+
+def recommended() -> dict[str, dict[str, list[str]]]:
+    """What a two-tier cloud's nova.conf says, an operator's as well as ours."""
+    sections = {}
+    file = importlib.resources.files("nova_twotier.conf") / "nova.conf"
+    with importlib.resources.as_file(file) as path:
+        cfg.ConfigParser(str(path), sections).parse()
+    return sections
+
+
+def _sized(settings: Settings) -> dict[str, dict]:
+    """Recommended values that the size of the cloud may exceed."""
+    [results] = recommended()["scheduler"]["max_placement_results"]
+    needed = settings.hosts * settings.tiers
+    return {"scheduler": {"max_placement_results": max(int(results), needed)}}
+
+
+def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
     return {
         "DEFAULT": {
             "state_path": layout.run / "nova",
@@ -55,7 +68,6 @@ def base(settings: Settings, layout: Layout) -> dict[str, dict]:
             "disk_allocation_ratio": 1.0,
             "reserved_host_memory_mb": 0,
             "reserved_host_disk_mb": 0,
-            "shelved_offload_time": 0,
             # One busy machine plays all hosts: do not declare one down because it is slow.
             "report_interval": 30,
             "service_down_time": 300,
@@ -64,13 +76,9 @@ def base(settings: Settings, layout: Layout) -> dict[str, dict]:
             "manager_shutdown_timeout": 1,
         },
         "fakecloud": {"slots": settings.slots},
-        "scheduler": {
-            # Alternates would place a VM of a gang without asking the filters again.
-            "max_attempts": 1,
-            "max_placement_results": max(1000, settings.hosts * settings.tiers),
-            "workers": 1,
-        },
-        "filter_scheduler": _filter_scheduler(settings.plugin),
+        "scheduler": {"workers": 1},
+        # The host states would lag behind a live migration that has just ended.
+        "filter_scheduler": {"track_instance_changes": False},
         "conductor": {"workers": 1},
         "quota": {"driver": "nova.quota.NoopQuotaDriver"},
         "oslo_messaging_notifications": {"driver": "noop"},
@@ -79,23 +87,6 @@ def base(settings: Settings, layout: Layout) -> dict[str, dict]:
         "vnc": {"enabled": False},
         "api": {"max_limit": 100000},
     }
-
-
-def _filter_scheduler(plugin: bool) -> dict:
-    options = {
-        # The host states would lag behind a live migration that has just ended.
-        "track_instance_changes": False,
-        "available_filters": ["nova.scheduler.filters.all_filters"],
-        "enabled_filters": ",".join(_FILTERS),
-        "weight_classes": "nova.scheduler.weights.all_weighers",
-    }
-    if plugin:
-        options["available_filters"].append("nova_twotier.filters.all_filters")
-        options["enabled_filters"] += ",TierFilter"
-        options["weight_classes"] = ",".join(_WEIGHERS)
-        options["soft_affinity_weight_multiplier"] = 0.0
-        options["soft_anti_affinity_weight_multiplier"] = 0.0
-    return options
 
 
 def stock_file(distribution: str, name: str) -> pathlib.Path:

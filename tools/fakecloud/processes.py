@@ -53,6 +53,16 @@ def start(
     return Process(name, child.pid, _started(child.pid) or "gone")
 
 
+def bearing(variable: str, value: str) -> list[Process]:
+    """Processes started with this value in their environment, recorded by anyone or not."""
+    found = []
+    for pid in _pids():
+        environ = _read(pid, "environ")
+        if environ is not None and f"{variable}={value}" in environ.split("\0"):
+            found.append(Process(str(pid), pid, _started(pid) or "gone"))
+    return found
+
+
 def stop(processes: list[Process], grace: float = GRACE) -> None:
     """SIGTERM, and SIGKILL for those still there after the grace time."""
     for signum, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
@@ -71,11 +81,22 @@ def _members(processes: list[Process]) -> set[int]:
     return {pid for process in processes for pid in process.members()}
 
 
+def _pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def _read(pid: int, name: str) -> str | None:
+    """A file of /proc/<pid>; None for a process that is gone or another user's."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+
+
 def _stat(pid: int) -> list[str] | None:
     """Fields of /proc/<pid>/stat from the state on; None for a process that is gone or a zombie."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
+    text = _read(pid, "stat")
+    if text is None:
         return None
     fields = text.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else fields
@@ -93,9 +114,8 @@ def _boot_id() -> str:
 
 def _session(leader: int) -> list[int]:
     members = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            fields = _stat(int(entry))
-            if fields and int(fields[3]) == leader:
-                members.append(int(entry))
+    for pid in _pids():
+        fields = _stat(pid)
+        if fields and int(fields[3]) == leader:
+            members.append(pid)
     return members

@@ -1,5 +1,7 @@
 """A process that serves one WSGI application on the socket that the launcher opened."""
 
+import os
+import pathlib
 import sys
 
 from nova_twotier.tools.fakecloud import child, sqlite
@@ -29,14 +31,24 @@ def network():
     return neutron
 
 
+def twotier():
+    from nova_twotier import conf as config
+    from nova_twotier.manager.api.app import make
+
+    path = pathlib.Path(os.environ["OS_TWOTIER_CONFIG_DIR"]) / "nova-twotier.conf"
+    return make(config.load(["--config-file", str(path)], "twotier-api"))
+
+
 def main() -> None:
     name = sys.argv.pop(1)
-    sqlite.patch()
+    if name != "twotier":  # our own transactions need no help
+        sqlite.patch()
     application = {
         "placement": placement,
         "identity": identity,
         "image": image,
         "network": network,
+        "twotier": twotier,
     }[name]()
     from nova_twotier.tools.fakecloud.server import serve
 

@@ -169,7 +169,8 @@ def _run(arguments) -> int:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if done["interrupted"]:
         print(
-            f"{PROG}: {done['interrupted']}; `twotier job list` shows the jobs that are left",
+            f"{PROG}: {done['interrupted']}; "
+            "`openstack twotier job list` shows the jobs that are left",
             file=sys.stderr,
         )
     return 0 if all(invariant["holds"] for invariant in done["invariants"].values()) else 1

@@ -1,5 +1,7 @@
 """Acts as the guests: processes advance as their tier lets them, and stop when they are done."""
 
+from collections.abc import Set
+
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.progress import Progress
@@ -9,12 +11,19 @@ from nova_twotier.tools.replay.sampling import Sample
 
 
 class Guests:
-    """The work that each job has done, in seconds on dedicated slots; shelving keeps it."""
+    """The work that each job has done, in seconds on dedicated slots.
 
-    def __init__(self, roster: Roster, model: Progress | None = None):
+    Shelving keeps it; a gang of other servers than before begins anew.
+
+    :param dead: names of the hosts on which nothing runs; others may change it at any time.
+    """
+
+    def __init__(self, roster: Roster, model: Progress | None = None, dead: Set[str] = frozenset()):
         self._roster = roster
         self._model = model or Progress()
+        self._dead = dead
         self._rates: dict[int, float] = {}
+        self._gangs: dict[int, frozenset[str]] = {}
         self.work: dict[int, float] = {}
 
     def advance(self, seconds: float, sample: Sample) -> None:
@@ -22,7 +31,19 @@ class Guests:
         for number, rate in self._rates.items():
             runtime = self._roster[number].job.runtime
             self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
+        self._begin_anew(sample)
         self._rates = self._model.rates(self._cluster(sample))
+
+    def _begin_anew(self, sample: Sample) -> None:
+        """Forget the work of jobs that were booted once more."""
+        for uuid, gang in sample.gangs().items():
+            entry = self._roster.find(uuid)
+            if entry is None or len(gang) != entry.size:
+                continue
+            servers = frozenset(server.id for server in gang)
+            if self._gangs.setdefault(entry.number, servers) != servers:
+                self._gangs[entry.number] = servers
+                self.work.pop(entry.number, None)
 
     def done(self, entry: Entry) -> bool:
         """Whether it ran, and has nothing left to do."""
@@ -42,6 +63,7 @@ class Guests:
             for server in sample.servers
             if server.status == "ACTIVE"
             and not server.busy
+            and server.host not in self._dead
             and (entry := self._roster.find(server.job))
             and self.done(entry)
         ]
@@ -58,6 +80,8 @@ class Guests:
                 continue
             held = [sample.claim(server) for server in gang]
             up = all(server.status == "ACTIVE" for server in gang)
+            if any(server.host in self._dead for server in gang):
+                continue
             if up and all(held) and len({claim.tier for claim in held}) == 1:
                 places = tuple(index[claim.host] for claim in held)
                 cluster.adopt(Run(entry.core(), Tier(held[0].tier), places))

@@ -1,7 +1,7 @@
 """Checks what must always hold, on what Nova and Placement showed."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
@@ -14,8 +14,12 @@ CAPACITY = "no slot given twice"
 ONE_CLAIM = "no VM holds two slots"
 CLOSED = "no background VM under a closed slot"
 GANG = "no job has more servers than processes"
+WHOLE = "no job counts as running without all its servers"
 ONCE = "every job finished exactly once, with its work done"
-CLEAN = "no server, claim or job entry left at the end"
+CLEAN = "no server, server group, claim or job entry left at the end"
+
+#: Servers that have no VM in these.
+AWAY = ("SHELVED", "SHELVED_OFFLOADED")
 
 
 @dataclass
@@ -36,35 +40,57 @@ class Invariants:
 
     A sample is not of one instant. What spans providers (two claims of a VM, the background under
     a closed slot) therefore counts as broken only when two samples in a row show it.
+
+    :param patience: seconds that the manager has to notice that a gang is not whole any more; for
+        runs in which somebody else breaks gangs.
+    :param lag: seconds that it has to take background VMs from under a slot that was closed; for
+        runs in which it is dead now and then.
     """
 
-    def __init__(self, roster: Roster, threshold: float = THRESHOLD):
+    def __init__(
+        self,
+        roster: Roster,
+        threshold: float = THRESHOLD,
+        patience: float = 0.0,
+        lag: float = 0.0,
+    ):
         self._roster = roster
         self._threshold = threshold
-        self._suspects: dict[str, set] = {ONE_CLAIM: set(), CLOSED: set()}
+        self._patience = patience
+        self._lag = lag
+        #: Since when a job counts as running and is not whole.
+        self._broken_since: dict[int, float] = {}
+        #: What the last sample showed, and since when.
+        self._suspects: dict[str, dict[str, float]] = {ONE_CLAIM: {}, CLOSED: {}}
         self.all = {
-            name: Invariant(name) for name in (CAPACITY, ONE_CLAIM, CLOSED, GANG, ONCE, CLEAN)
+            name: Invariant(name)
+            for name in (CAPACITY, ONE_CLAIM, CLOSED, GANG, WHOLE, ONCE, CLEAN)
         }
 
     @property
     def hold(self) -> bool:
         return all(invariant.holds for invariant in self.all.values())
 
-    def see(self, sample: Sample, at: float) -> None:
-        """Check a sample; `at` is for the report, in wall seconds since the replay began."""
+    def see(self, sample: Sample, at: float, running: Set[int] = frozenset()) -> None:
+        """Check a sample.
+
+        :param at: wall seconds since the replay began.
+        :param running: numbers of the jobs that counted as running before it, and after it.
+        """
         when = f"at {at:.0f} s"
         self._capacity(sample, when)
         self._twice(
             ONE_CLAIM,
-            when,
+            at,
             {
                 server.id: f"VM {server.id} holds {len(sample.claims[server.id])} slots"
                 for server in sample.servers
                 if len(sample.claims.get(server.id, ())) > 1
             },
         )
-        self._twice(CLOSED, when, self._under_closed(sample))
+        self._twice(CLOSED, at, self._under_closed(sample), self._lag)
         self._gangs(sample, when)
+        self._whole(sample, at, running)
 
     def _capacity(self, sample: Sample, when: str) -> None:
         # Migrations hold a place of their own, under their own uuid: they count.
@@ -106,6 +132,23 @@ class Invariants:
                     f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes",
                 )
 
+    def _whole(self, sample: Sample, at: float, running: Set[int]) -> None:
+        gangs = sample.gangs()
+        broken_since = {}
+        for number in running:
+            entry = self._roster[number]
+            gang = gangs.get(entry.uuid, ())
+            up = sum(server.status not in AWAY for server in gang)
+            if up != entry.size:
+                broken_since[number] = self._broken_since.get(number, at)
+            self._check(
+                WHOLE,
+                up == entry.size or at - broken_since[number] < self._patience,
+                f"at {at:.0f} s {entry.job.name} counts as running with {up} of {entry.size} "
+                "servers",
+            )
+        self._broken_since = broken_since
+
     def end(
         self,
         finishes: Mapping[int, int],
@@ -132,10 +175,12 @@ class Invariants:
         leftovers = list(leftovers)
         self._check(CLEAN, not leftovers, "; ".join(leftovers))
 
-    def _twice(self, name: str, when: str, found: Mapping[str, str]) -> None:
+    def _twice(self, name: str, at: float, found: Mapping[str, str], lag: float = 0.0) -> None:
+        before = self._suspects[name]
         for key, text in found.items():
-            self._check(name, key not in self._suspects[name], f"{when} {text}")
-        self._suspects[name] = set(found)
+            holds = key not in before or at - before[key] < lag
+            self._check(name, holds, f"at {at:.0f} s {text}")
+        self._suspects[name] = {key: before.get(key, at) for key in found}
         self.all[name].checks += 1
 
     def _check(self, name: str, holds: bool, text: str) -> None:

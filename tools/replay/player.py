@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -57,15 +57,20 @@ class Player:
     say: Callable[[str], None]
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
+    #: Names of the hosts on which nothing runs, and the patience of `Invariants`: for replays in
+    #: which hosts, servers and the manager are made to fail.
+    dead: Set[str] = frozenset()
+    patience: float = 0.0
+    lag: float = 0.0
     queue_lengths: list[QueueLength] = field(default_factory=list)
     #: Ids of the live migrations that Nova says it has completed.
     live_migrations: set[int] = field(default_factory=set)
     interrupted: str = ""
 
     def __post_init__(self):
-        self.guests = Guests(self.roster)
+        self.guests = Guests(self.roster, dead=self.dead)
         self.recorder = Recorder(self.roster, self.clock.began)
-        self.invariants = Invariants(self.roster)
+        self.invariants = Invariants(self.roster, patience=self.patience, lag=self.lag)
         self.look = Look({})
         self._due = deque(self.jobs)
         self._last: Sample | None = None
@@ -127,7 +132,8 @@ class Player:
         self._last = sample
         self.guests.advance(passed, sample)
         self.recorder.see(sample)
-        self.invariants.see(sample, at - self.clock.began)
+        running = self.look.running & self.queue.look().running
+        self.invariants.see(sample, at - self.clock.began, running)
         list(stoppers.map(self._stop, self.guests.to_stop(sample)))
 
     def _stop(self, server) -> None:
@@ -167,11 +173,15 @@ class Player:
         try:
             sample = self.sampler.sample(self.now())
             entries = self.sampler.entries_held()
+            groups = self.sampler.server_groups()
         except (CloudError, PlacementError) as error:
             return [f"cannot tell: {error}"]
         self.recorder.see(sample)
         ours = [server for server in sample.servers if self.roster.find(server.job)]
         left = [f"{len(ours)} servers"] if ours else []
+        uuids = tuple(entry.uuid for entry in self.roster)
+        if uuids and (kept := sum(group.endswith(uuids) for group in groups)):
+            left.append(f"{kept} server groups")
         if self.queue.strangers():
             self.say("note: other jobs are in the queue; their claims are not looked at")
             return left

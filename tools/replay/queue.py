@@ -16,6 +16,11 @@ class Look:
     jobs: dict[int, Job]
 
     @property
+    def running(self) -> set[int]:
+        """Numbers of the jobs that count as running."""
+        return {job.number for job in self.jobs.values() if job.state == JobState.RUNNING}
+
+    @property
     def waiting(self) -> list[Job]:
         return [job for job in self.jobs.values() if job.state == JobState.QUEUED]
 
@@ -39,14 +44,18 @@ def never_finished(job: Job) -> bool:
 
 
 class Queue:
-    """Fills the roster as jobs are submitted."""
+    """Fills the roster as jobs are submitted.
 
-    def __init__(self, store: Store, roster: Roster):
+    :param wishes: what every job asks for besides what the trace says, as `Store.submit` takes it.
+    """
+
+    def __init__(self, store: Store, roster: Roster, **wishes):
         self._store = store
         self._roster = roster
+        self._wishes = wishes
 
     def submit(self, job: ReplayJob) -> Entry:
-        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate)
+        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate, **self._wishes)
         entry = Entry(row.number, row.uuid, job)
         self._roster.add(entry)
         return entry

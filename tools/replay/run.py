@@ -3,7 +3,7 @@
 import contextlib
 import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -40,15 +40,24 @@ class Settings:
     seed: int = 1
     timeout: float = 1800.0
     name: str = ""
+    #: How often a job may begin anew, and the patience of `Invariants`.
+    retries: int = 0
+    patience: float = 0.0
+    lag: float = 0.0
 
 
 def replay(
-    conf, settings: Settings, console: Console, watch: Callable[[], None] = lambda: None
+    conf,
+    settings: Settings,
+    console: Console,
+    watch: Callable[[], None] = lambda: None,
+    dead: Set[str] = frozenset(),
 ) -> dict:
     """Play, write the files, and return the summary.
 
     :param conf: the manager's configuration.
     :param watch: called now and then; what it raises ends the replay.
+    :param dead: names of the hosts on which nothing runs at present.
     :raises ReplayError: if it cannot begin, or the cloud goes away.
     """
     trace = _read(settings)
@@ -72,7 +81,7 @@ def replay(
     jobs = fitted(trace, settings, slots)
     store = Store(conf.database.connection)
     with contextlib.closing(store):
-        player = _play(store, cloud, sampler, jobs, settings, console, trace, watch)
+        player = _play(store, cloud, sampler, jobs, settings, console, trace, watch, dead)
     title = settings.name or conf.manager.policy
     done = summary.summarise(
         player,
@@ -115,7 +124,7 @@ def _read(settings: Settings) -> swf.Trace:
     return trace
 
 
-def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch) -> Player:
+def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch, dead) -> Player:
     roster = Roster()
     with live.view(console) as shown:
         left_out = f", {trace.left_out} records without run time or processors left out"
@@ -130,13 +139,16 @@ def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch
 
         player = Player(
             jobs=jobs,
-            queue=Queue(store, roster),
+            queue=Queue(store, roster, retries=settings.retries),
             roster=roster,
             cloud=cloud,
             sampler=sampler,
             clock=Clock(time.time(), settings.speedup),
             show=each_round,
             say=shown.say,
+            dead=dead,
+            patience=settings.patience,
+            lag=settings.lag,
         )
         player.play(settings.timeout)
     return player

@@ -84,6 +84,14 @@ class Sampler:
             return {}
         return {rc: used for rc, used in answer["usages"].items() if used}
 
+    def server_groups(self) -> set[str]:
+        """Names of the server groups of all projects."""
+        try:
+            groups = self._cloud.nova.server_groups.list(all_projects=True)
+        except (nova_exc.ClientException, ksa_exc.ClientException) as error:
+            raise CloudError(f"Nova does not list server groups: {error}") from error
+        return {group.name for group in groups}
+
     def live_migrations(self, servers: set[str]) -> set[int]:
         """Live migrations of these servers that Nova has completed; gone when the server is."""
         try:

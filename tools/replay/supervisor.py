@@ -20,13 +20,18 @@ class Supervisor:
     """Starts `argv` on entry, restarts it whenever it ends, and stops it on exit.
 
     :param say: called with a line whenever it was restarted.
+    :ivar kills: how often `kill` found it at work.
+    :ivar deaths: how often it ended by itself, or by somebody else.
     """
 
     def __init__(self, name: str, argv: list[str], log, say: Callable[[str], None]):
         self._name = name
-        self._argv = argv
+        self.argv = argv
         self._log = log
         self._say = say
+        self.kills = 0
+        self.deaths = 0
+        self._killed: set[int] = set()
         self._stopping = threading.Event()
         self._gave_up = ""
         self._lock = threading.Lock()
@@ -40,6 +45,17 @@ class Supervisor:
         """:raises ReplayError: if the program ended again and again."""
         if self._gave_up:
             raise ReplayError(self._gave_up)
+
+    def kill(self) -> bool:
+        """Kill it at any instant (-9); whether it was alive. It is restarted as after any death."""
+        with self._lock:
+            if self._child.poll() is not None:
+                return False
+            self._killed.add(self._child.pid)
+            self._child.kill()
+            self._child.wait()
+            self.kills += 1
+            return True
 
     def __enter__(self):
         self._start()
@@ -63,7 +79,7 @@ class Supervisor:
         # A session of its own: Ctrl-C in the terminal is for us, we stop the child in our turn.
         with open(self._log, "ab") as output:
             self._child = subprocess.Popen(  # noqa: S603 - the caller's own program
-                self._argv,
+                self.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -75,11 +91,15 @@ class Supervisor:
         quick = 0
         while True:
             code = self._child.wait()
+            old = self._child.pid
             quick = quick + 1 if time.monotonic() - self._started < QUICK else 0
+            if old in self._killed:
+                quick = 0
+            elif not self._stopping.is_set():
+                self.deaths += 1
             if self._stopping.wait(PAUSE):
                 return
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            old = self._child.pid
             if quick >= QUICK_DEATHS:
                 self._gave_up = (
                     f"the {self._name} ended {quick} times at once ({how}); why is in {self._log}"

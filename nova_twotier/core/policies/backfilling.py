@@ -8,9 +8,9 @@ all of them (conservative).
 import math
 from typing import ClassVar
 
-from nova_twotier.core.actions import FG, Action, How, Start
+from nova_twotier.core.actions import FG, Action, Start
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.policy import IMMEDIATE, Policy, in_turn
+from nova_twotier.core.policies.policy import IMMEDIATE, RESERVED, Policy, in_turn
 from nova_twotier.core.policies.profile import Profile
 from nova_twotier.core.policies.shadow import Shadow
 from nova_twotier.core.queue import Queue
@@ -28,11 +28,11 @@ class Backfilling(Policy):
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         queue, idle = snapshot.queue, snapshot.cluster.idle
         actions: list[Action] = []
-        if not queue or queue.smallest_size > idle[FG]:
+        if not queue.has_fitting(idle[FG]):
             return actions
         while queue and (job := self.first(queue)).size <= idle[FG]:
             actions.append(self._start(job, snapshot, now))
-        if self.depth and queue and queue.smallest_size <= idle[FG]:
+        if self.depth and queue.has_fitting(idle[FG]):
             backfill = self._beside_head if self.depth == 1 else self._beside_all
             backfill(snapshot, now, actions)
         return actions
@@ -43,7 +43,7 @@ class Backfilling(Policy):
         how = in_turn(snapshot.queue, job)
         if self.depth and how is IMMEDIATE:
             decided = now if snapshot.since is None else snapshot.since
-            how = How.RESERVED if job.arrival < decided else IMMEDIATE
+            how = RESERVED if job.arrival < decided else IMMEDIATE
         return Start(job, FG, run.hosts, how)
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:

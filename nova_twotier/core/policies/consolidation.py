@@ -6,8 +6,8 @@ from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import foreground_need, select
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.policies.preemption import Selection, foreground_need, select
+from nova_twotier.core.snapshot import ARRIVAL, BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
 class Consolidation(Policy):
@@ -20,13 +20,21 @@ class Consolidation(Policy):
     only_head: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        if not (snapshot.queue or snapshot.cluster.uses(BG)):
+        queue, cluster, idle = snapshot.queue, snapshot.cluster, snapshot.cluster.idle
+        selection, fills = None, False
+        if event is ARRIVAL:
+            fills = queue.has_fitting(idle[FG])
+        elif event in FOREGROUND_CHANGED:
+            selection = self._select(snapshot)
+        elif event is not BACKGROUND:
+            fills = queue.has_fitting(idle[FG])
+        if not (selection or fills or queue.has_fitting(idle[BG]) or cluster.overdue()):
             return []
         play = Play(snapshot)
         # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
-        if Event.FOREGROUND in event:
-            self._rearrange(play)
-        elif event is not Event.BACKGROUND:
+        if selection:
+            self._rearrange(play, selection)
+        elif fills:
             play.fill(FG)
         # 2. Background jobs that now sit under a closed slot leave.
         play.vacate_closed()
@@ -34,21 +42,20 @@ class Consolidation(Policy):
         play.fill(BG)
         return play.actions()
 
-    def _rearrange(self, play: Play) -> None:
-        """Give the foreground to those to whom it belongs, waiting or in the background."""
-        cluster = play.cluster
-        background = [run for run in cluster.running(BG) if not run.pinned]
-        selection = select(
-            play.queue,
-            [run.job for run in background],
-            cluster.evictable(),
-            cluster.idle[FG],
-            self.only_head,
-        )
-        if not selection.chosen:
-            return
+    def _select(self, snapshot: Snapshot) -> Selection | None:
+        """To whom the foreground belongs, waiting or in the background, if they do not have it."""
+        queue, cluster = snapshot.queue, snapshot.cluster
+        if not (queue or cluster.uses(BG)):
+            return None
+        rising = [run.job for run in cluster.running(BG) if not run.pinned]
+        selection = select(queue, rising, cluster.evictable(), cluster.idle[FG], self.only_head)
+        return selection if selection.chosen else None
+
+    def _rearrange(self, play: Play, selection: Selection) -> None:
+        """Give them the foreground."""
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
         chosen = {job.number for job in selection.chosen}
+        background = play.cluster.running(BG)
         rising = {run.job.number: run for run in background if run.job.number in chosen}
         for run in rising.values():
             play.remove(run.job)

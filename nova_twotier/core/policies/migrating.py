@@ -6,7 +6,7 @@ from nova_twotier.core.actions import FG, Action, Evict, Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.policies.preemption import foreground_need, select
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 
 
 class Migrating(Policy):
@@ -21,20 +21,21 @@ class Migrating(Policy):
         cluster, queue = snapshot.cluster, snapshot.queue
         if not queue:
             return []
-        # Later arrivals are none's to evict, and who waited for slots waits for them still.
-        holders = () if event is Event.ARRIVAL else cluster.evictable()
-        selection = select(queue, (), holders, cluster.idle[FG], self.only_head)
-        evictions, starts = [], []
+        if event is ARRIVAL:
+            # Later arrivals are none's to evict, and who waited for slots waits for them still.
+            return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
+        selection = select(queue, (), cluster.evictable(), cluster.idle[FG], self.only_head)
+        evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)
             queue.add(victim)
             evictions.append(Evict(victim, FG, preemptor))
-        for job in selection.chosen:
-            queue.remove(job)
-        for job in selection.chosen:
-            run = cluster.start(job, FG)
-            starts.append(Start(job, FG, run.hosts, in_turn(queue, job)))
-        return [*evictions, *starts]
+        return [*evictions, *(self._start(job, snapshot) for job in selection.chosen)]
+
+    def _start(self, job: Job, snapshot: Snapshot) -> Start:
+        snapshot.queue.remove(job)
+        run = snapshot.cluster.start(job, FG)
+        return Start(job, FG, run.hosts, in_turn(snapshot.queue, job))
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
         return foreground_need(snapshot, job)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from nova_twotier.core.actions import BG, FG, Action, Evict, How, Kill, Move, Start, Tier
+from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, Tier
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.policy import in_turn
+from nova_twotier.core.policies.policy import TENTATIVE, in_turn
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
@@ -16,8 +16,8 @@ class Play:
     def __init__(self, snapshot: Snapshot):
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
-        #: Jobs that were touched by number, each with the run that it had before.
-        self._before: dict[int, tuple[Job, Run | None]] = {}
+        #: The runs that jobs had before, by number, of those that were touched.
+        self._before: dict[int, Run | None] = {}
         self._preemptor: dict[int, Job] = {}
         self._killed: set[int] = set()
         self._tentative: set[int] = set()
@@ -28,7 +28,7 @@ class Play:
         `by` is who preempts it; if it loses both tiers in turn, the first one counts.
         """
         run = self.cluster.remove(job)
-        self._before.setdefault(job.number, (job, run))
+        self._before.setdefault(job.number, run)
         if by is not None:
             self._preemptor.setdefault(job.number, by)
         return run
@@ -46,18 +46,20 @@ class Play:
         """Start a waiting or a removed job on the best places of the tier, or on free `hosts`."""
         if job.number in self.queue:
             self.queue.remove(job)
-        self._before.setdefault(job.number, (job, None))
+        self._before.setdefault(job.number, None)
         if hosts is None:
             hosts = self.cluster.rank(tier, job.size)
         self.cluster.adopt(Run(job, tier, tuple(hosts)))
 
-    def swap_down(self, runs: Iterable[Run]) -> list[Run]:
+    def swap_down(self, runs: Sequence[Run]) -> list[Run]:
         """Leave jobs that lost the foreground on their hosts, if the background has room on all.
 
         :param runs: as they were; the smallest come first (TPDS 2013, section 4.2).
         :returns: those for which there is no room.
         """
         left = []
+        if not runs:
+            return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
             if self.cluster.takes(BG, run.hosts):
                 self.start(run.job, BG, run.hosts)
@@ -90,10 +92,12 @@ class Play:
     def _staying(self, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
         """For each process, whether its host's foreground has room for it, which it is promised."""
         staying = []
+        room = self.cluster.room
         for host in hosts:
             taken = promised.get(host, 0)
-            staying.append(taken < self.cluster.room(FG, host))
-            promised[host] = taken + staying[-1]
+            stays = taken < room(FG, host)
+            staying.append(stays)
+            promised[host] = taken + stays
         return staying
 
     def _mixed(
@@ -109,7 +113,7 @@ class Play:
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, by arrival."""
         idle = self.cluster.idle
-        if self.queue and self.queue.smallest_size <= idle[tier]:
+        if self.queue.has_fitting(idle[tier]):
             for job in self.queue.fitting(idle, tier):
                 self.start(job, tier)
 
@@ -124,12 +128,15 @@ class Play:
         if not self._before:
             return []
         preemptions, falls, rises, starts = [], [], [], []
-        for number, (job, before) in self._before.items():
-            now = self.cluster.runs.get(number)
+        runs = self.cluster.runs
+        for number, before in self._before.items():
+            now = runs.get(number)
             if before is None:
                 if now is not None:
                     starts.append(self._started(now))
-            elif number in self._killed:
+                continue
+            job = before.job
+            if number in self._killed:
                 preemptions.append(Kill(job, before.tier, self._preemptor[number]))
                 if now is not None:
                     starts.append(self._started(now))
@@ -141,16 +148,17 @@ class Play:
                 preemptor = None if now.tier is FG else self._preemptor[number]
                 move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
                 (rises if now.tier is FG else falls).append(move)
-        starts.sort(key=lambda start: (start.tier is BG, start.job.order))
+        if len(starts) > 1:
+            starts.sort(key=lambda start: (start.tier is BG, start.job.order))
         for moved in (preemptions, falls, rises):
             if len(moved) > 1:
                 moved.sort(key=lambda action: action.job.order)
         return [*preemptions, *falls, *rises, *starts]
 
     def _started(self, run: Run) -> Start:
-        tentative = run.job.number in self._tentative
-        how = How.TENTATIVE if tentative else in_turn(self.queue, run.job)
-        return Start(run.job, run.tier, run.hosts, how)
+        job = run.job
+        how = TENTATIVE if job.number in self._tentative else in_turn(self.queue, job)
+        return Start(job, run.tier, run.hosts, how)
 
     def vacate_closed(self) -> None:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
@@ -165,7 +173,9 @@ class Play:
 
     def _closer(self, host: int) -> Job:
         """The foreground job that closes a slot of this host: the newest there."""
-        closers = [run for run in self.cluster.on(FG, host) if self._closes(run, host)]
+        closers = self.cluster.on(FG, host)
+        if len(closers) > 1:
+            closers = [run for run in closers if self._closes(run, host)]
         newest = [run for run in closers if run.job.number in self._before]
         return (newest or closers)[-1].job
 

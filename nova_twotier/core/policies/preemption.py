@@ -6,7 +6,7 @@ are enough for it (Algorithm 1). Works on counts; which slots these are is decid
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import attrgetter
@@ -29,7 +29,7 @@ class Selection:
 
 
 def select(
-    queue: Queue, rising: Iterable[Job], holders: Iterable[Run], idle: int, only_head: bool
+    queue: Queue, rising: Sequence[Job], holders: Sequence[Run], idle: int, only_head: bool
 ) -> Selection:
     """Decide who holds the foreground.
 
@@ -39,9 +39,12 @@ def select(
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     """
-    held = Holders(holders)
-    candidates = _Candidates(queue, rising, idle + held.slots)
     result = Selection()
+    reach = _reach(queue, rising, holders, idle, only_head)
+    if not queue.has_fitting(reach) and all(job.size > reach for job in rising):
+        return result
+    held = Holders(holders if reach > idle else ())
+    candidates = _Candidates(queue, rising, reach)
     head = True
     while (job := candidates.next()) is not None:
         may_evict = not only_head or (head and job.order < candidates.hopeless)
@@ -63,6 +66,26 @@ def select(
             if only_head and not idle:
                 break
     return result
+
+
+def _reach(
+    queue: Queue, rising: Sequence[Job], holders: Sequence[Run], idle: int, only_head: bool
+) -> int:
+    """The most slots that any candidate could get, to look only at those who need no more.
+
+    That is what the earliest could, since most others arrived later; mostly, all arrived before.
+    """
+    first = queue[0] if queue else None
+    if rising and (first is None or rising[0].order < first.order):
+        first = rising[0]
+    if first is None:
+        return 0
+    reach = idle
+    for run in reversed(holders):
+        if run.job.order < first.order:
+            break
+        reach += run.job.size
+    return idle if only_head and first.size > reach else reach
 
 
 class _Candidates:

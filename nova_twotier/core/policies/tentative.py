@@ -12,7 +12,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import Holders, foreground_need, spared
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
 
 
 class Tentative(Policy):
@@ -29,7 +29,7 @@ class Tentative(Policy):
         if not (snapshot.queue or snapshot.cluster.uses(BG)):
             return []
         play = Play(snapshot)
-        if event is not Event.BACKGROUND:
+        if event is not BACKGROUND:
             self._foreground(play)
             if self.aggressive:
                 play.fill_tentatively(FG)

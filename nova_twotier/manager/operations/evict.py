@@ -1,7 +1,9 @@
-"""Preempt a job with its state saved: shelve all its servers, offloaded at once."""
+"""Preempt a job: shelve or suspend all its servers, or delete them and let it begin anew."""
+
+from datetime import UTC, datetime
 
 from nova_twotier.ledger import claims
-from nova_twotier.manager.db.models import JobState
+from nova_twotier.manager.db.models import JobState, Preemption
 from nova_twotier.manager.operations.operation import (
     Call,
     Note,
@@ -10,44 +12,88 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    has_just_ended,
+    remove,
     still_claiming,
+    told,
     tried,
+    with_fault,
 )
+from nova_twotier.manager.operations.rest import SUSPENDED, at_rest, put_to_rest
 
 
 class Evict(Operation):
+    """The plan's mode says what becomes of the job's work."""
+
     def begin(self, action, jobs):
         jobs[action.job].state = JobState.PREEMPTING
 
     def advance(self, action, jobs, seen, env):
         job = jobs[action.job]
         gang = seen.gang(job)
-        if reason := defect(gang, job.size):
-            return failed(reason)
-        if not action.begun and all(server.status == "SHUTOFF" for server in gang):
-            return failed("it has just ended")
-        remaining = [s for s in gang if s.busy or s.status != "SHELVED_OFFLOADED"]
-        if not remaining and not still_claiming(action, seen):
+        if has_just_ended(action, gang):
+            return failed(action, "it has just ended")
+        if _mode(action) is Preemption.REQUEUE:
+            step = remove(action, job, seen, env)
+        elif reason := defect(job, seen):
+            return failed(action, with_fault(reason, gang), reason)
+        else:
+            step = self._save(action, gang, seen, env)
+        if step is None:
             claims.release(env.placement, job.uuid)
             return done()
-        step = Step()
-        for server in remaining:
-            if server.busy:
-                continue
-            if tried(action, server.id) >= env.attempts:
-                return failed(f"server {server.id} does not shelve, it is {server.status}")
-            step.calls.append(Call(server.id, lambda server=server: env.cloud.shelve(server.id)))
         return step
+
+    def _save(self, action, gang, seen, env):
+        mode = _mode(action)
+        if mode is Preemption.SHELVE and env.now < action.begun_at + env.preemption_grace:
+            return self._notify(action, gang, env)
+        for server in gang:
+            given_up = tried(action, server.id) >= env.attempts
+            if given_up and not server.busy and not at_rest(server, mode):
+                reason = f"server {server.id} does not {mode}, it is {server.status}"
+                return failed(action, reason)
+        step = put_to_rest(gang, mode, env)
+        if step.calls or not all(at_rest(server, mode) for server in gang):
+            return step
+        if mode is SUSPENDED:
+            claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
+        return Step() if mode is Preemption.SHELVE and still_claiming(action, seen) else None
+
+    @staticmethod
+    def _notify(action, gang, env):
+        """Say when the guests are told to shut down; they may use the time until then."""
+        at = datetime.fromtimestamp(action.begun_at + env.preemption_grace, UTC)
+        text = f"preempted at {at.isoformat(timespec='seconds')}"
+        return Step(
+            [
+                Call(f"notice {server.id}", lambda server=server: env.cloud.notice(server, text))
+                for server in gang
+                if not server.busy and not tried(action, f"notice {server.id}")
+            ]
+        )
 
     def close(self, action, jobs, env):
         job = jobs[action.job]
-        job.state, job.tier, job.saved = JobState.QUEUED, None, True
+        by = action.plan["by"]
+        job.state, job.tier = JobState.QUEUED, None
         job.evictions += 1
-        job.reason = f"preempted by {action.plan['by']}, state saved"
-        return [Note(job.number, "evicted", f"by {action.plan['by']}, state saved")]
+        if _mode(action) is Preemption.REQUEUE:
+            job.begin_anew()
+            job.reason = f"preempted by {by}, begins anew"
+            return [Note(job.number, "killed", f"by {by}, begins anew")]
+        job.stop(action.begun_at)
+        job.saved = True
+        job.reason = f"preempted by {by}, state saved"
+        return [Note(job.number, "evicted", f"by {by}, state saved")]
 
     def undo(self, action, jobs, env):
         # What is broken about the gang is seen, and mended, at the next look.
         job = jobs[action.job]
         job.state = JobState.RUNNING
-        return [Note(job.number, "not evicted", action.reason)]
+        return [Note(job.number, "not evicted", told(action))]
+
+
+def _mode(action) -> Preemption:
+    # Evictions that an earlier release began have none.
+    return Preemption(action.plan.get("mode", Preemption.SHELVE))

@@ -9,7 +9,9 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    told,
     tried,
+    with_fault,
 )
 
 
@@ -19,8 +21,8 @@ class Migrate(Operation):
     def advance(self, action, jobs, seen, env):
         job = jobs[action.job]
         gang = seen.gang(job)
-        if reason := defect(gang, job.size):
-            return failed(reason)
+        if reason := defect(job, seen):
+            return failed(action, with_fault(reason, gang), reason)
         step = Step()
         arrived = True
         for server in gang:
@@ -31,15 +33,15 @@ class Migrate(Operation):
             if server.busy:
                 continue
             if server.status != "ACTIVE":
-                return failed(f"server {server.id} cannot migrate, it is {server.status}")
+                return failed(action, f"server {server.id} cannot migrate, it is {server.status}")
             if tried(action, server.id) >= env.attempts:
-                return failed(f"server {server.id} does not migrate into {job.tier}")
+                return failed(action, f"server {server.id} does not migrate into {job.tier}")
             # The place that the plan named first; then wherever Nova finds one in the tier.
             host = None if tried(action, server.id) else target
             step.calls.append(
                 Call(
                     server.id,
-                    lambda server=server, host=host: env.cloud.live_migrate(server.id, host),
+                    lambda server=server, host=host: env.cloud.live_migrate(server, host),
                 )
             )
         return done() if arrived else step
@@ -62,4 +64,4 @@ class Migrate(Operation):
 
     def undo(self, action, jobs, env):
         # A gang across both tiers is seen, and mended, at the next look.
-        return [Note(action.job, "not migrated", action.reason)]
+        return [Note(action.job, "not migrated", told(action))]

@@ -3,18 +3,31 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from oslo_log import log as logging
+
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager.cloud import Cloud, Server
+from nova_twotier.manager.cloud import Cloud, CloudError, Server
 from nova_twotier.manager.db.models import Action, ActionState, Job
 from nova_twotier.manager.observation import Observation
+
+LOG = logging.getLogger(__name__)
+
+#: Key in `begun` of what owners are told of a failure.
+TOLD = "told"
 
 #: Placement wants a project and a user for each consumer; job entries belong to nobody's quota.
 OWNER = {"project": "twotier", "user": "twotier"}
 
+#: The fault that owners read: it is of the scheduler, which names no hosts.
+NO_HOST = "No valid host was found"
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Cloud and ledger, the limits of patience, and the time."""
+    """Cloud and ledger, the limits of patience, and the time.
+
+    :param user_data: of a job, by its number, in base64.
+    """
 
     cloud: Cloud
     placement: Placement
@@ -23,23 +36,45 @@ class Environment:
     close: Callable[[Mapping[str, int]], None]
     threshold: float
     now: float
+    preemption_grace: float = 0.0
+    user_data: Callable[[int], str | None] = lambda _number: None
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to Nova; `key` says what it is about. How often it was made is counted by key."""
+    """A request to Nova; `key` says what it is about. How often it was answered is counted by key.
+
+    What Nova could not take for now (see `CloudError.passing`) does not count.
+    """
 
     key: str
     run: Callable[[], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request.
+
+    :param key: that of its `Call`.
+    :param final: Nova took it, or refused it; else the same request may be taken later.
+    """
+
+    key: str
+    error: CloudError | None
+    final: bool
+
+
 @dataclass(slots=True)
 class Step:
-    """Requests to make now; `state` is set when the action is over, `reason` when it failed."""
+    """Requests to make now; `state` is set when the action is over, `reason` when it failed.
+
+    :param freed: its slots can be given to others, although it is not over.
+    """
 
     calls: list[Call] = field(default_factory=list)
     state: ActionState | None = None
     reason: str = ""
+    freed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +96,13 @@ class Operation:
         """Before the first step: the job enters its new state."""
 
     def advance(self, action: Action, jobs: Jobs, seen: Observation, env: Environment) -> Step:
-        """The next step, from what is seen."""
+        """The next step, from what is seen; none of the action's requests is under way."""
         raise NotImplementedError
+
+    def answered(self, action: Action, answer: Answer, now: float) -> None:
+        """A request was answered; what Nova could not take for now does not count."""
+        if answer.final:
+            action.begun = {**action.begun, answer.key: tried(action, answer.key) + 1}
 
     def close(self, action: Action, jobs: Jobs, env: Environment) -> list[Note]:
         """After the effect was observed: the job's record follows."""
@@ -77,8 +117,22 @@ def done() -> Step:
     return Step(state=ActionState.DONE)
 
 
-def failed(reason: str) -> Step:
+def failed(action: Action, reason: str, told: str = "") -> Step:
+    """Give up.
+
+    :param reason: for operators: becomes the action's reason, and is logged.
+    :param told: for the owners of its jobs (see `told`), if they may not read the reason: texts of
+        Placement and Nova's faults name hosts, and the servers of others.
+    """
+    if told:
+        action.begun = {**action.begun, TOLD: told}
+    LOG.warning("Action %s of job %s failed: %s", action.kind, action.job, reason)
     return Step(state=ActionState.FAILED, reason=reason)
+
+
+def told(action: Action) -> str:
+    """Why the action failed, as the owners of its jobs may read it."""
+    return action.begun.get(TOLD, action.reason)
 
 
 def still_claiming(action: Action, seen: Observation) -> bool:
@@ -90,17 +144,55 @@ def still_claiming(action: Action, seen: Observation) -> bool:
 
 
 def tried(action: Action, key: str) -> int:
-    """How often a request was made, as recorded before each."""
+    """How often Nova took a request, or refused it."""
     return action.begun.get(key, 0)
 
 
-def defect(gang: list[Server], size: int) -> str:
-    """Why a gang cannot be worked with: servers gone, or in ERROR; empty if it can."""
-    if len(gang) < size:
-        return f"{size - len(gang)} of its {size} servers are gone"
-    if len(gang) > size:
-        return f"it has {len(gang)} servers for {size} processes"
+def defect(job: Job, seen: Observation) -> str:
+    """Why a job's gang cannot be worked with: servers gone, or lost; empty if it can.
+
+    Its owner may read it; `with_fault` has the rest.
+    """
+    gang = seen.gang(job)
+    if len(gang) < job.size:
+        return f"{job.size - len(gang)} of its {job.size} servers are gone"
+    if len(gang) > job.size:
+        return f"it has {len(gang)} servers for {job.size} processes"
     for server in gang:
         if server.status == "ERROR":
-            return f"server {server.id} is in ERROR: {server.fault or 'Nova does not say why'}"
+            fault = f": {server.fault}" if server.fault.startswith(NO_HOST) else ""
+            return f"server {server.id} is in ERROR{fault}"
+        if server.host in seen.down:
+            return f"the host of server {server.id} is down"
     return ""
+
+
+def with_fault(reason: str, gang: list[Server]) -> str:
+    """A defect for operators: with what Nova says of the first server in ERROR, if one is."""
+    for server in gang:
+        if server.status == "ERROR":
+            return f"{reason}; Nova says: {server.fault or 'nothing'} (server {server.id})"
+    return reason
+
+
+def has_just_ended(action: Action, gang: list[Server]) -> bool:
+    """Whether all processes have ended before anything was asked of the servers."""
+    asked = any(server.id in action.begun for server in gang)
+    return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
+
+
+def remove(action: Action, job: Job, seen: Observation, env: Environment) -> Step | None:
+    """The next step towards a job without servers; None when there are none.
+
+    A delete may be repeated, also of a server that Nova is busy with; and it has to be if the host
+    that was at it went down.
+    """
+    if gang := seen.gang(job):
+        return Step(
+            [
+                Call(server.id, lambda server=server: env.cloud.delete(server))
+                for server in gang
+                if server.task != "deleting" or server.host in seen.down
+            ]
+        )
+    return Step() if still_claiming(action, seen) else None

@@ -1,10 +1,13 @@
-"""Start a job as a gang in one tier: boot all its servers at once, or unshelve saved ones."""
+"""Start a job as a gang in one tier: boot all its servers at once, or bring saved ones back."""
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Conflict, StaleGeneration
+from nova_twotier.manager.cloud import CloudError, UnfitFlavor
 from nova_twotier.manager.db.models import JobState
 from nova_twotier.manager.operations.operation import (
     OWNER,
+    TOLD,
     Call,
     Note,
     Operation,
@@ -12,13 +15,28 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    remove,
     still_claiming,
+    told,
     tried,
+    with_fault,
 )
+from nova_twotier.manager.operations.rest import SHELVED, SUSPENDED, at_rest, put_to_rest
 
 BOOT = "boot"
 #: Longest wait before a job whose start failed is considered again, seconds.
 LONGEST_PAUSE = 60
+#: Keys in `begun`: when a boot was last under way; that the gang was suspended; why it is being
+#: undone; what Nova refused it for.
+AT, WAS_SUSPENDED, UNDOING, REFUSED = "at", "suspended", "undoing", "refused"
+
+
+class NoStart(Exception):
+    """The job does not start; `told` is what its owner may read."""
+
+    def __init__(self, reason: str, told: str = ""):
+        super().__init__(reason)
+        self.told = told
 
 
 class Start(Operation):
@@ -28,81 +46,142 @@ class Start(Operation):
         job.tier = action.plan["tier"]
         job.reason = ""
 
+    def answered(self, action, answer, now):
+        super().answered(action, answer, now)
+        key, error = answer.key, answer.error
+        if key == BOOT:
+            # Nova may be at it still, whatever it answered.
+            action.begun = {**action.begun, AT: now}
+        if error is None or not answer.final or UNDOING in action.begun:
+            return
+        refused = {"reason": str(error), "told": error.told, "unfit": False, "quota": False}
+        if error.shortage:
+            text = f"waits for quota: its project has not enough {error.shortage} left"
+            refused.update(told=text, quota=True)
+        elif isinstance(error, UnfitFlavor):
+            refused["unfit"] = True
+        elif key == BOOT:
+            refused["told"] = error.told or _refusal(error)
+        else:
+            return
+        action.begun = {**action.begun, REFUSED: refused}
+
     def advance(self, action, jobs, seen, env):
         job = jobs[action.job]
+        if UNDOING in action.begun:
+            return self._take_back(action, job, seen, env)
+        try:
+            if refused := action.begun.get(REFUSED):
+                raise NoStart(refused["reason"], refused["told"])
+            step = self._restore if job.saved else self._boot
+            return step(action, job, seen, env) or self._settle(job, seen)
+        except NoStart as trouble:
+            action.begun = {**action.begun, UNDOING: str(trouble)}
+            if trouble.told:
+                action.begun = {**action.begun, TOLD: trouble.told}
+            return self._take_back(action, job, seen, env)
+
+    def _boot(self, action, job, seen, env):
         gang = seen.gang(job)
-        if "undoing" in action.begun:
-            return self._take_back(action, job, gang, seen, env)
-        if job.saved:
-            return self._restore(action, job, gang, seen, env)
-        return self._boot(action, job, gang, seen, env)
+        if len(gang) >= job.size:
+            return None
+        # Not all of them, or none: the request may still be at work.
+        if env.now < action.begun.get(AT, -env.boot_grace) + env.boot_grace:
+            return Step()
+        if gang or tried(action, BOOT) >= env.attempts:
+            raise NoStart(f"Nova made {len(gang)} of {job.size} servers")
+        action.begun = {**action.begun, AT: env.now}
+        self._admit(job, env)
+        user_data = env.user_data(job.number)
+        return Step([Call(BOOT, lambda: env.cloud.boot(job, user_data))])
 
-    def _boot(self, action, job, gang, seen, env):
-        if len(gang) < job.size:
-            # Not all of them, or none: the request may still be under way.
-            if tried(action, BOOT) and env.now < action.begun["at"] + env.boot_grace:
-                return Step()
-            if gang or tried(action, BOOT) >= env.attempts:
-                reason = f"Nova made {len(gang)} of {job.size} servers"
-                return self._take_back(action, job, gang, seen, env, reason)
-            action.begun = {**action.begun, "at": env.now}
-            self._admit(job, env)
-            uuid, name, size = job.uuid, f"tt-{job.number}", job.size
-            return Step([Call(BOOT, lambda: env.cloud.boot(uuid, name, size))])
-        if len(gang) > job.size:
-            reason = f"Nova made {len(gang)} servers for {job.size} processes"
-            return self._take_back(action, job, gang, seen, env, reason)
-        return self._settle(action, job, gang, seen, env)
-
-    def _restore(self, action, job, gang, seen, env):
-        step = Step()
+    def _restore(self, action, job, seen, env):
+        gang = seen.gang(job)
+        if any(server.status == "SUSPENDED" for server in gang):
+            action.begun = {**action.begun, WAS_SUSPENDED: True}
+            self._seat(job, gang, seen, env)
+        act = env.cloud.resume if _mode(action) is SUSPENDED else env.cloud.unshelve
+        away = "SUSPENDED" if _mode(action) is SUSPENDED else "SHELVED_OFFLOADED"
+        calls = []
         for server in gang:
-            if server.busy or server.status != "SHELVED_OFFLOADED":
+            if server.busy or server.status != away:
                 continue
             if tried(action, server.id) >= env.attempts:
-                reason = f"server {server.id} finds no slot in {job.tier}"
-                return self._take_back(action, job, gang, seen, env, reason)
-            step.calls.append(Call(server.id, lambda server=server: env.cloud.unshelve(server.id)))
-        if step.calls:
+                raise NoStart(f"server {server.id} does not come back in {job.tier}")
+            calls.append(Call(server.id, lambda server=server: act(server)))
+        if calls:
             self._admit(job, env)
-            return step
-        return self._settle(action, job, gang, seen, env)
+            return Step(calls)
+        # Its guests need not fear any more what they were told.
+        calls = [
+            Call(f"notice {server.id}", lambda server=server: env.cloud.notice(server, None))
+            for server in gang
+            if server.notice and not server.busy and not tried(action, f"notice {server.id}")
+        ]
+        return Step(calls) if calls else None
+
+    @staticmethod
+    def _seat(job, gang, seen, env):
+        """Suspended servers can only come back where they are: all of them find a slot, or none."""
+        seats = {server.id: server.host for server in gang}
+        try:
+            claims.seat(env.placement, seen.hosts, seats, Tier(job.tier))
+        except StaleGeneration:
+            raise
+        except Conflict as error:
+            text = f"on the hosts where it is suspended, no slots in {job.tier} are free for it"
+            raise NoStart(str(error), text) from error
 
     @staticmethod
     def _admit(job, env):
         """Enter the job: its servers' requests find the wanted tier there."""
-        claims.admit(env.placement, job.uuid, job.size, Tier(job.tier), **OWNER)
+        claims.admit(
+            env.placement,
+            job.uuid,
+            job.size,
+            Tier(job.tier),
+            project=job.project_id or OWNER["project"],
+            user=env.cloud.boot_request,
+            pool=job.pool,
+        )
 
-    def _settle(self, action, job, gang, seen, env):
+    @staticmethod
+    def _settle(job, seen):
         """Over when the whole gang is up, with slots in the tier."""
-        if reason := defect(gang, job.size):
-            return self._take_back(action, job, gang, seen, env, reason)
+        gang = seen.gang(job)
+        if reason := defect(job, seen):
+            raise NoStart(with_fault(reason, gang), reason)
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
+            if job.wish and not job.saved:
+                # Nova may never be done with them, and deletes them all the same.
+                raise NoStart(f"its owner asked to {job.wish} it")
             return Step()
         if not seen.in_tier(job, Tier(job.tier)):
-            reason = f"Nova placed it outside {job.tier}"
-            return self._take_back(action, job, gang, seen, env, reason)
+            raise NoStart(f"Nova placed it outside {job.tier}")
         return done()
 
-    def _take_back(self, action, job, gang, seen, env, reason=""):
-        """All or none: delete what was booted, shelve again what was restored; then fail."""
-        if reason:
-            action.begun = {**action.begun, "undoing": reason}
-        reason = action.begun["undoing"]
-        keep = job.saved and not defect(gang, job.size)
-        leftover = [s for s in gang if not keep or s.busy or s.status != "SHELVED_OFFLOADED"]
-        if not leftover and not still_claiming(action, seen):
+    @staticmethod
+    def _take_back(action, job, seen, env):
+        """All or none: delete what was booted, put away again what was restored; then fail."""
+        reason = action.begun[UNDOING]
+        gang = seen.gang(job)
+        if not job.saved:
+            step = remove(action, job, seen, env)
+        elif defect(job, seen):
+            step = None  # what is broken about the gang is seen, and mended, at the next look
+        else:
+            mode = _mode(action)
+            step = put_to_rest(gang, mode, env, "undo ")
+            if not step.calls and all(at_rest(server, mode) for server in gang):
+                if mode is SUSPENDED:
+                    claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
+                    step = None
+                elif not still_claiming(action, seen):
+                    step = None
+        if step is None:
             claims.release(env.placement, job.uuid)
-            job.saved = keep
-            return failed(reason)
-        remove = env.cloud.shelve if keep else env.cloud.delete
-        return Step(
-            [
-                Call(f"undo {s.id}", lambda s=s: remove(s.id))
-                for s in leftover
-                if (not s.busy if keep else s.task != "deleting")
-            ]
-        )
+            return failed(action, reason)
+        return step
 
     def close(self, action, jobs, env):
         job = jobs[action.job]
@@ -110,6 +189,7 @@ class Start(Operation):
         job.state, job.saved, job.how = JobState.RUNNING, False, action.plan["how"]
         job.failures = 0
         job.restores += restored
+        job.run_since = env.now
         if job.started_at is None:
             job.started_at = env.now
         job.reason = ""
@@ -119,8 +199,28 @@ class Start(Operation):
 
     def undo(self, action, jobs, env):
         job = jobs[action.job]
+        refused = action.begun.get(REFUSED, {})
         job.state, job.tier = JobState.QUEUED, None
-        job.failures += 1
-        job.reason = f"did not start: {action.reason}"
-        job.not_before = env.now + min(LONGEST_PAUSE, 2.0**job.failures)
-        return [Note(job.number, "not started", action.reason)]
+        if refused.get("quota"):
+            job.reason = told(action)
+            job.not_before = env.now + LONGEST_PAUSE
+        else:
+            # With a flavor that is none for jobs, no further attempt does better.
+            job.failures = env.attempts if refused.get("unfit") else job.failures + 1
+            job.reason = f"did not start: {told(action)}"
+            job.not_before = env.now + min(LONGEST_PAUSE, 2.0**job.failures)
+        return [Note(job.number, "not started", told(action))]
+
+
+def _refusal(error: CloudError) -> str:
+    """What the owner of a job is told when Nova does not boot its servers."""
+    if error.passing:
+        return "Nova cannot make its servers, however often it is asked; tell the operator"
+    return (
+        f"Nova refused its servers (HTTP {error.status}): check its flavor, image, networks and key"
+    )
+
+
+def _mode(action):
+    """How the servers of a saved job were put away."""
+    return SUSPENDED if action.begun.get(WAS_SUSPENDED) else SHELVED

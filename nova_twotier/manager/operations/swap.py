@@ -4,7 +4,10 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
-from nova_twotier.manager.operations.operation import OWNER, Note, Operation, done, failed
+from nova_twotier.manager.operations.operation import OWNER, Note, Operation, done, failed, told
+
+#: What the owners are told of a conflict; Placement's text names hosts and servers of others.
+TAKEN = "a slot that it was to get was taken meanwhile"
 
 
 class Swap(Operation):
@@ -12,13 +15,19 @@ class Swap(Operation):
         items = action.plan["swaps"]
         self._reopen(items, jobs, seen, env)
         swaps = [
-            claims.Swap(item["uuid"], item["size"], Tier(item["tier"]), tuple(item["vms"]))
+            claims.Swap(
+                item["uuid"],
+                item["size"],
+                Tier(item["tier"]),
+                tuple(item["vms"]),
+                pool=jobs[item["number"]].pool,
+            )
             for item in items
         ]
         try:
             claims.swap(env.placement, seen.hosts, swaps, **OWNER)
         except Conflict as error:
-            return failed(str(error))
+            return failed(action, str(error), TAKEN)
         return done()
 
     def _reopen(self, items, jobs, seen, env):
@@ -41,10 +50,11 @@ class Swap(Operation):
             job.tier = item["tier"]
             if item["vms"]:
                 job.swaps += 1
+                job.swapped_at = env.now
                 by = f", preempted by {item['by']}" if item["by"] else ""
                 detail = f"{len(item['vms'])} of {job.size} processes to {job.tier}{by}"
                 notes.append(Note(job.number, "swapped", detail))
         return notes
 
     def undo(self, action, jobs, env):
-        return [Note(item["number"], "not swapped", action.reason) for item in action.plan["swaps"]]
+        return [Note(item["number"], "not swapped", told(action)) for item in action.plan["swaps"]]

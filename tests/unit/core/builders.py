@@ -71,10 +71,10 @@ def state(of):
         return (
             *common,
             {tier: tuple(of.jobs[tier]) for tier in Tier},
-            {tier: tuple(of.cpu[tier]) for tier in Tier},
-            {tier: sorted(of.busy[tier]) for tier in Tier},
-            {tier: sorted(of._beside[tier]) for tier in Tier},
-            sorted(of._vacant),
+            {tier: loads(of, tier) for tier in Tier},
+            {tier: sorted(of.free[tier]) for tier in Tier},
+            sorted(of.below),
+            sorted(of._closed),
             sorted(of._overdue),
         )
     return (
@@ -84,6 +84,13 @@ def state(of):
         tuple(of.closed),
         tuple(round(load, 9) for load in of._hot_load),
     )
+
+
+def loads(of, tier):
+    """What the processes of a tier use, by node."""
+    return {
+        host: of.cpu[tier][host] for host, number in enumerate(of.jobs[tier]) if number is not None
+    }
 
 
 def empty(of):

@@ -155,7 +155,8 @@ class AgainstAList(RuleBasedStateMachine):
             assert self.queue[0] == self.model[0]
             assert self.queue[-1] == self.model[-1]
             assert self.queue.smallest_job == by_size(self.model)[0]
-            assert self.queue.smallest_size == self.queue.smallest_job.size
+            smallest = self.queue.smallest_job.size
+            assert self.queue.has_fitting(smallest) and not self.queue.has_fitting(smallest - 1)
         for twin, model in self.twins:
             assert list(twin) == model
 

@@ -53,6 +53,11 @@ class TestPlacement(testtools.TestCase):
         stale = refusal(409, code="placement.concurrent_update")
         self.refused(placement.StaleGeneration, 409, json=stale)
 
+    def test_in_use(self):
+        for kind in ("inventory", "resource_provider"):
+            used = refusal(409, code=f"placement.{kind}.inuse")
+            self.refused(placement.InUse, 409, json=used)
+
     def test_conflict(self):
         message = self.refused(
             placement.Conflict, 409, json=refusal(409, "no\n  room", "placement.undefined_code")

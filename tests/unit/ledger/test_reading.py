@@ -1,5 +1,8 @@
 """What Placement's answers say about tiers."""
 
+import json
+import uuid
+
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,11 +43,29 @@ def plain(root):
 
 class TestWantedTier(testtools.TestCase):
     def entry(self, **resources):
-        return {"allocations": {names.jobs_uuid(): {"resources": resources}}, "project_id": "p"}
+        return {
+            "allocations": {names.jobs_uuid(): {"resources": resources}},
+            "project_id": "p",
+            "user_id": "u",
+        }
 
     def test_tier_of_the_entry(self):
         self.assertIs(FG, reading.wanted_tier(self.entry(CUSTOM_TWOTIER_JOB_FG=3)))
         self.assertIs(BG, reading.wanted_tier(self.entry(CUSTOM_TWOTIER_JOB_BG=3)))
+
+    def test_pool_of_the_entry(self):
+        pools = set()
+        for pool in ("default", "gpu"):
+            entry = self.entry(CUSTOM_TWOTIER_JOB_FG=3)
+            entry["allocations"] = {
+                "link": {"resources": {"CUSTOM_TWOTIER_MBPS": 5}},
+                names.jobs_uuid(pool): entry["allocations"][names.jobs_uuid()],
+            }
+            found = reading.admission(entry).pool
+            self.assertEqual(names.pool_trait(names.jobs_uuid(pool)), found)
+            self.assertRegex(found, "^CUSTOM_[A-Z0-9_]+$")
+            pools.add(found)
+        self.assertEqual(2, len(pools))
 
     def test_beside_other_resources(self):
         entry = self.entry(CUSTOM_TWOTIER_JOB_BG=3)
@@ -105,6 +126,97 @@ class TestHostViews(testtools.TestCase):
         self.assertEqual(-2, view.fg.free)
 
 
+class TestScan(testtools.TestCase):
+    """The undecoded answer says the same as the decoded one."""
+
+    def answer(self, *sizes, **changes):
+        """A host for each size, with the traits of a real one; `changes` to each child."""
+        found = {}
+        for number, size in enumerate(sizes):
+            host = str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
+            bare = {"resources": {"VCPU": {"capacity": 8, "used": 3}}, "traits": ["HW_CPU_X86_AVX"]}
+            found[host] = {**bare, "parent_provider_uuid": None, "root_provider_uuid": host}
+            for tier in Tier:
+                found[names.child_uuid(host, tier)] = {
+                    "resources": {
+                        SLOT: {"capacity": size, "used": number},
+                        CPU: {"capacity": 100 * size, "used": 40 * number},
+                    },
+                    "traits": [TRAIT[tier], f"CUSTOM_TWOTIER_SIZE_{size}"],
+                    "parent_provider_uuid": host,
+                    "root_provider_uuid": host,
+                    **changes,
+                }
+        return {"allocation_requests": [{"allocations": {}}], "provider_summaries": found}
+
+    def check(self, answer, **options):
+        """Both readings of an answer, which are to be the same."""
+        read = reading.host_views(answer)
+        self.assertEqual(read, reading.scan_host_views(json.dumps(answer, **options)))
+        return read
+
+    def test_as_placement_writes_it(self):
+        self.assertEqual(3, len(self.check(self.answer(4, 8, 1))))
+
+    def test_nothing(self):
+        self.assertEqual({}, self.check(self.answer()))
+
+    def test_classes_in_another_order(self):
+        resources = {CPU: {"capacity": 800, "used": 9}, SLOT: {"capacity": 4, "used": 1}}
+        [view] = self.check(self.answer(8, resources=resources)).values()
+        self.assertEqual((4, 1, 800, 9), view.bg[1:])
+
+    def test_no_inventory(self):
+        [view] = self.check(self.answer(8, resources={})).values()
+        self.assertEqual((0, 0, 0, 0), view.fg[1:])
+
+    def test_other_resources_and_traits(self):
+        resources = {"CUSTOM_OTHER": {"capacity": 1, "used": 0}, SLOT: {"capacity": 4, "used": 1}}
+        [view] = self.check(self.answer(8, resources=resources)).values()
+        self.assertEqual((4, 1, 0, 0), view.fg[1:])
+        answer = self.answer(2, 3)
+        for summary in answer["provider_summaries"].values():
+            summary["traits"].insert(0, "CUSTOM_OTHER")
+        self.assertEqual(2, len(self.check(answer)))
+
+    def test_written_in_another_way(self):
+        answer = self.answer(4, 8)
+        for options in (
+            {"separators": (",", ":")},
+            {"indent": 1},
+            {"sort_keys": True},
+        ):
+            self.assertEqual(2, len(self.check(answer, **options)))
+
+    def test_no_answer_about_candidates(self):
+        self.assertRaises(ValueError, reading.scan_host_views, "<html>CUSTOM_TWOTIER_FG</html>")
+        self.assertRaises(KeyError, reading.scan_host_views, "{}")
+
+
+class TestUrls(testtools.TestCase):
+    def test_hosts_with_room_in_the_tier(self):
+        url = "/allocation_candidates?required=CUSTOM_TWOTIER_BG&resources=CUSTOM_TWOTIER_SLOT:1"
+        self.assertEqual(url, reading.candidates_url(BG))
+        self.assertEqual(url.replace("?", "?in_tree=a&"), reading.candidates_url(BG, "a"))
+        self.assertEqual(url.replace("_BG", "_BG,P"), reading.candidates_url(BG, pool="P"))
+
+
+class TestHot(testtools.TestCase):
+    @given(st.lists(st.integers(0, 100), max_size=6), st.integers(1, 100))
+    def test_least_number_with_that_sum(self, points, threshold):
+        """No more than are hot, and no less than any processes of that number and sum."""
+        view = reading.TierView("", 8, len(points), 800, sum(points))
+        found = view.hot(threshold)
+        self.assertLessEqual(found, sum(each >= threshold for each in points))
+        most_with_fewer = 100 * (found - 1) + (threshold - 1) * (len(points) - found + 1)
+        self.assertTrue(not found or sum(points) > most_with_fewer)
+
+    def test_unread(self):
+        self.assertFalse(reading.TierView("", 8, 0, 800, 0).unread)
+        self.assertTrue(reading.TierView("", 8, 2, 800, 0).unread)
+        self.assertFalse(reading.TierView("", 8, 2, 800, 1).unread)
+
+
 class TestLoadBeside(testtools.TestCase):
     """The scheduler's view of a host says the same as the simulated cluster."""
 
@@ -131,6 +243,11 @@ class TestLoadBeside(testtools.TestCase):
             a_bg=provider("a", BG, places, len(used[BG]), slots * (tiers - 1) * 100, sum(used[BG])),
         )["a"]
         self.assertEqual((closed, tiers - 1), (view.closed, view.share))
+        self.assertLessEqual(cluster.open_background(0), view.open_background(96, False))
+        if len(set(used[FG])) < 2:
+            # Alike, so that the sum says all about each.
+            withheld = view._replace(bg=view.bg._replace(capacity=slots * (tiers - 1)))
+            self.assertEqual(cluster.open_background(0), withheld.open_background(96, False))
         for tier in Tier:
             self.assertEqual(cluster.idle[tier], max(0, view.tier(tier).free))
             expected = [load for load, _host in cluster._free_places(tier, {})]

@@ -1,8 +1,10 @@
 """Short ways to make what the manager sees."""
 
 import itertools
+import types
 import uuid
 
+from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
@@ -14,6 +16,12 @@ FG, BG = Tier.FG, Tier.BG
 _numbers = itertools.count(1)
 
 
+def options(**changes):
+    """The options of group `[manager]` by default, with changes."""
+    defaults = {option.dest: option.default for option in conf.OPTS}
+    return types.SimpleNamespace(**{**defaults, **changes})
+
+
 def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
     number = values.pop("number", next(_numbers))
     defaults = {
@@ -21,6 +29,11 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "name": "",
         "submitted_at": float(number),
         "saved": False,
+        "preemption": "shelve",
+        "keep_servers": False,
+        "retries": 3,
+        "requeues": 0,
+        "run_before": 0.0,
         "failures": 0,
         "evictions": 0,
         "restores": 0,
@@ -52,7 +65,7 @@ def hosts(names="ab", slots=4, tiers=2):
     )
 
 
-def seen(*gangs, tiers=None, at=100.0, where=None):
+def seen(*gangs, tiers=None, at=100.0, where=None, down=()):
     """An observation of these gangs; every server on a host holds a slot in its job's tier.
 
     :param tiers: the tier of each gang, foreground by default.
@@ -71,10 +84,11 @@ def seen(*gangs, tiers=None, at=100.0, where=None):
         frozenset(host.name for host in where),
         {gang[0].job: list(gang) for gang in gangs if gang},
         claims,
+        frozenset(down),
     )
 
 
-def action(kind, of=None, plan=None, **begun):
+def action(kind, of=None, plan=None, begun_at=0.0, **begun):
     return Action(
         id=1,
         kind=kind,
@@ -82,5 +96,6 @@ def action(kind, of=None, plan=None, **begun):
         job=of.number if of else None,
         plan=plan or {},
         begun=begun,
+        begun_at=begun_at,
         created_at=0.0,
     )

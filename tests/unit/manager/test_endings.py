@@ -5,7 +5,7 @@ import dataclasses
 import testtools
 
 from nova_twotier.manager.db.models import ActionKind, JobState
-from nova_twotier.manager.endings import endings
+from nova_twotier.manager.endings import endings, warning
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
 
@@ -35,7 +35,6 @@ class TestEndings(testtools.TestCase):
         self.assertEqual(
             "restarts from the beginning: 1 of its 2 servers are gone", action.plan["reason"]
         )
-        self.assertEqual(1, one.failures)
 
     def test_a_gang_across_tiers_is_evicted(self):
         one = job(tier=FG)
@@ -63,7 +62,16 @@ class TestEndings(testtools.TestCase):
 
     def test_saved_work_is_not_given_up(self):
         one = job(size=9, state=JobState.QUEUED, tier=None, saved=True, failures=9, started_at=1.0)
-        self.assertIsNone(self.end_of(one, []))
+        self.assertIsNone(self.end_of(one, servers(one, "SHELVED_OFFLOADED", hosts=(None,))))
+
+    def test_unless_it_is_gone(self):
+        one = job(state=JobState.QUEUED, tier=None, saved=True, started_at=1.0)
+        gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,), count=1)
+        action = self.end_of(one, gang)
+        self.assertEqual(
+            (JobState.QUEUED, "restarts from the beginning: 1 of its 2 servers are gone"),
+            (action.plan["then"], action.plan["reason"]),
+        )
 
     def test_but_not_while_nova_works_on_it(self):
         one = job(tier=FG)
@@ -93,3 +101,61 @@ class TestEndings(testtools.TestCase):
         for wish, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):
             one = job(wish=wish)
             self.assertEqual(then, self.end_of(one, servers(one, count=1)).plan["then"])
+
+    def test_no_more_retries(self):
+        for retries, text in (
+            (0, "1 of its 2 servers are gone"),
+            (1, "1 of its 2 servers are gone, and it was restarted once before"),
+            (2, "1 of its 2 servers are gone, and it was restarted 2 times before"),
+        ):
+            one = job(retries=retries, requeues=retries)
+            action = self.end_of(one, servers(one, count=1))
+            self.assertEqual((JobState.FAILED, text), (action.plan["then"], action.plan["reason"]))
+
+    def test_a_host_that_is_down(self):
+        one = job()
+        gang = servers(one, hosts=("a", "b"))
+        self.assertIsNone(self.end_of(one, gang))
+        action = self.end_of(one, gang, down=["b"])
+        self.assertEqual(
+            (
+                JobState.QUEUED,
+                f"restarts from the beginning: the host of server {gang[1].id} is down",
+            ),
+            (action.plan["then"], action.plan["reason"]),
+        )
+
+
+class TestWalltime(testtools.TestCase):
+    """A job of 60 seconds that ran 20 of them before it was preempted; it runs again since 100."""
+
+    def job(self, **values):
+        return job(walltime=60.0, run_before=20.0, run_since=100.0, **values)
+
+    def test_all_its_runs_count(self):
+        one = self.job()
+        self.assertIsNone(endings(one, seen(servers(one), at=139.0), 3))
+        action = endings(one, seen(servers(one), at=140.0), 3)
+        self.assertEqual(
+            (JobState.FAILED, "ran its walltime of 60 s"),
+            (action.plan["then"], action.plan["reason"]),
+        )
+
+    def test_it_does_not_run_while_it_waits(self):
+        one = job(walltime=60.0, run_before=59.0, state=JobState.QUEUED, tier=None, saved=True)
+        gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
+        self.assertIsNone(endings(one, seen(gang, at=1e6), 3))
+
+    def test_the_warning_comes_once(self):
+        one = self.job()
+        self.assertEqual("", warning(one, 129.0, before=10.0))
+        self.assertEqual(
+            "is stopped in 9 s: its walltime is 60 s", warning(one, 131.0, before=10.0)
+        )
+        one.warned_at = 131.0
+        self.assertEqual("", warning(one, 132.0, before=10.0))
+
+    def test_nobody_else_is_warned(self):
+        unlimited, waiting = job(run_since=0.0), self.job(state=JobState.QUEUED)
+        for one in (unlimited, waiting):
+            self.assertEqual("", warning(one, 1e6, before=10.0))

@@ -4,7 +4,7 @@ import testtools
 
 from nova_twotier.core.snapshot import Event
 from nova_twotier.manager.db.models import Action, ActionKind
-from nova_twotier.manager.engine import ALL, caused
+from nova_twotier.manager.decision import ALL, caused
 
 
 class TestCaused(testtools.TestCase):

@@ -1,42 +1,71 @@
 """One look at an action: what it requests next, and when it is over. No cloud is asked."""
 
+import dataclasses
 from unittest import mock
 
-import testtools
+import fixtures
 
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Conflict
+from nova_twotier.manager import endings
 from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
-from nova_twotier.manager.operations import OPERATIONS
-from nova_twotier.manager.operations.operation import Environment
 from tests.unit.manager.builders import BG, FG, action, job, seen, servers
+from tests.unit.manager.operation_case import OperationCase
 
 
-class OperationCase(testtools.TestCase):
-    """`calls` are the requests to Nova that a step asked for, in order."""
+class TestSwap(OperationCase):
+    def test_a_conflict_is_told_without_what_is_of_others(self):
+        secret = "VM 1b2c of host compute7"
+        one = job(tier=BG)
+        item = {
+            "number": one.number,
+            "uuid": one.uuid,
+            "size": 2,
+            "tier": "fg",
+            "vms": {},
+            "by": "",
+        }
+        record = action(ActionKind.SWAP, plan={"swaps": [item]})
+        logged = self.useFixture(fixtures.FakeLogger())
+        with mock.patch.object(claims, "swap", side_effect=Conflict(secret)):
+            step = self.advance(record, one, seen(servers(one)))
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assert_only_operators_read(secret, record, one)
+        self.assertIn("taken meanwhile", self.notes[0].detail)
+        self.assertIn(secret, logged.output)
 
-    def setUp(self):
-        super().setUp()
-        self.cloud = mock.Mock()
-        self.placement = mock.Mock()
-        self.placement.get.return_value = {"allocations": {}}
 
-    def advance(self, record, one, look, now=100.0):
-        env = Environment(
-            cloud=self.cloud,
-            placement=self.placement,
-            attempts=3,
-            boot_grace=10.0,
-            close=mock.Mock(),
-            threshold=0.96,
-            now=now,
-        )
-        step = OPERATIONS[record.kind].advance(record, {one.number: one}, look, env)
-        for call in step.calls:
-            call.run()
-        return step
+class TestFaults(OperationCase):
+    """Nova's texts name hosts: operators read them, owners that a server is in ERROR."""
 
-    @property
-    def calls(self):
-        return [(call[0], *call[1]) for call in self.cloud.method_calls]
+    FAULT = "Build failed on compute7"
+
+    def gang(self, one):
+        up, other = servers(one)
+        return [up, dataclasses.replace(other, status="ERROR", fault=self.FAULT)]
+
+    def test_of_what_is_evicted_or_migrated(self):
+        for kind in (ActionKind.EVICT, ActionKind.MIGRATE):
+            one = job()
+            record = action(kind, one, {"by": "x", "targets": {}})
+            self.advance(record, one, seen(self.gang(one)))
+            self.assert_only_operators_read(self.FAULT, record, one)
+            self.assertIn("is in ERROR", self.notes[0].detail)
+
+    def test_of_what_is_started(self):
+        one = job(state=JobState.STARTING)
+        record = action(ActionKind.START, one, {"tier": "fg"}, boot=1, at=95.0)
+        self.advance(record, one, seen(self.gang(one)))
+        self.advance(record, one, seen())
+        self.assert_only_operators_read(self.FAULT, record, one)
+        self.assertIn("is in ERROR", one.reason)
+
+    def test_of_what_runs(self):
+        one = job()
+        end = endings.endings(one, seen(self.gang(one)), 3)
+        self.assertNotIn(self.FAULT, end.plan["reason"])
+        self.advance(end, one, seen(self.gang(one)))
+        self.assertIn(self.FAULT, end.reason)
 
 
 class TestEvict(OperationCase):
@@ -48,7 +77,7 @@ class TestEvict(OperationCase):
             servers(one, "SHELVED_OFFLOADED", hosts=(None,))[2],
         )
         step = self.advance(action(ActionKind.EVICT, one, {"by": "x"}), one, seen([up, busy, away]))
-        self.assertEqual([("shelve", up.id)], self.calls)
+        self.assertEqual([("shelve", up)], self.calls)
         self.assertIsNone(step.state)
 
     def test_a_job_that_has_just_ended_is_left_alone(self):
@@ -82,14 +111,14 @@ class TestMigrate(OperationCase):
         look = seen([gang[0]], [gang[1]], tiers=[FG, BG])
         look = self.joined(look, gang)
         self.advance(self.record(one), one, look)
-        self.assertEqual([("live_migrate", gang[1].id, "b")], self.calls)
+        self.assertEqual([("live_migrate", gang[1], "b")], self.calls)
 
     def test_then_anywhere(self):
         one = job(tier=FG)
         gang = servers(one)
         look = self.joined(seen([gang[0]], [gang[1]], tiers=[FG, BG]), gang)
         self.advance(self.record(one, **{gang[1].id: 1}), one, look)
-        self.assertEqual([("live_migrate", gang[1].id, None)], self.calls)
+        self.assertEqual([("live_migrate", gang[1], None)], self.calls)
 
     def test_over_when_it_holds_a_slot_of_the_tier(self):
         one = job(tier=FG)
@@ -110,10 +139,19 @@ class TestStart(OperationCase):
     def test_admits_then_boots_the_whole_gang_at_once(self):
         one = job(size=3, state=JobState.STARTING)
         self.advance(self.record(one), one, seen())
-        self.assertEqual([("boot", one.uuid, f"tt-{one.number}", 3)], self.calls)
+        self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
         [(url, body)] = [call[1] for call in self.placement.method_calls if call[0] == "post"]
         self.assertEqual("/allocations", url)
         self.assertEqual([one.uuid], list(body))
+
+    def test_no_other_request_may_boot_it(self):
+        """Neither of another project nor of its owner: its entry says which one may."""
+        one = job(state=JobState.STARTING, project_id="demo")
+        self.cloud.boot_request = "req-of-the-manager"
+        self.advance(self.record(one), one, seen())
+        [body] = [call[1][1] for call in self.placement.method_calls if call[0] == "post"]
+        entry = body[one.uuid]
+        self.assertEqual(("demo", "req-of-the-manager"), (entry["project_id"], entry["user_id"]))
 
     def test_waits_for_a_request_whose_answer_it_may_not_have_seen(self):
         one = job(state=JobState.STARTING)
@@ -121,30 +159,38 @@ class TestStart(OperationCase):
         self.advance(self.record(one, **begun), one, seen(), now=104.0)
         self.assertEqual([], self.calls)
         self.advance(self.record(one, **begun), one, seen(), now=106.0)
-        self.assertEqual([("boot", one.uuid, f"tt-{one.number}", 2)], self.calls)
+        self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
 
     def test_a_server_in_error_takes_the_gang_down(self):
         one = job(state=JobState.STARTING)
         gang = [servers(one)[0], servers(one, "ERROR", hosts=(None,))[1]]
         record = self.record(one, boot=1, at=95.0)
         self.advance(record, one, seen(gang))
-        self.assertEqual([("delete", server.id) for server in gang], self.calls)
+        self.assertEqual([("delete", server) for server in gang], self.calls)
         self.assertIn("is in ERROR", record.begun["undoing"])
         step = self.advance(record, one, seen())
         self.assertIs(ActionState.FAILED, step.state)
+
+    def test_its_owner_need_not_wait_for_nova(self):
+        one = job(state=JobState.STARTING)
+        gang = servers(one, "BUILD", "scheduling", hosts=(None,))
+        self.assertIsNone(self.advance(self.record(one, boot=1), one, seen(gang)).state)
+        one.wish = "cancel"
+        self.advance(self.record(one, boot=1), one, seen(gang))
+        self.assertEqual([("delete", server) for server in gang], self.calls)
 
     def test_restores_only_what_is_away(self):
         one = job(state=JobState.RESTORING, saved=True)
         gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
         self.advance(self.record(one), one, seen(gang))
-        self.assertEqual([("unshelve", gang[1].id)], self.calls)
+        self.assertEqual([("unshelve", gang[1])], self.calls)
 
     def test_all_or_none_is_restored(self):
         one = job(state=JobState.RESTORING, saved=True)
         gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
         record = self.record(one, **{gang[1].id: 3})
         self.advance(record, one, seen(gang))
-        self.assertEqual([("shelve", gang[0].id)], self.calls)
+        self.assertEqual([("shelve", gang[0])], self.calls)
         step = self.advance(record, one, seen(servers(one, "SHELVED_OFFLOADED", hosts=(None,))))
         self.assertIs(ActionState.FAILED, step.state)
         self.assertTrue(one.saved)
@@ -158,15 +204,4 @@ class TestStart(OperationCase):
         one = job(state=JobState.STARTING)
         gang = servers(one)
         self.advance(self.record(one), one, seen(gang, tiers=[BG]))
-        self.assertEqual([("delete", server.id) for server in gang], self.calls)
-
-
-class TestEnd(OperationCase):
-    def test_deletes_until_nothing_is_left(self):
-        one = job(state=JobState.ENDING)
-        gang = [servers(one)[0], servers(one, task="deleting")[1]]
-        record = action(ActionKind.END, one, {"then": "finished"})
-        self.assertIsNone(self.advance(record, one, seen(gang)).state)
-        self.assertEqual([("delete", gang[0].id)], self.calls)
-        self.assertIs(ActionState.DONE, self.advance(record, one, seen()).state)
-        self.assertIn(("delete_server_group", one.uuid), self.calls)
+        self.assertEqual([("delete", server) for server in gang], self.calls)

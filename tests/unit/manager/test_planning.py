@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.actions import Evict, How, Move, Start
+from nova_twotier.core.actions import Evict, How, Kill, Move, Start
 from nova_twotier.manager import planning
 from nova_twotier.manager.db.models import ActionKind, JobState
 from tests.unit.manager.builders import BG, FG, job, seen, servers
@@ -35,7 +35,7 @@ class TestPlanning(testtools.TestCase):
             [(record.kind, record.phase, record.job) for record in records],
         )
         evict, swap, migrate, start = (record.plan for record in records)
-        self.assertEqual({"by": f"job {up.number}"}, evict)
+        self.assertEqual({"by": f"job {up.number}", "mode": "shelve"}, evict)
         self.assertEqual([f"{up.number}/0"], swap["swaps"][0]["vms"])  # process 1 migrates
         self.assertEqual([f"{down.number}/0", f"{down.number}/1"], swap["swaps"][1]["vms"])
         self.assertEqual({"targets": {"1": "a"}}, migrate)
@@ -52,3 +52,33 @@ class TestPlanning(testtools.TestCase):
         self.assertEqual(
             {first.number: 5, second.number: 4}, {record.job: record.phase for record in records}
         )
+
+    def modes(self, *decision):
+        """Of each job that is preempted."""
+        jobs = {action.job.number: self.jobs[action.job.number] for action in decision}
+        records = planning.records(decision, jobs, seen(), now=5.0)
+        return {
+            record.job: record.plan["mode"] for record in records if record.kind == ActionKind.EVICT
+        }
+
+    def test_how_a_job_is_preempted(self):
+        """As it asks for; but whoever is killed, or has to go elsewhere, is not suspended."""
+        self.jobs = {
+            number: job(number=number, preemption=mode)
+            for number, mode in enumerate(("shelve", "suspend", "requeue"))
+        }
+        shelve, suspend, requeue = (one.core() for one in self.jobs.values())
+        asked = [Evict(one, FG, by=shelve) for one in (shelve, suspend, requeue)]
+        self.assertEqual({0: "shelve", 1: "suspend", 2: "requeue"}, self.modes(*asked))
+        again = Start(suspend, BG, (0, 0), How.IMMEDIATE)
+        self.assertEqual({1: "shelve"}, self.modes(asked[1], again))
+        killed = [Kill(one, FG, by=shelve) for one in (shelve, suspend)]
+        self.assertEqual({0: "requeue", 1: "requeue"}, self.modes(*killed))
+
+    def test_who_is_killed_for_itself(self):
+        """By those policies in which a job leaves the background only to begin anew."""
+        one = job(tier=BG)
+        [record] = planning.records(
+            [Kill(one.core(), BG, one.core())], {one.number: one}, seen(), 5.0
+        )
+        self.assertEqual("itself, for the foreground", record.plan["by"])

@@ -1,5 +1,3 @@
-"""Tests of the scheduler plugin, with native threads as in nova-scheduler."""
+"""Tests of the scheduler plugin, with threads as in nova-scheduler."""
 
-from nova import monkey_patch
-
-monkey_patch.patch(backend="threading")
+from tests import nova_threads  # noqa: F401

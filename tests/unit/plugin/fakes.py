@@ -1,5 +1,7 @@
 """Hosts, requests and a Placement as the scheduler would hand them to the plugin."""
 
+import json
+import uuid
 from types import SimpleNamespace
 from unittest import mock
 
@@ -9,34 +11,66 @@ from nova_twotier.ledger.names import CPU, SLOT, TRAIT
 
 FG, BG = Tier.FG, Tier.BG
 JOB = "5a5b1f3e-0e50-4f5c-8f2a-4b1d0e6a9c01"
+REQUEST = "0b9d7c52-6c19-4a3f-b9a5-6f7a3fd7e6a4"
+#: The project of a job, and the id of the request that boots it.
+PROJECT = "demo"
+BOOT = "req-3f1c5d8e-9a57-4c1b-8a1e-6d2b7c0f4e11"
 
 
-def host(name, candidates=(FG, BG)):
-    """A HostState, as far as the plugin looks at it."""
+def root(name):
+    """Uuid of a host's provider."""
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
+
+
+def child(name, tier):
+    return names.child_uuid(root(name), tier)
+
+
+def host(name, candidates=(FG, BG), **metadata):
+    """A HostState, as far as the plugin looks at it; `metadata` is that of its aggregate."""
     return SimpleNamespace(
         host=name,
         nodename=name,
-        uuid=f"uuid-{name}",
+        uuid=root(name),
         num_instances=0,
-        aggregates=[],
+        aggregates=[SimpleNamespace(metadata=metadata)],
         allocation_candidates=[
-            {"allocations": {f"uuid-{name}": {}, f"{name}-{tier}": {}}} for tier in candidates
+            {"allocations": {root(name): {}, child(name, tier): {}}} for tier in candidates
         ],
     )
 
 
-def request(tier=None, job=None, ours=True, rebuild=False):
-    """A RequestSpec of a VM."""
-    hints = {"twotier:job": [job]} if job else {}
+def request(
+    tier=None,
+    job=None,
+    ours=True,
+    rebuild=False,
+    hints=None,
+    admin=True,
+    request_id=None,
+    project=PROJECT,
+    **extra_specs,
+):
+    """A RequestSpec of a VM; `extra_specs` are those that begin with `twotier:`.
+
+    :param admin: whether an administrator sent it, `request_id` the id that it was sent with.
+    """
+    hints = {f"twotier:{name}": [value] for name, value in (hints or {}).items()}
+    if job:
+        hints["twotier:job"] = [job]
     if rebuild:
         hints["_nova_check_type"] = ["rebuild"]
-    extra_specs = {f"resources:{SLOT}": "1"} if ours else {}
-    if tier:
+    extra_specs = {f"twotier:{name}": value for name, value in extra_specs.items()}
+    if ours:
+        extra_specs[f"resources:{SLOT}"] = "1"
+    if tier is not None:
         extra_specs["twotier:tier"] = tier
     spec = mock.MagicMock(
         scheduler_hints=hints,
         flavor=SimpleNamespace(name="flavor", extra_specs=extra_specs),
-        instance_uuid="vm",
+        instance_uuid=REQUEST,
+        project_id=project,
+        _context=SimpleNamespace(is_admin=admin, global_request_id=request_id),
     )
     spec.__contains__.side_effect = lambda field: field == "scheduler_hints"
     return spec
@@ -46,18 +80,17 @@ def summaries(name, fg, bg, slots=2, tiers=2, closed=0):
     """Provider summaries of a host; `fg` and `bg` are the CPU points of the VMs there."""
     places = {FG: slots, BG: (slots - closed) * (tiers - 1)}
     cpu = {FG: 100 * slots, BG: 100 * slots * (tiers - 1)}
-    root = f"uuid-{name}"
-    found = {
-        root: {"traits": [], "resources": {}, "root_provider_uuid": root},
-    }
+    top = {"parent_provider_uuid": None, "root_provider_uuid": root(name)}
+    below = {"parent_provider_uuid": root(name), "root_provider_uuid": root(name)}
+    found = {root(name): {"resources": {}, "traits": [], **top}}
     for tier, points in ((FG, fg), (BG, bg)):
-        found[f"{name}-{tier}"] = {
-            "traits": [TRAIT[tier]],
-            "root_provider_uuid": root,
+        found[child(name, tier)] = {
             "resources": {
                 SLOT: {"capacity": places[tier], "used": len(points)},
                 CPU: {"capacity": cpu[tier], "used": sum(points)},
             },
+            "traits": [TRAIT[tier]],
+            **below,
         }
     return found
 
@@ -65,9 +98,10 @@ def summaries(name, fg, bg, slots=2, tiers=2, closed=0):
 class FakePlacement:
     """Answers what the plugin reads, and remembers which URLs it read."""
 
-    def __init__(self, *hosts, jobs=None, status=200):
+    def __init__(self, *hosts, jobs=None, pool=names.DEFAULT_POOL, status=200):
         self.summaries = {key: value for each in hosts for key, value in each.items()}
         self.jobs = jobs or {}
+        self.pool = pool
         self.status = status
         self.reads = []
 
@@ -76,17 +110,20 @@ class FakePlacement:
         if url.startswith("/allocations/"):
             body = self.entry(url.rpartition("/")[2])
         else:
-            body = {"provider_summaries": self.summaries}
-        answer = mock.MagicMock(status_code=self.status, text="")
+            body = {"allocation_requests": [], "provider_summaries": self.summaries}
+        return self.answer(json.dumps(body).encode())
+
+    def answer(self, content):
+        answer = mock.MagicMock(status_code=self.status, text="why", content=content)
         answer.__bool__.return_value = self.status < 400
-        answer.json.return_value = body
         return answer
 
     def entry(self, job):
         if job not in self.jobs:
             return {"allocations": {}}
         resources = {names.JOB_SIZE[self.jobs[job]]: 2}
-        return {"allocations": {names.jobs_uuid(): {"resources": resources}}}
+        allocations = {names.jobs_uuid(self.pool): {"resources": resources}}
+        return {"allocations": allocations, "project_id": PROJECT, "user_id": BOOT}
 
     def patch(self, case):
         """Stand in for Nova's report client until the end of a test."""

@@ -5,8 +5,10 @@ from nova.scheduler import weights
 from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 
+from nova_twotier.filters.background_threshold_filter import BackgroundThresholdFilter
 from nova_twotier.filters.tier_filter import TierFilter
 from nova_twotier.weighers import all_weighers
+from nova_twotier.weighers.adaba import AdaBaWeigher
 from nova_twotier.weighers.complement import ComplementWeigher
 from tests.unit.plugin.fakes import BG, FG, FakePlacement, host, request, summaries
 
@@ -47,10 +49,9 @@ class TestComplement(testtools.TestCase):
         for tier, names in order.items():
             weighed = self.weigh(self.filtered(tier))
             self.assertEqual(list(names), list(weighed))
-            worst = max(LOAD_BESIDE[tier].values())
             self.assertEqual(
                 {
-                    name: round(multiplier * (1 - load / worst), 6)
+                    name: round(multiplier / (1 + load), 6)
                     for name, load in LOAD_BESIDE[tier].items()
                 },
                 weighed,
@@ -69,14 +70,30 @@ class TestComplement(testtools.TestCase):
 
     def test_zero_multiplier(self):
         self.conf.config(group="twotier", complement_weight_multiplier=0.0)
-        self.check(0.0, {FG: "abcd", BG: "abcd"})
+        for tier in (FG, BG):
+            self.assertEqual(dict.fromkeys("abcd", 0.0), self.weigh(self.filtered(tier)))
 
     def test_multiplier_of_an_aggregate(self):
+        for configured in (10000.0, 0.0):
+            self.conf.config(group="twotier", complement_weight_multiplier=configured)
+            hosts = self.filtered(FG)
+            for state in hosts[:2]:
+                state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = "13.0"
+            self.assertEqual(
+                {
+                    "a": 13.0,
+                    "b": 10.0,
+                    "c": round(configured / 1.6, 6),
+                    "d": round(configured / 1.1, 6),
+                },
+                self.weigh(hosts),
+            )
+
+    def test_wrong_multiplier_of_an_aggregate(self):
         hosts = self.filtered(FG)
-        for state in hosts[:2]:
-            metadata = {"twotier_complement_weight_multiplier": "1.0"}
-            state.aggregates = [type("Aggregate", (), {"metadata": metadata})]
-        self.assertEqual({"a": 1.0, "b": 0.5, "c": 0.0, "d": 8333.333333}, self.weigh(hosts))
+        for state in hosts:
+            state.aggregates[0].metadata["twotier_complement_weight_multiplier"] = "much"
+        self.assertEqual(10000.0, self.weigh(hosts)["a"])
 
     def test_counts_vms_of_this_request(self):
         """When the idle slot of `a` is taken, the next VM there has the background beside it."""
@@ -84,7 +101,7 @@ class TestComplement(testtools.TestCase):
         hosts[0].num_instances += 1
         weighed = self.weigh(hosts)
         self.assertEqual(["d", "a", "b", "c"], list(weighed))
-        self.assertEqual(6666.666667, weighed["a"])
+        self.assertEqual(round(10000 / 1.2, 6), weighed["a"])
 
     def test_closed_slots(self):
         """The foreground of a closed slot is not beside any background VM."""
@@ -92,7 +109,9 @@ class TestComplement(testtools.TestCase):
         other = summaries("b", [30, 30, 30], [20], slots=3)
         FakePlacement(points, other).patch(self)
         hosts = TierFilter().filter_all([host("a"), host("b")], request(BG))
-        self.assertEqual({"b": 2500.0, "a": 0.0}, self.weigh(hosts))
+        self.assertEqual(
+            {"b": round(10000 / 1.3, 6), "a": round(10000 / 1.4, 6)}, self.weigh(hosts)
+        )
 
     def test_three_tiers(self):
         """Two background VMs share a slot: the first two have the idle slots."""
@@ -101,7 +120,9 @@ class TestComplement(testtools.TestCase):
             summaries("b", [40, 40], [10], slots=2, tiers=3),
         ).patch(self)
         hosts = TierFilter().filter_all([host("a"), host("b")], request(BG))
-        self.assertEqual({"b": 5000.0, "a": 0.0}, self.weigh(hosts))
+        self.assertEqual(
+            {"b": round(10000 / 1.4, 6), "a": round(10000 / 1.8, 6)}, self.weigh(hosts)
+        )
 
     def test_more_than_one_background_load(self):
         """Several background VMs on a slot add up to more than a CPU: still the least first."""
@@ -111,18 +132,40 @@ class TestComplement(testtools.TestCase):
             summaries("c", [], [100, 100], slots=1, tiers=4),
         ).patch(self)
         hosts = TierFilter().filter_all([host(name) for name in "abc"], request(FG))
-        self.assertEqual(["b", "c", "a"], list(self.weigh(hosts)))
+        weighed = self.weigh(hosts)
+        self.assertEqual(["b", "c", "a"], list(weighed))
+        self.assertEqual(2500.0, weighed["a"])
+
+    def test_scale_is_fixed(self):
+        """What a host weighs does not depend on the others."""
+        alone = self.weigh(self.filtered(FG)[1:3])
+        together = self.weigh(self.filtered(FG))
+        self.assertEqual({name: together[name] for name in "bc"}, alone)
 
     def test_equal_hosts(self):
         """The choice among them is left to the other weighers."""
         for points in ([], [70, 70]):
             FakePlacement(*(summaries(name, [], points) for name in "ab")).patch(self)
             hosts = TierFilter().filter_all([host(name) for name in "ab"], request(FG))
-            self.assertEqual({"a": 0.0, "b": 0.0}, self.weigh(hosts))
+            self.assertEqual(1, len(set(self.weigh(hosts).values())))
+
+    def test_host_without_room_in_the_tier(self):
+        """It comes last, if no filter has dropped it."""
+        hosts = [host(name) for name in "abcde"]
+        self.filtered(FG)
+        BackgroundThresholdFilter().filter_all(hosts, request(FG))
+        weighed = self.weigh(hosts)
+        self.assertEqual(("e", 0.0), list(weighed.items())[-1])
 
     def test_requests_that_are_not_ours(self):
+        """No host is looked at, but the first."""
+        hosts = [host("a"), *(object() for _host in range(3))]
+        weighed = [weights.WeighedHost(state, 0.0) for state in hosts]
+        for weigher in (ComplementWeigher(), AdaBaWeigher()):
+            self.assertEqual([], weigher.weigh_objects(weighed, None))
+            self.assertEqual([], weigher.weigh_objects([], None))
         hosts = [host(name) for name in TABLE]
-        self.assertEqual(1, len(set(self.weigh(hosts).values())))
+        self.assertEqual(dict.fromkeys("abcd", 0.0), self.weigh(hosts))
 
     def test_loaded_by_nova(self):
         found = self.handler.get_matching_classes(["nova_twotier.weighers.all_weighers"])

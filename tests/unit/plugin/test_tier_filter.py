@@ -1,11 +1,23 @@
 """TierFilter on hosts of a table, without services."""
 
 import testtools
-from keystoneauth1 import exceptions as ksa_exc
+from nova.exception import NoValidHost
+from nova.scheduler import filters
 
+from nova_twotier.filters import all_filters
 from nova_twotier.filters import request as plugin_request
 from nova_twotier.filters.tier_filter import TierFilter
-from tests.unit.plugin.fakes import BG, FG, JOB, FakePlacement, host, request, summaries
+from tests.unit.plugin.fakes import (
+    BG,
+    FG,
+    JOB,
+    FakePlacement,
+    child,
+    host,
+    request,
+    root,
+    summaries,
+)
 
 
 class TestTierFilter(testtools.TestCase):
@@ -47,35 +59,37 @@ class TestTierFilter(testtools.TestCase):
         self.passing(request("bg"))
         for state in self.hosts[::2]:
             kept = [set(each["allocations"]) for each in state.allocation_candidates]
-            self.assertEqual([{f"uuid-{state.host}", f"{state.host}-bg"}], kept)
+            self.assertEqual([{root(state.host), child(state.host, BG)}], kept)
 
     def test_host_without_candidate_of_the_tier(self):
         self.cloud()
         self.assertEqual([], self.passing(request("fg"), [host("a", candidates=[BG])]))
 
-    def test_job_without_entry(self):
-        placement = self.cloud()
-        self.assertEqual([], self.passing(request(job=JOB)))
-        self.assertEqual([f"/allocations/{JOB}"], placement.reads)
+    def test_hint_for_a_tier(self):
+        """The flavor says which tiers a hint may choose from."""
+        self.cloud()
+        spec = request("fg", hints={"tier": "bg"}, tiers="fg,bg")
+        self.assertEqual(["a", "c"], self.passing(spec))
 
-    def test_hint_that_is_no_uuid(self):
-        placement = self.cloud()
-        for hint in ("../resource_providers", "x", "a/b?c=d", 7):
-            self.assertEqual([], self.passing(request(job=hint)))
-        self.assertEqual([], placement.reads)
+    def test_job_goes_before_hint(self):
+        self.cloud(jobs={JOB: FG})
+        spec = request(job=JOB, hints={"tier": "bg"}, tiers="fg,bg")
+        self.assertEqual(["a", "b"], self.passing(spec))
 
-    def test_flavor_with_a_wrong_tier(self):
-        placement = self.cloud()
-        for wrong in ("foreground", "FG", "2"):
-            self.assertEqual([], self.passing(request(wrong)))
-        self.assertEqual([], placement.reads)
+    def test_job_in_a_tier_that_the_flavor_does_not_sell(self):
+        """A tenant knows the uuids of its jobs; it shall not get the foreground by one of them."""
+        self.cloud(jobs={JOB: FG})
+        spec = request(job=JOB, tiers="bg")
+        error = self.assertRaises(NoValidHost, self.passing, spec)
+        self.assertIn("a job in bg with flavor flavor; it is in fg", str(error))
 
     def test_not_ours(self):
         """Also if the hint or the flavor's tier are there: only the resource makes it ours."""
         placement = self.cloud()
         for spec in (request(ours=False), request("bg", job=JOB, ours=False)):
-            self.assertEqual(["a", "b", "c", "d"], self.passing(spec))
+            self.assertIs(self.hosts, self.filter.filter_all(self.hosts, spec))
         self.assertEqual([], placement.reads)
+        self.assertEqual([None] * 4, [plugin_request.of(state) for state in self.hosts])
         self.assertEqual([2] * 4, [len(state.allocation_candidates) for state in self.hosts])
 
     def test_rebuild(self):
@@ -116,24 +130,15 @@ class TestTierFilter(testtools.TestCase):
         self.assertEqual(["d"], self.passing(request("fg")))
         self.assertEqual(2, len(placement.reads))
 
-    def test_placement_refuses(self):
-        self.cloud(status=503)
-        error = self.assertRaises(plugin_request.LedgerUnavailable, self.passing, request("fg"))
-        self.assertIn("503", str(error))
-
-    def test_placement_does_not_answer(self):
-        placement = self.cloud()
-
-        def get(url, version=None):
-            raise ksa_exc.ConnectFailure("nobody there")
-
-        placement.get = get
-        error = self.assertRaises(plugin_request.LedgerUnavailable, self.passing, request("fg"))
-        self.assertIn("nobody there", str(error))
-
     def test_nothing_is_kept_on_the_filter(self):
         self.cloud()
         before = dict(vars(self.filter))
         self.passing(request("fg"))
         self.assertEqual(before, vars(self.filter))
-        self.assertEqual(FG, plugin_request.of(self.hosts[0]).tier)
+        self.assertEqual(FG, plugin_request.of(self.hosts[0]).asked.tier)
+
+    def test_loaded_by_nova(self):
+        found = filters.HostFilterHandler().get_matching_classes(
+            ["nova_twotier.filters.all_filters"]
+        )
+        self.assertEqual(all_filters(), found)

@@ -1,7 +1,9 @@
 """Guests advance only as a whole, by their tier, and stop when they are done."""
 
+from dataclasses import replace
+
 import testtools
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.progress import Progress
@@ -48,6 +50,37 @@ class TestGuests(testtools.TestCase):
         guests.advance(20, sample(4, (1, 0, "h2", FG)))
         self.assertEqual({1: 50}, guests.work)
 
+    def test_other_servers_begin_anew(self):
+        guests = Guests(roster(((0.5,), 100)))
+        old = sample(1, (1, 0, "h1", FG))
+        guests.advance(0, old)
+        guests.advance(30, old)
+        new = sample(2, (1, 0, "h1", FG))
+        new = replace(
+            new,
+            servers=tuple(replace(server, id="other") for server in new.servers),
+            claims={"other": new.claims["vm1-0"]},
+        )
+        guests.advance(1, sample(2))
+        guests.advance(500, new)
+        guests.advance(20, new)
+        self.assertEqual({1: 20}, guests.work)
+
+    def test_nothing_runs_on_a_dead_host(self):
+        dead = set()
+        guests = Guests(roster(((0.5, 0.5), 100)), dead=dead)
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        dead.add("h2")
+        guests.advance(60, whole)
+        guests.advance(60, whole)
+        self.assertEqual({1: 60}, guests.work)
+        dead.clear()
+        guests.advance(0, whole)
+        guests.advance(40, whole)
+        dead.add("h2")
+        self.assertEqual(["vm1-0"], [server.id for server in guests.to_stop(whole)])
+
     def test_finished_guests_stop_again_after_a_restore_but_not_while_busy(self):
         guests = Guests(roster(((0.5,), 10)))
         up = sample(1, (1, 0, "h1", FG))
@@ -66,6 +99,7 @@ class TestGuests(testtools.TestCase):
         guests.advance(1, sample(1, (1, 0, "h1", FG)))
         self.assertTrue(guests.done(jobs[1]))
 
+    @settings(deadline=None)
     @given(st.lists(st.tuples(st.floats(0, 50), st.sampled_from([FG, BG, None])), max_size=12))
     def test_work_never_shrinks_nor_passes_the_run_time(self, rounds):
         guests = Guests(roster(((0.5,), 100)))

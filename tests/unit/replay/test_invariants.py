@@ -9,8 +9,8 @@ from tests.unit.replay.fakes import BG, FG, roster, sample
 
 
 class TestSamples(testtools.TestCase):
-    def broken(self, jobs, *samples):
-        checks = Invariants(roster(*jobs))
+    def broken(self, jobs, *samples, **patience):
+        checks = Invariants(roster(*jobs), **patience)
         for each in samples:
             checks.see(each, each.at)
         return [name for name, invariant in checks.all.items() if not invariant.holds]
@@ -36,9 +36,51 @@ class TestSamples(testtools.TestCase):
         self.assertEqual([], self.broken(jobs, one, one, two, one))
         self.assertEqual([invariants.CLOSED], self.broken(jobs, two, two))
 
+    def test_background_that_the_manager_has_yet_to_take_away(self):
+        jobs = [((1.0,), 1), ((0.5, 0.5), 1)]
+        clear, *under = (
+            sample(at, (1, 0, "h1", FG), (2, 0, host, BG), (2, 1, "h1", BG))
+            for at, host in ((1, "h2"), (2, "h1"), (4, "h1"), (7, "h1"))
+        )
+        self.assertEqual([], self.broken(jobs, under[0], under[1], lag=5))
+        self.assertEqual([invariants.CLOSED], self.broken(jobs, *under, lag=5))
+        self.assertEqual([], self.broken(jobs, under[0], clear, under[2], lag=5))
+
     def test_a_gang_that_is_too_large(self):
         extra = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
         self.assertEqual([invariants.GANG], self.broken([((0.5,), 1)], extra))
+
+
+class TestWhole(testtools.TestCase):
+    """A job that counts as running has all its servers."""
+
+    def broken(self, *samples, patience=0.0, running=frozenset({1})):
+        checks = Invariants(roster(((0.5, 0.5), 1)), patience=patience)
+        for each in samples:
+            checks.see(each, each.at, running)
+        return checks.all[invariants.WHOLE].broken
+
+    def gang(self, at, *second):
+        return sample(at, (1, 0, "h1", FG), *((1, 1, *each) for each in second))
+
+    def test_all_servers(self):
+        up = self.gang(1, ("h2", FG))
+        moving = self.gang(2, ("h2", FG, "MIGRATING", "migrating"))
+        self.assertEqual([], self.broken(up, moving, self.gang(3, ("h2", FG, "SHUTOFF"))))
+
+    def test_a_server_is_missing_or_away(self):
+        told = ["at 1 s j-1 counts as running with 1 of 2 servers"]
+        self.assertEqual(told, self.broken(self.gang(1)))
+        self.assertEqual(told, self.broken(self.gang(1, (None, None, "SHELVED_OFFLOADED"))))
+
+    def test_while_it_does_not_count_as_running(self):
+        self.assertEqual([], self.broken(self.gang(1), running=frozenset()))
+
+    def test_patience(self):
+        whole = self.gang(3, ("h2", FG))
+        noticed = [self.gang(1), self.gang(2), whole, self.gang(4), self.gang(5)]
+        self.assertEqual([], self.broken(*noticed, patience=2))
+        self.assertEqual(1, len(self.broken(self.gang(1), self.gang(3), patience=2)))
 
 
 class TestEnd(testtools.TestCase):

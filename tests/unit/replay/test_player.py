@@ -15,6 +15,7 @@ from nova_twotier.tools.replay import player as player_module
 from nova_twotier.tools.replay import summary
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.invariants import CLEAN, WHOLE
 from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.queue import Queue
 from nova_twotier.tools.replay.roster import Roster
@@ -43,6 +44,7 @@ class World:
         self.stopped = set()
         self.fail = []
         self.conflicts = 0
+        self.groups = set()
         servers = types.SimpleNamespace(stop=self.stop)
         self.nova = types.SimpleNamespace(servers=servers)
 
@@ -80,6 +82,9 @@ class World:
 
     def entries_held(self):
         return {}
+
+    def server_groups(self):
+        return self.groups
 
 
 def job(number, submit, runtime=100.0, size=1):
@@ -121,6 +126,29 @@ class TestPlayer(testtools.TestCase):
         self.assertEqual((2, 2, 0), (totals["jobs"], totals["finished"], totals["rejected"]))
         self.assertTrue(totals["response"] >= 100)
         self.assertAlmostEqual(totals["response"] - 100, totals["wait"])
+
+    def test_a_server_group_that_stays(self):
+        player = self.player(job(1, 0))
+        player.show = lambda player: self.world.groups.update(
+            f"twotier-{entry.uuid}" for entry in player.roster
+        )
+        player.play(timeout=600)
+        self.assertEqual(["1 server groups"], player.invariants.all[CLEAN].broken)
+
+    def test_a_job_that_counts_as_running_without_a_server(self):
+        player = self.player(job(1, 0))
+        rounds = []
+
+        def take_away(_player):
+            rounds.append(1)
+            if len(rounds) == 3:
+                self.world.sample = lambda now: Sample(now, HOSTS)
+            if len(rounds) == 5:
+                raise KeyboardInterrupt
+
+        player.show = take_away
+        player.play(timeout=600)
+        self.assertEqual(2, len(player.invariants.all[WHOLE].broken))
 
     def test_a_job_that_the_manager_refuses_is_reported_and_the_replay_goes_on(self):
         player = self.player(job(1, 0, size=9), job(2, 0))

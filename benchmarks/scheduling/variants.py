@@ -1,0 +1,111 @@
+"""The schedulers that are compared, and runs of them, interleaved."""
+
+import gc
+import time
+from typing import NamedTuple
+
+from nova_twotier.core.actions import Tier
+
+from .cloud import BUILD_FAILURE, DEFAULT_WEIGHERS, OUR_WEIGHERS
+
+
+class Variant(NamedTuple):
+    """A configuration of the scheduler, and the kind of request it gets.
+
+    :param ours: whether the request is a two-tier one.
+    """
+
+    plugin: bool
+    weighers: tuple[str, ...]
+    ours: bool
+
+
+TWO_TIER = {
+    "a": Variant(False, (DEFAULT_WEIGHERS,), ours=True),
+    "b": Variant(True, (DEFAULT_WEIGHERS, OUR_WEIGHERS), ours=True),
+    "c": Variant(True, (OUR_WEIGHERS, BUILD_FAILURE), ours=True),
+}
+#: Twice the same without the plugin: what differs between those two is noise.
+PLAIN = {
+    "a": Variant(False, (DEFAULT_WEIGHERS,), ours=False),
+    "a again": Variant(False, (DEFAULT_WEIGHERS,), ours=False),
+    "d": Variant(True, (DEFAULT_WEIGHERS, OUR_WEIGHERS), ours=False),
+}
+
+
+class Timing(NamedTuple):
+    """Seconds of one run, by the clock on the wall and of this process's CPU time."""
+
+    wall: float
+    cpu: float
+
+
+def timed(work) -> Timing:
+    """Time of one call; what lay about before is collected before."""
+    gc.collect()
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return Timing(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+class Bench:
+    """A scheduler for each variant on one cloud."""
+
+    def __init__(self, cloud, variants, tier: Tier):
+        self.cloud = cloud
+        self.variants = variants
+        self.tier = tier
+        self.schedulers = {
+            name: cloud.scheduler(variant.plugin, list(variant.weighers))
+            for name, variant in variants.items()
+        }
+        self._candidates = {
+            variant.ours: cloud.candidates(tier if variant.ours else None)
+            for variant in variants.values()
+        }
+
+    def rounds(self, size: int, rounds: int) -> dict[str, list[Timing]]:
+        """Times of every variant, in turns; whoever was first in a round is last in the next."""
+        names = list(self.variants)
+        for name in names:
+            self.run(name, size)
+        times = {name: [] for name in names}
+        for number in range(rounds):
+            turn = number % len(names)
+            for name in names[turn:] + names[:turn]:
+                times[name].append(self.run(name, size))
+        return times
+
+    def run(self, name: str, size: int) -> Timing:
+        """`_schedule` of one request: fresh host states in, selected hosts out.
+
+        :raises RuntimeError: if not every VM got a host.
+        """
+        variant, scheduler = self.variants[name], self.schedulers[name]
+        spec, vms = self.cloud.request(size, self.tier if variant.ours else None)
+        states = self.cloud.host_states(scheduler)
+        scheduler._get_all_host_states = lambda *_args: iter(states)
+        selected = []
+
+        def work():
+            selected.extend(
+                scheduler._schedule(self.cloud.context, spec, vms, *self._candidates[variant.ours])
+            )
+
+        with self.cloud.answering():
+            timing = timed(work)
+        if len(selected) != size:
+            raise RuntimeError(f"variant {name}: {len(selected)} of {size} VMs got a host")
+        return timing
+
+
+def best(times: list[Timing]) -> Timing:
+    return Timing(min(each.wall for each in times), min(each.cpu for each in times))
+
+
+def over(times: list[Timing], base: list[Timing]) -> float:
+    """How much more CPU time than the base, best against best: 0.1 is 10 % more.
+
+    What else a machine does only ever adds to a time, so the best ones disagree the least.
+    """
+    return best(times).cpu / best(base).cpu - 1

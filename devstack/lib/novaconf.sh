@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Brings a nova.conf to what a two-tier cloud needs, and back.
+
+# twotier_ini_lines file: each option given in an ini file, as "section option value".
+function twotier_ini_lines {
+    awk '
+        /^\[/ { section = $0; gsub(/[][]/, "", section); next }
+        /^[^#;=[:space:]]+[[:space:]]*=/ {
+            option = $0; sub(/[[:space:]]*=.*/, "", option)
+            value = $0; sub(/^[^=]*=[[:space:]]*/, "", value)
+            print section, option, value
+        }
+    ' "$1"
+}
+
+# What nova_twotier/conf/nova.conf says, the one place for it.
+function twotier_recommended {
+    twotier_ini_lines "$NOVA_TWOTIER_DIR/nova_twotier/conf/nova.conf"
+}
+
+# twotier_with_filters list: the comma list of filters, and those that two tiers need after it.
+function twotier_with_filters {
+    local filters=${1// /} section option value each
+    while read -r section option value; do
+        [[ $option == enabled_filters ]] || continue
+        for each in ${value//,/ }; do
+            [[ ,$filters, == *,$each,* ]] || filters=${filters:+$filters,}$each
+        done
+    done < <(twotier_recommended)
+    echo "$filters"
+}
+
+# twotier_configure_nova: merge what is recommended into $NOVA_CONF; safe to repeat.
+function twotier_configure_nova {
+    local section option value
+    # It writes to the same file, in the background.
+    async_wait configure_neutron_nova
+    _twotier_remember
+    while read -r section option value; do
+        case $option in
+            available_filters)
+                _twotier_has "$section" "$option" "$value" \
+                    || iniadd "$NOVA_CONF" "$section" "$option" "$value"
+                ;;
+            enabled_filters)
+                value=$(twotier_with_filters "$(iniget "$NOVA_CONF" "$section" "$option")")
+                iniset "$NOVA_CONF" "$section" "$option" "$value"
+                ;;
+            cpu_allocation_ratio)
+                iniset "$NOVA_CONF" "$section" "$option" "$TWOTIER_TIERS.0"
+                ;;
+            *)
+                iniset "$NOVA_CONF" "$section" "$option" "$value"
+                ;;
+        esac
+    done < <(twotier_recommended)
+}
+
+# twotier_restore_nova: give the options of $NOVA_CONF the values back that they had before.
+function twotier_restore_nova {
+    local section option value before
+    before=$(_twotier_before)
+    [[ -f $NOVA_CONF && -f $before ]] || return 0
+    while read -r section option value; do
+        inidelete "$NOVA_CONF" "$section" "$option"
+    done < <(twotier_recommended)
+    # Each goes to the top of its section: the last one first.
+    while read -r section option value; do
+        iniadd_literal "$NOVA_CONF" "$section" "$option" "$value"
+    done < <(tac "$before")
+    rm -f "$before"
+}
+
+function _twotier_before {
+    echo "$NOVA_TWOTIER_CONF_DIR/nova.conf.before"
+}
+
+# Note the values of $NOVA_CONF that are about to change, unless they are ours already.
+function _twotier_remember {
+    _twotier_has filter_scheduler available_filters nova_twotier.filters.all_filters && return
+    local options
+    options=$(twotier_recommended | cut -d " " -f 1,2 | sort -u)
+    twotier_ini_lines "$NOVA_CONF" | while read -r section option value; do
+        if grep -qxF "$section $option" <<< "$options"; then
+            echo "$section $option $value"
+        fi
+    done > "$(_twotier_before)"
+}
+
+# _twotier_has section option value: whether $NOVA_CONF gives the option this value, too.
+function _twotier_has {
+    [[ " $(iniget_multiline "$NOVA_CONF" "$1" "$2") " == *" $3 "* ]]
+}

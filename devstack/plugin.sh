@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# DevStack's plugin of nova-twotier, sourced as "plugin.sh <mode> [phase]"; see doc/devstack.md.
+# What a node does follows from its services: nova.conf wherever there is a Nova service, the
+# cloud's flavor and aggregate beside n-api, the database beside twotier-manager.
+
+# shellcheck source=devstack/lib/cloud.sh
+source "$NOVA_TWOTIER_DIR/devstack/lib/cloud.sh"
+# shellcheck source=devstack/lib/manager.sh
+source "$NOVA_TWOTIER_DIR/devstack/lib/manager.sh"
+# shellcheck source=devstack/lib/api.sh
+source "$NOVA_TWOTIER_DIR/devstack/lib/api.sh"
+
+function _twotier_install {
+    echo_summary "Installing nova-twotier"
+    if is_service_enabled twotier-api; then
+        setup_develop "$NOVA_TWOTIER_DIR" api
+    else
+        setup_develop "$NOVA_TWOTIER_DIR" manager
+    fi
+}
+
+# Keystone runs, Nova does not yet.
+function _twotier_post_config {
+    echo_summary "Configuring nova-twotier"
+    twotier_make_directories
+    if is_service_enabled nova; then
+        twotier_configure_nova
+    fi
+    if is_service_enabled twotier-manager twotier-api; then
+        twotier_create_user
+        twotier_configure
+    fi
+    if is_service_enabled twotier-manager; then
+        twotier_create_database
+    fi
+    if is_service_enabled twotier-api; then
+        twotier_configure_api
+        twotier_register_api
+    fi
+}
+
+# Nova runs, and the images are there.
+function _twotier_extra {
+    if is_service_enabled n-api; then
+        echo_summary "Making the flavor and the aggregate of nova-twotier"
+        twotier_create_flavor
+        twotier_create_aggregate
+    fi
+    if is_service_enabled twotier-manager; then
+        echo_summary "Starting the queue manager of nova-twotier"
+        twotier_configure_image
+        twotier_start_manager
+    fi
+    if is_service_enabled twotier-api; then
+        echo_summary "Starting the API of nova-twotier"
+        twotier_start_api
+    fi
+}
+
+# Only now has DevStack mapped the compute hosts to their cell.
+function _twotier_test_config {
+    if is_service_enabled n-api; then
+        echo_summary "Adding the compute hosts to the aggregate of nova-twotier"
+        twotier_add_hosts
+    fi
+}
+
+function _twotier_unstack {
+    if is_service_enabled twotier-api; then
+        twotier_stop_api
+    fi
+    if is_service_enabled twotier-manager; then
+        twotier_stop_manager
+    fi
+}
+
+function _twotier_clean {
+    if is_service_enabled twotier-api; then
+        twotier_unregister_api
+        if is_service_enabled tls-proxy; then
+            twotier_remove_proxy
+        fi
+    fi
+    if is_service_enabled n-api; then
+        twotier_delete_objects
+    fi
+    if is_service_enabled twotier-manager; then
+        twotier_drop_database
+    fi
+    twotier_restore_nova
+    sudo rm -rf "$NOVA_TWOTIER_CONF_DIR" "$NOVA_TWOTIER_STATE_PATH"
+}
+
+case "$1 ${2:-}" in
+    "stack install") _twotier_install ;;
+    "stack post-config") _twotier_post_config ;;
+    "stack extra") _twotier_extra ;;
+    "stack test-config") _twotier_test_config ;;
+    "unstack "*) _twotier_unstack ;;
+    "clean "*) _twotier_clean ;;
+esac

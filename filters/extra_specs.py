@@ -1,0 +1,41 @@
+"""The flavor's extra specs of ours, so that Nova's API refuses wrong ones (2.86 and later).
+
+As soon as they are registered Nova also refuses other names that begin with `twotier:`.
+"""
+
+from nova.api.validation.extra_specs import base
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.filters.wishes import MBPS, TIER_CHOICES
+
+_VALIDATORS = [
+    base.ExtraSpecValidator(
+        name="twotier:tier",
+        description=(
+            "Tier of the VMs, unless a job of the queue manager or a hint says otherwise: "
+            "fg (foreground; default, unless twotier:tiers is bg) or bg (background)."
+        ),
+        value={"type": str, "enum": [str(tier) for tier in Tier]},
+    ),
+    base.ExtraSpecValidator(
+        name="twotier:tiers",
+        description=(
+            "Tiers that the scheduler hint twotier:tier may choose from; the flavor's own tier has "
+            "to be among them. Default: no choice, only the flavor's own."
+        ),
+        value={"type": str, "enum": list(TIER_CHOICES)},
+    ),
+    base.ExtraSpecValidator(
+        name="twotier:mbps",
+        description=(
+            "Bandwidth of a VM in Mbit/s, such as 250 or 12.5, unless the scheduler hint "
+            "twotier:mbps says otherwise. For the AdaBaWeigher. Default: 0."
+        ),
+        value={"type": str, "description": "A number of Mbit/s.", "pattern": MBPS},
+    ),
+]
+
+
+def register():
+    """Called by Nova's API when it starts."""
+    return _VALIDATORS

@@ -1,0 +1,80 @@
+"""What the API answers, as columns: values for programs, with a form for people."""
+
+from cliff.columns import FormattableColumn
+
+#: A job in a line: heading, and field of the API.
+JOB = {
+    "UUID": "uuid",
+    "Name": "name",
+    "Size": "size",
+    "State": "state",
+    "Tier": "tier",
+    "Submitted": "submitted_at",
+    "Reason": "reason",
+}
+JOB_LONG = {
+    "Pool": "pool",
+    "Start": "start",
+    "Started": "started_at",
+    "Finished": "finished_at",
+    "Evictions": "evictions",
+    "Swaps": "swaps",
+    "Migrations": "migrations",
+}
+EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Job": "job"}
+
+
+class Time(FormattableColumn):
+    """To the second, for people."""
+
+    def human_readable(self):
+        return self._value and f"{self._value[:19]}Z"
+
+
+class Words(FormattableColumn):
+    """A list, or a mapping of counts, in one line."""
+
+    def human_readable(self):
+        if isinstance(self._value, dict):
+            return ", ".join(f"{name} {count}" for name, count in self._value.items() if count)
+        return ", ".join(map(str, self._value))
+
+
+class Cpu(FormattableColumn):
+    """CPU utilisations, in short where they are all the same."""
+
+    def human_readable(self):
+        shown = [f"{value:g}" for value in self._value]
+        return shown[0] if len(set(shown)) == 1 else ", ".join(shown)
+
+
+class Events(FormattableColumn):
+    """Events, one a line."""
+
+    def human_readable(self):
+        return "\n".join(
+            f"{event['at'][:19]}Z {event['kind']} {event['detail']}".rstrip()
+            for event in self._value
+        )
+
+
+def cell(name: str, value):
+    """The value of a field of the API."""
+    if name == "at" or name.endswith("_at"):
+        return Time(value)
+    if name == "cpu" and isinstance(value, list):
+        return Cpu(value)
+    if name == "events":
+        return Events(value)
+    return Words(value) if isinstance(value, list | dict) else value
+
+
+def row(columns: dict[str, str], item: dict) -> tuple:
+    """An item in a line; what the API does not say is empty."""
+    return tuple(cell(field, item.get(field)) for field in columns.values())
+
+
+def one(item: dict) -> tuple[tuple, tuple]:
+    """All fields of an item, and their values."""
+    shown = {name: value for name, value in item.items() if name != "links"}
+    return tuple(shown), tuple(cell(name, value) for name, value in shown.items())

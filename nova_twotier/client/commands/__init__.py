@@ -1,0 +1,1 @@
+"""The commands of `openstack twotier`, one module a noun."""

@@ -1,0 +1,246 @@
+"""`openstack twotier job create`."""
+
+import argparse
+import sys
+
+from osc_lib.command import command
+from osc_lib.exceptions import CommandError
+
+from nova_twotier.client import columns, durations, names, progress, rest, trace, userdata
+
+PREEMPTIONS = ("shelve", "suspend", "requeue")
+
+
+class CreateJob(command.ShowOne):
+    """Submit a job: processes, each in a server of its own, that start and end together"""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument(
+            "--size", type=_whole, metavar="<n>", help="processes, and so servers, such as 4"
+        )
+        what.add_argument(
+            "--from-swf",
+            metavar="<file>",
+            help="submit every job of a trace in the Standard Workload Format (.gz too), now, in "
+            "the order of their arrival; the other options hold for all of them. Unless they get a "
+            "script or user data, their servers idle as long as the job ran, then power off. "
+            "Nothing is submitted if a line is wrong",
+        )
+        parser.add_argument(
+            "--name",
+            metavar="<name>",
+            help="a name for people; of a trace, what its names begin "
+            "with (default: the name of the file)",
+        )
+        _add_resources(parser)
+        _add_servers(parser)
+        _add_conduct(parser)
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="wait until the job runs or is over, and show meanwhile what it waits for; the "
+            "exit code is 1 if it failed or was cancelled",
+        )
+        return parser
+
+    def take_action(self, parsed_args):
+        api = self.app.client_manager.twotier
+        try:
+            if parsed_args.from_swf is not None:
+                return columns.one(self._submit_trace(api, parsed_args))
+            job = api.submit({"size": parsed_args.size, **self._request(parsed_args)})
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        if parsed_args.wait:
+            job = self._await(api, job)
+        return columns.one(job)
+
+    def _request(self, parsed_args) -> dict:
+        """What the options say of a job.
+
+        :raises ValueError: if a name or a file is not there.
+        """
+        clients = self.app.client_manager
+        given = {
+            name: getattr(parsed_args, name)
+            for name in (
+                "name",
+                "cpu",
+                "bandwidth",
+                "estimate",
+                "walltime",
+                "pool",
+                "key_name",
+                "preemption",
+                "checkpoint",
+                "retries",
+                "keep_servers",
+                "held",
+            )
+        }
+        if parsed_args.flavor is not None:
+            given["flavor"] = names.flavor_name(clients, parsed_args.flavor)
+        if parsed_args.image is not None:
+            given["image"] = names.image_id(clients, parsed_args.image)
+        if parsed_args.networks is not None:
+            given["networks"] = names.networks(clients, parsed_args.networks)
+        if parsed_args.user_data is not None:
+            given["user_data"] = userdata.encoded(userdata.read(parsed_args.user_data))
+        if parsed_args.script is not None:
+            script = userdata.of_script(userdata.read(parsed_args.script))
+            given["user_data"] = userdata.encoded(script)
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _submit_trace(self, api: rest.Api, parsed_args) -> dict:
+        """Submit every job of a trace; how many there are.
+
+        :raises ValueError: before anything is submitted.
+        """
+        if parsed_args.wait:
+            raise ValueError("--wait is for one job, not for a trace: see job list")
+        path = parsed_args.from_swf
+        requests, left_out = trace.requests(path, parsed_args.name)
+        given = self._request(parsed_args)
+        given.pop("name", None)
+        for count, request in enumerate(requests):
+            try:
+                api.submit({**request, **given})
+            except rest.ApiError as error:
+                done = f"{count} of {len(requests)} jobs are submitted"
+                raise CommandError(f"{request['name']}: {error}; {done}") from error
+        return {
+            "trace": path,
+            "jobs": len(requests),
+            "processes": sum(request["size"] for request in requests),
+            "left_out": left_out,
+        }
+
+    def _await(self, api: rest.Api, job: dict) -> dict:
+        label = f"job {job['name']} ({job['uuid']})" if job["name"] else f"job {job['uuid']}"
+        print(f"{label} is submitted", file=sys.stderr, flush=True)
+        with progress.Display(sys.stderr) as display:
+            progress.watch(api, job["uuid"], display.show)
+        job = api.job(job["uuid"])
+        if job["state"] in ("failed", "cancelled"):
+            reason = f": {job['reason']}" if job["reason"] else ""
+            raise CommandError(f"{label} is {job['state']}{reason}")
+        return job
+
+
+def _add_resources(parser) -> None:
+    group = parser.add_argument_group("what it needs")
+    group.add_argument(
+        "--cpu",
+        type=_cpu,
+        metavar="<u>[,<u>...]",
+        help="CPU utilisation, 0 to 1, of every process, or of each, such as 0.6 or 0.9,0.4 "
+        "(default: 1)",
+    )
+    group.add_argument(
+        "--bandwidth",
+        type=float,
+        metavar="<mbps>",
+        help="Mbit/s of every process; recorded, nothing enforces it yet (default: 0)",
+    )
+    group.add_argument(
+        "--estimate",
+        type=_duration,
+        metavar="<time>",
+        help="how long it is expected to run: seconds, or such as 90m, 2h, 1:30:00",
+    )
+    group.add_argument(
+        "--walltime",
+        type=_duration,
+        metavar="<time>",
+        help="how long it may run, in all its runs since it last began anew; then it is stopped",
+    )
+    group.add_argument("--pool", metavar="<pool>", help="pool of hosts (default: the default one)")
+
+
+def _add_servers(parser) -> None:
+    group = parser.add_argument_group("its servers")
+    for option, text in (("flavor", "flavor"), ("image", "image")):
+        group.add_argument(
+            f"--{option}",
+            metavar=f"<{option}>",
+            help=f"{text}, by name or id (default: the site's)",
+        )
+    group.add_argument(
+        "--network",
+        dest="networks",
+        action="append",
+        metavar="<network>",
+        help="network, by name or id, or none, or auto; repeat for several (default: the site's)",
+    )
+    group.add_argument("--key-name", metavar="<key>", help="keypair, by name")
+    data = group.add_mutually_exclusive_group()
+    data.add_argument(
+        "--script",
+        metavar="<file>",
+        help="batch script. It becomes user data with which cloud-init runs it in every server, as "
+        "root, and powers the server off at its end, however it ends; a job whose servers are all "
+        "off is finished. After a preemption by shelve the server boots again and the script runs "
+        "again, so let it look for what it has saved",
+    )
+    data.add_argument(
+        "--user-data", metavar="<file>", help="user data of the servers, as Nova gives it to them"
+    )
+    group.add_argument(
+        "--keep-servers",
+        action="store_true",
+        default=None,
+        help="keep the servers, shelved, when the job has ended (default: delete them)",
+    )
+
+
+def _add_conduct(parser) -> None:
+    group = parser.add_argument_group("how it is treated")
+    group.add_argument(
+        "--preemption",
+        choices=PREEMPTIONS,
+        help="when it must make room: shelve keeps its disks, suspend its memory too, requeue "
+        "nothing, it begins anew (default: shelve)",
+    )
+    group.add_argument(
+        "--checkpoint",
+        action="store_true",
+        default=None,
+        help="it saves what it needs when it is told to power off",
+    )
+    group.add_argument(
+        "--retries",
+        type=int,
+        metavar="<n>",
+        help="how often it begins anew after its servers or their host broke (default: the site's)",
+    )
+    group.add_argument(
+        "--held",
+        action="store_true",
+        default=None,
+        help="do not start it until job release",
+    )
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _cpu(text: str) -> float | list[float]:
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give numbers 0 to 1, separated by commas"
+        ) from None
+    return values if len(values) > 1 else values[0]
+
+
+def _duration(text: str) -> float:
+    try:
+        return durations.seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,29 @@
+"""Durations as people write them."""
+
+import re
+
+_FORMS = "give seconds, or a time such as 90m, 1h30m, 2d or 1:30:00 (hours:minutes:seconds)"
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+_CLOCK = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>[0-5]?\d):(?P<s>[0-5]?\d)")
+_WORDS = re.compile(r"(?=.)" + "".join(rf"(?:(?P<{unit}>\d+(?:\.\d+)?){unit})?" for unit in _UNITS))
+
+
+def seconds(text: str) -> float:
+    """The seconds that a text says: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00:00`.
+
+    :raises ValueError: if it is none of these; `1:30` is not, since it could be either.
+    """
+    text = text.strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    found = _CLOCK.fullmatch(text) or _WORDS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a time: {_FORMS}")
+    return sum(float(found[unit] or 0) * worth for unit, worth in _UNITS.items())
+
+
+def clock(elapsed: float) -> str:
+    """Hours, minutes and seconds, such as 1:02:03."""
+    minutes, rest = divmod(int(elapsed), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"

@@ -1,0 +1,185 @@
+"""The REST API as Python calls, on a keystoneauth session."""
+
+import uuid
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+from keystoneauth1 import exceptions as ksa
+from keystoneauth1.adapter import Adapter
+
+#: As the API is registered in Keystone's catalog.
+SERVICE_TYPE = "twotier"
+#: The newest version of the API that is spoken here.
+MICROVERSION = "1.0"
+
+#: Of jobs that a name could mean, so many are told.
+MOST = 5
+
+#: States of a job to which nothing happens any more.
+OVER = ("finished", "failed", "cancelled")
+
+
+class ApiError(Exception):
+    """A request that was refused or not answered; the message is one line for people.
+
+    :ivar status: the HTTP status, None if there was no answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None):
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return self.status in (None, 502, 503, 504)  # also of a proxy before it
+
+
+class Api:
+    """Every method raises ApiError, with what the API says, if it does not do what it should.
+
+    :param session: of keystoneauth, with an authentication plugin.
+    :param endpoint: URL of the API; None: what the plugin or its catalog says.
+    :param options: further ones of keystoneauth's Adapter, such as `region_name`.
+    """
+
+    def __init__(self, session, endpoint: str | None = None, **options):
+        self._adapter = Adapter(
+            session,
+            service_type=SERVICE_TYPE,
+            endpoint_override=endpoint,
+            default_microversion=MICROVERSION,
+            **options,
+        )
+
+    def submit(self, request: dict) -> dict:
+        """
+        :param request: the body of `POST /v1/jobs`; without what is None.
+        """
+        given = {name: value for name, value in request.items() if value is not None}
+        return self._ask("POST", "/v1/jobs", json=given)
+
+    def jobs(self, limit: int | None = None, **filters) -> Iterator[dict]:
+        """All jobs, or the first `limit`; filters are the query parameters of the list."""
+        return self._pages("/v1/jobs", "jobs", limit, filters)
+
+    def find(self, name_or_uuid: str) -> dict:
+        """The job of a uuid, or of a name; of several of that name, the one that is not over."""
+        if is_uuid(name_or_uuid):
+            return self.job(name_or_uuid)
+        found = list(self.jobs(name=name_or_uuid))
+        if not found:
+            raise ApiError(f"there is no job {name_or_uuid!r} in your project", 404)
+        if len(found) > 1:
+            found = [job for job in found if job["state"] not in OVER] or found
+        if len(found) > 1:
+            uuids = ", ".join(job["uuid"] for job in found[:MOST])
+            more = ", ..." if len(found) > MOST else ""
+            raise ApiError(
+                f"{len(found)} jobs are called {name_or_uuid!r}: "
+                f"give the uuid of one, {uuids}{more}",
+                409,
+            )
+        # A list does not have all of it.
+        return self.job(found[0]["uuid"])
+
+    def job(self, uuid: str) -> dict:
+        return self._ask("GET", f"/v1/jobs/{uuid}")
+
+    def explain(self, uuid: str) -> dict:
+        return self._ask("GET", f"/v1/jobs/{uuid}/explain")
+
+    def cancel(self, uuid: str) -> dict:
+        return self._ask("DELETE", f"/v1/jobs/{uuid}")
+
+    def complete(self, uuid: str) -> dict:
+        return self._ask("POST", f"/v1/jobs/{uuid}/complete")
+
+    def hold(self, uuid: str) -> dict:
+        return self._ask("POST", f"/v1/jobs/{uuid}/hold")
+
+    def release(self, uuid: str) -> dict:
+        return self._ask("POST", f"/v1/jobs/{uuid}/release")
+
+    def queue(self, **query) -> dict:
+        return self._ask("GET", "/v1/queue", params=_written(query))
+
+    def change_queue(self, change: dict, **query) -> dict:
+        return self._ask("PATCH", "/v1/queue", json=change, params=_written(query))
+
+    def hosts(self, **query) -> list[dict]:
+        return self._ask("GET", "/v1/hosts", params=_written(query))["hosts"]
+
+    def events(self, limit: int | None = None, **filters) -> Iterator[dict]:
+        """All events, oldest first, or the first `limit`."""
+        return self._pages("/v1/events", "events", limit, filters)
+
+    def _pages(self, path: str, name: str, limit: int | None, filters: dict) -> Iterator[dict]:
+        query = _written(filters)
+        while limit is None or limit > 0:
+            if limit is not None:
+                query["limit"] = str(limit)
+            page = self._ask("GET", path, params=query)
+            yield from page[name]
+            following = [link["href"] for link in page["links"] if link["rel"] == "next"]
+            if not following:
+                return
+            if limit is not None:
+                limit -= len(page[name])
+            # The link is of where the API believes to be, which is not how we reach it.
+            query = dict(parse_qsl(urlsplit(following[0]).query))
+
+    def _ask(self, method: str, path: str, **options) -> dict:
+        try:
+            answer = self._adapter.request(path, method, raise_exc=False, **options)
+        except ksa.EndpointNotFound as error:
+            raise ApiError(
+                f"the cloud's catalog has no service of type {SERVICE_TYPE}: "
+                "ask your operator, or give --os-twotier-endpoint"
+            ) from error
+        except ksa.ConnectionError as error:
+            raise ApiError(f"{_brief(error)}: is the twotier API up, and this its URL?") from error
+        try:
+            body = answer.json()
+        except ValueError:
+            body = None
+        if answer.ok and isinstance(body, dict):
+            return body
+        raise ApiError(_message(answer, body), answer.status_code)
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
+
+
+def _written(query: dict) -> dict[str, str]:
+    """Parameters as the API reads them, without what is None."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in query.items()
+        if value is not None
+    }
+
+
+def _brief(error: Exception) -> str:
+    """A connection error without the chain of its causes."""
+    return " ".join(str(error).partition(": HTTP")[0].split())
+
+
+def _message(answer, body) -> str:
+    """What the API says, in one line; behind a mistake of its own, the request's id."""
+    try:
+        details = [error["detail"] for error in body["errors"]]
+        request = body["errors"][0]["request_id"]
+    except (LookupError, TypeError):
+        url = urlsplit(answer.url)
+        return (
+            f"{url.scheme}://{url.netloc} answered HTTP {answer.status_code}, "
+            "not as the twotier API does: is this its URL?"
+        )
+    trace = f", {request}" if answer.status_code == 500 else ""
+    said = " ".join("; ".join(details).split())
+    return f"{said} (HTTP {answer.status_code}{trace})"

@@ -1,0 +1,34 @@
+"""A whole trace in the Standard Workload Format, as requests for jobs."""
+
+import pathlib
+
+from nova_twotier.client import userdata
+from nova_twotier.sim.workloads import swf
+
+
+def requests(path: str, prefix: str | None) -> tuple[list[dict], int]:
+    """A request for each job of a trace, by arrival; and how many records are no jobs.
+
+    The servers of each do nothing for as long as the job ran, and power themselves off.
+
+    :param prefix: of the jobs' names, which end in their numbers; None: the name of the file.
+    :raises ValueError: if it cannot be read, whole; the message says where it is wrong.
+    """
+    try:
+        trace = swf.read(path)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    if not trace.records:
+        raise ValueError(f"{path}: there is no job in it")
+    prefix = pathlib.Path(path).name.partition(".")[0] if prefix is None else prefix
+    return [_request(record, prefix) for record in trace.records], trace.left_out
+
+
+def _request(record: swf.Record, prefix: str) -> dict:
+    script = f"#!/bin/sh\nsleep {record.run:.16g}\n"
+    return {
+        "size": record.procs,
+        "name": f"{prefix}-{record.number}",
+        "estimate": record.estimate if record.estimate > 0 else None,
+        "user_data": userdata.encoded(userdata.of_script(script.encode())),
+    }

@@ -1,0 +1,67 @@
+"""`twotier-api`: serves the REST API; for small sites and demonstrations.
+
+Larger sites give `nova_twotier.manager.api.wsgi:application` to the WSGI server that they use for
+their other services.
+"""
+
+import ipaddress
+import signal
+import sys
+
+from cheroot import wsgi
+from oslo_log import log as logging
+
+from nova_twotier import conf as config
+from nova_twotier.manager.api.app import make
+from nova_twotier.manager.db.store import StoreError
+
+LOG = logging.getLogger(__name__)
+
+
+def main(args: list[str] | None = None) -> int:
+    try:
+        conf = config.load(sys.argv[1:] if args is None else args, "twotier-api")
+        _check_address(conf.api)
+        _serve(conf.api, make(conf))
+    except (config.ConfigError, StoreError, OSError) as error:
+        print(f"twotier-api: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _check_address(options) -> None:
+    """:raises ConfigError: if everybody on the network could be whoever they like."""
+    if options.auth_strategy != "noauth" or options.listen == "localhost":
+        return
+    try:
+        if ipaddress.ip_address(options.listen).is_loopback:
+            return
+    except ValueError:
+        pass  # another name: it may be anything
+    raise config.ConfigError(
+        f"[api]auth_strategy is noauth, which is served on the loopback address only, "
+        f"not on {options.listen}: use keystone, or listen on 127.0.0.1"
+    )
+
+
+def _serve(options, application) -> None:
+    """Until a signal says to stop; requests under way are answered."""
+    httpd = wsgi.Server(
+        (options.listen, options.port),
+        application,
+        numthreads=options.threads,
+        server_name="twotier-api",
+    )
+    httpd.prepare()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit())
+    LOG.info("The API listens on %s port %s", *httpd.bind_addr[:2])
+    try:
+        httpd.serve()
+    finally:
+        httpd.stop()
+        LOG.info("The API has stopped")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

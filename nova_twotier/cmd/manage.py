@@ -1,0 +1,62 @@
+"""`twotier-manage`: the operator's commands."""
+
+import argparse
+import os
+import sys
+
+from nova_twotier import conf as config
+from nova_twotier.client import output
+from nova_twotier.cmd import manage_db, manage_ledger
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.cloud import CloudError
+
+#: Modules with the commands about one thing each; `add_parser` sets `run`, which returns rows and
+#: exit code, and `nothing`, what to print without rows. `run` may set `trouble`, the error that
+#: stopped it half-way.
+NOUNS = (manage_ledger, manage_db)
+ERRORS = (config.ConfigError, CloudError, PlacementError, manage_ledger.ManagerRuns, OSError)
+#: It was not done: wrong usage, a wrong option, or the cloud does not answer.
+FAILED = 2
+
+
+def main(args: list[str] | None = None) -> int:
+    options = _parser().parse_args(args)
+    files = [argument for path in options.config_file for argument in ("--config-file", path)]
+    try:
+        conf = config.load(files, "twotier-manage")
+        rows, code = options.run(conf, options)
+    except ERRORS as error:
+        return _failed(error)
+    try:
+        print(output.many(rows, options.format, nothing=options.nothing), flush=True)
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; nor shall the interpreter complain at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _failed(options.trouble) if options.trouble else code
+
+
+def _failed(error: Exception) -> int:
+    print(f"twotier-manage: {' '.join(str(error).split())}", file=sys.stderr)
+    return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="twotier-manage", description="Commands for the operator of a two-tier cloud."
+    )
+    parser.add_argument(
+        "--config-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="configuration of nova-twotier (default: where oslo.config looks)",
+    )
+    parser.set_defaults(trouble=None)
+    nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule")
+    for noun in NOUNS:
+        noun.add_parser(nouns)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

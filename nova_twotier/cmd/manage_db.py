@@ -1,0 +1,156 @@
+"""`twotier-manage db`, `history` and `schedule`: the manager's database."""
+
+import argparse
+import contextlib
+import pathlib
+
+from nova_twotier.client import output
+from nova_twotier.conf import ConfigError
+
+#: Exit code of a schema that is not the newest.
+OUTDATED = 1
+
+Rows = tuple[list[dict], int]
+
+
+def add_parser(nouns) -> None:
+    """The commands, each with `run(conf, options)` that returns rows and exit code."""
+    db = nouns.add_parser("db", help="the schema of the manager's database")
+    verbs = db.add_subparsers(required=True, metavar="upgrade|version")
+    for verb in (
+        _verb(verbs, "upgrade", _upgrade, "bring it to the newest version; make a backup first"),
+        _verb(verbs, "version", _version, "exit code 1 if it is not the newest"),
+    ):
+        verb.add_argument(
+            "-f", "--format", choices=output.FORMATS, default="table", help="default: table"
+        )
+    history = nouns.add_parser("history", help="the jobs of the past")
+    verbs = history.add_subparsers(required=True, metavar="export")
+    export = _verb(
+        verbs,
+        "export",
+        _export,
+        "all jobs as a trace in the Standard Workload Format, for twotier-sim",
+    )
+    export.add_argument(
+        "--out", type=pathlib.Path, metavar="FILE", help="default: to the standard output"
+    )
+    export.add_argument(
+        "--processors",
+        type=_count,
+        metavar="N",
+        help="foreground slots of the cluster, for the trace's header, e.g. 128",
+    )
+    schedule = _verb(
+        nouns,
+        "schedule",
+        _schedule,
+        "which slot each process held, from when to when (seconds since the epoch), as CSV",
+    )
+    schedule.add_argument(
+        "--out", type=pathlib.Path, metavar="FILE", help="default: to the standard output"
+    )
+
+
+def _verb(verbs, name: str, run, text: str) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(name, help=text, description=text)
+    verb.set_defaults(run=run, format="table", nothing="")
+    return verb
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of slots, such as 128")
+    return int(text)
+
+
+def _upgrade(conf, _options) -> Rows:
+    with _database(conf) as (migration, engine):
+        before = migration.version(engine)
+        migration.upgrade(engine)
+        return [_schema(engine, was=before or "none", **{"is": migration.version(engine)})], 0
+
+
+def _version(conf, _options) -> Rows:
+    _require_file(conf)
+    with _database(conf) as (migration, engine):
+        found = migration.version(engine)
+        row = _schema(engine, **{"is": found or "none"}, newest=migration.NEWEST)
+        return [row], 0 if found == migration.NEWEST else OUTDATED
+
+
+def _schema(engine, **versions: str) -> dict:
+    return {"database": engine.url.render_as_string(hide_password=True), **versions}
+
+
+def _export(conf, options) -> Rows:
+    _require_file(conf)
+    with _plainly():
+        from nova_twotier.manager import history
+        from nova_twotier.manager.db.store import open_store
+
+        with contextlib.closing(open_store(conf, max_retries=0)) as store:
+            jobs = store.jobs()
+    trace = "\n".join(history.swf(jobs, options.processors))
+    return _written(options, trace, jobs=len(jobs))
+
+
+def _schedule(conf, options) -> Rows:
+    _require_file(conf)
+    with _plainly():
+        from nova_twotier.manager import schedule
+        from nova_twotier.manager.db.store import open_store
+
+        store = open_store(conf, max_retries=0)
+        with contextlib.closing(store), store.reading() as session:
+            table = schedule.as_csv(schedule.places(session)).rstrip("\n")
+    return _written(options, table, places=table.count("\n"))
+
+
+def _written(options, text: str, **counts: int) -> Rows:
+    if options.out is None:
+        # What is printed when there are no rows.
+        options.nothing = text
+        return [], 0
+    options.out.write_text(f"{text}\n", encoding="utf-8")
+    return [{"file": str(options.out), **counts}], 0
+
+
+def _require_file(conf) -> None:
+    with _plainly():
+        from nova_twotier.manager.audit.records import require_file
+
+        require_file(conf)
+
+
+@contextlib.contextmanager
+def _database(conf):
+    """The schema's module, and the database whatever its schema."""
+    with _plainly():
+        from nova_twotier.manager.db import migration
+        from nova_twotier.manager.db.connection import connect, server_options
+
+        engine = connect(conf.database.connection, **server_options(conf, max_retries=0))
+        try:
+            yield migration, engine
+        finally:
+            engine.dispose()
+
+
+@contextlib.contextmanager
+def _plainly():
+    """Trouble with the database as trouble with the option that names it.
+
+    :raises ConfigError: if what it needs is not installed, or it cannot be used.
+    """
+    try:
+        from nova_twotier.manager.db.connection import DATABASE_ERRORS, StoreError
+    except ImportError as error:
+        raise ConfigError(
+            f"the manager's database needs {error.name}, which is not installed; install "
+            "nova-twotier[manager]"
+        ) from error
+    try:
+        yield
+    except (StoreError, *DATABASE_ERRORS) as error:
+        raise ConfigError(str(error).splitlines()[0]) from error

@@ -1,0 +1,108 @@
+"""`nova-twotier-status`: verifies a deployment; `upgrade check` is its one command, as in Nova."""
+
+import sys
+
+from oslo_config import cfg
+from oslo_upgradecheck import upgradecheck
+from oslo_upgradecheck.upgradecheck import Result
+
+from nova_twotier import conf as config
+from nova_twotier.conf import cloud
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.audit.nova import Nova
+from nova_twotier.manager.checks import configuration, deployment, facts, nova_options
+from nova_twotier.manager.checks.results import failure, success, warning
+from nova_twotier.manager.cloud import CloudError, placement_for, session_for
+
+#: nova-scheduler's file and ours; a file that is not there is left out.
+PROJECTS = ("nova", "nova-twotier")
+
+CONFIGURATION = (
+    ("Filters that can be loaded", configuration.available_filters),
+    ("Filters and their order", configuration.enabled_filters),
+    ("Weighers", configuration.weighers),
+    ("One attempt for a gang", configuration.attempts),
+    ("The best host wins", configuration.best_host),
+    ("Preempted jobs and quota", configuration.quota_counting),
+    ("Preempted jobs and slots", configuration.offloading),
+)
+DEPLOYMENT = (
+    ("Two-tier hosts", deployment.aggregate),
+    ("Limit of allocation candidates", deployment.placement_results),
+    ("CPU allocation ratio", deployment.cpu_ratio),
+    ("Quota of server groups", deployment.group_quota),
+    ("Flavors", deployment.flavors),
+    ("CPU weights of flavors", deployment.cpu_shares),
+)
+
+
+class Checks(upgradecheck.UpgradeCommands):
+    """All checks, in the order in which they are shown."""
+
+    def __init__(self, conf: cfg.ConfigOpts):
+        self._conf = conf
+        self._facts: deployment.Facts | None = None
+        self._upgrade_checks = (
+            *((name, _configured(check)) for name, check in CONFIGURATION),
+            ("Nova and Placement", Checks._cloud),
+            *((name, _deployed(check)) for name, check in DEPLOYMENT),
+        )
+
+    def _cloud(self) -> Result:
+        """Ask the cloud, once for all checks."""
+        try:
+            placement = placement_for(self._conf)
+            session, options = session_for(self._conf, "nova")
+            self._facts = facts.gather(placement, Nova(session, **options))
+        except (config.ConfigError, CloudError, PlacementError, facts.TooOld) as error:
+            return failure(" ".join(str(error).split()))
+        return success()
+
+
+def _configured(check):
+    def run(checks: Checks) -> Result:
+        return _result(check, checks._conf)
+
+    return run
+
+
+def _deployed(check):
+    def run(checks: Checks) -> Result:
+        if checks._facts is None:
+            return warning("not checked: see Nova and Placement")
+        return _result(check, checks._conf, checks._facts)
+
+    return run
+
+
+def _result(check, *args) -> Result:
+    try:
+        return check(*args)
+    except cfg.ConfigFileValueError as error:  # shows only when the option is read
+        return failure(config.plain(error))
+
+
+def main(args: list[str] | None = None) -> int:
+    """Exit codes: 0 all is well, 1 a warning, 2 a failure, 255 it could not be run."""
+    conf = cfg.ConfigOpts()
+    cloud.register_opts(conf)
+    nova_options.register_opts(conf)
+    files = [path for project in PROJECTS for path in cfg.find_config_files(project=project)]
+    try:
+        return upgradecheck.main(
+            conf,
+            "nova-twotier",
+            Checks(conf),
+            sys.argv[1:] if args is None else args,
+            default_config_files=files,
+        )
+    except cfg.ConfigFilesNotFoundError as error:
+        message = f"no such configuration file: {', '.join(error.config_files)}"
+    except (cfg.Error, ValueError) as error:
+        message = config.plain(error)
+    print(f"nova-twotier-status: {message}", file=sys.stderr)
+    return 255
+
+
+if __name__ == "__main__":
+    sys.exit(main())

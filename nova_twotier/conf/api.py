@@ -1,0 +1,88 @@
+"""Options of the REST API; oslo.policy and keystonemiddleware have their own."""
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("api", title="REST API")
+
+OPTS = [
+    cfg.StrOpt(
+        "auth_strategy",
+        default="keystone",
+        choices=[
+            ("keystone", "Tokens are validated by Keystone, see [keystone_authtoken]."),
+            (
+                "noauth",
+                "For demonstrations only: the token is `user:project` or `user:project:role,role`, "
+                "and everybody is who they say they are. The user `admin` has the role admin, "
+                "others have member. Only `twotier-api` serves it, on a loopback address.",
+            ),
+        ],
+        help="How the API knows who sends a request.",
+    ),
+    cfg.StrOpt(
+        "listen",
+        default="127.0.0.1",
+        help="""
+Address that `twotier-api` listens on. TLS is for a proxy in front of it. Other WSGI servers do not
+read this option.
+
+Example: 127.0.0.1
+""",
+    ),
+    cfg.PortOpt(
+        "port",
+        default=8782,
+        help="Port that `twotier-api` listens on. Other WSGI servers do not read this option.",
+    ),
+    cfg.IntOpt(
+        "threads",
+        default=10,
+        min=1,
+        help="Requests that `twotier-api` answers at the same time.",
+    ),
+    cfg.IntOpt(
+        "max_limit",
+        default=1000,
+        min=1,
+        help="Items of a list in one answer; the answer says where the next ones are.",
+    ),
+    cfg.IntOpt(
+        "max_job_size",
+        default=10000,
+        min=1,
+        help="Processes of one job.",
+    ),
+    cfg.IntOpt(
+        "max_jobs_per_project",
+        default=10000,
+        min=-1,
+        help="Jobs of a project that are not over; -1: as many as it likes.",
+    ),
+    cfg.IntOpt(
+        "max_processes_per_project",
+        default=100000,
+        min=-1,
+        help="Processes of all jobs of a project that are not over; -1: as many as it likes.",
+    ),
+    cfg.BoolOpt(
+        "metrics",
+        default=False,
+        help="""
+Answer `/metrics`, in the format of Prometheus.
+
+It asks for no token: switch it on only where a proxy keeps `/metrics` from the outside. It tells
+how many jobs there are in which state, and how many requests took how long; nothing of a project,
+a user or a job. Servers of several processes need the environment variable
+PROMETHEUS_MULTIPROC_DIR, see the documentation of prometheus_client.
+""",
+    ),
+]
+
+
+def register_opts(conf):
+    conf.register_group(GROUP)
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,108 @@
+"""Consumers of Placement, VMs and jobs alike: several are read, changed and written as one."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from nova_twotier.ledger import names
+from nova_twotier.ledger.placement import (
+    Conflict,
+    NotFound,
+    Placement,
+    PlacementError,
+    StaleGeneration,
+)
+from nova_twotier.ledger.retry import until_fresh
+
+NOBODY = MappingProxyType({})
+
+#: From a consumer's present allocations, by provider, to the new ones.
+Change = Callable[[Mapping[str, Mapping[str, int]]], Mapping[str, Mapping[str, int]]]
+
+
+def read(placement: Placement, consumer: str) -> dict[str, dict[str, int]]:
+    """Resources that a consumer holds, by provider; empty if it holds nothing."""
+    return _resources(placement.get(f"/allocations/{consumer}"))
+
+
+def read_provider(placement: Placement, provider: str) -> dict[str, dict[str, int]]:
+    """Resources of a provider that are held, by consumer; empty if there is no such provider."""
+    try:
+        return _resources(placement.get(f"/resource_providers/{provider}/allocations"))
+    except NotFound:
+        return {}
+
+
+def rewrite(
+    placement: Placement,
+    changes: Mapping[str, Change],
+    places: Mapping[str, str],
+    new: Mapping[str, str] = NOBODY,
+    owner: Mapping[str, str] = NOBODY,
+) -> None:
+    """Change consumers in one transaction; again, from a fresh read, if somebody was faster.
+
+    :param places: by uuid of a provider what to call it when Placement refuses.
+    :param new: type, project and user of consumers that hold nothing yet; VMs always hold some.
+    :param owner: the same for all of them, whatever they have been.
+    :raises StaleGeneration: if somebody was faster every time.
+    :raises Conflict: if there is no room; it says where.
+    :raises NotFound: if there is no such provider; it says which.
+    """
+
+    def write():
+        body = {}
+        for consumer, change in changes.items():
+            current = placement.get(f"/allocations/{consumer}")
+            before = _resources(current)
+            after = change(before)
+            if before or after:
+                body[consumer] = {
+                    "allocations": {
+                        provider: {"resources": dict(resources)}
+                        for provider, resources in after.items()
+                    },
+                    **(
+                        _identity(current)
+                        if before
+                        else {**(new or {}), "consumer_generation": None}
+                    ),
+                    **owner,
+                }
+        if body:
+            placement.post("/allocations", body)
+
+    try:
+        until_fresh(write)
+    except StaleGeneration:
+        raise
+    except PlacementError as error:
+        raise _named(error, places) from error
+
+
+def _named(error: PlacementError, places: Mapping[str, str]) -> PlacementError:
+    """The same refusal, with the place that it is about by its name; Placement says its uuid."""
+    for provider, place in places.items():
+        if provider in str(error):
+            if isinstance(error, Conflict):
+                return Conflict(f"no room on {place}: {error}", error.status)
+            if error.status == 400:
+                return NotFound(f"there is no {place} in the ledger: {error}", 404)
+    return error
+
+
+def _resources(answer: Mapping) -> dict[str, dict[str, int]]:
+    return {
+        holder: dict(allocation["resources"])
+        for holder, allocation in answer["allocations"].items()
+    }
+
+
+def _identity(current: Mapping) -> dict:
+    kind = current["consumer_type"]
+    return {
+        "project_id": current["project_id"],
+        "user_id": current["user_id"],
+        "consumer_generation": current["consumer_generation"],
+        # Nova claims without a type, which Placement shows as one that it does not take.
+        "consumer_type": names.VM_CONSUMER if kind == "unknown" else kind,
+    }

@@ -1,0 +1,90 @@
+"""What is answered when a request is refused: one format, that of the OpenStack API guidelines."""
+
+import http
+
+#: Of a request with many mistakes, so many are told.
+MOST = 10
+
+
+class Refused(Exception):
+    """A request that is not answered as it asked.
+
+    :param status: HTTP status.
+    :param code: what happened, for programs, such as `job.not_found`.
+    :param details: one or more sentences for people: what is wrong and what to do.
+    :param headers: of the answer.
+    :param members: further members of each error.
+    """
+
+    def __init__(self, status: int, code: str, *details: str, headers=None, **members):
+        super().__init__("; ".join(details))
+        self.status = status
+        self.code = code
+        self.details = details[:MOST]
+        self.headers = headers or {}
+        self.members = members
+
+
+def invalid(*details: str) -> Refused:
+    return Refused(400, "request.invalid", *details)
+
+
+def forbidden(detail: str) -> Refused:
+    return Refused(403, "request.forbidden", detail)
+
+
+def no_such_job() -> Refused:
+    """The same for a job of another project as for one that does not exist."""
+    return Refused(404, "job.not_found", "there is no such job in your project")
+
+
+def draining(pool: str) -> Refused:
+    return Refused(
+        409,
+        "queue.draining",
+        f"the queue of pool {pool} is draining: it takes no jobs; submit the job when it is active "
+        "again, see /v1/queue",
+    )
+
+
+def unavailable(what: str) -> Refused:
+    return Refused(
+        503,
+        "service.unavailable",
+        f"{what} does not answer; try again later",
+        headers={"Retry-After": "5"},
+    )
+
+
+def document(request_id: str, error: Refused) -> dict:
+    """The body of the answer."""
+    return {
+        "errors": [
+            {
+                "request_id": request_id,
+                "code": f"twotier.{error.code}",
+                "status": error.status,
+                "title": http.HTTPStatus(error.status).phrase,
+                "detail": detail,
+                "links": [],
+                **error.members,
+            }
+            for detail in error.details
+        ]
+    }
+
+
+def plain(status: int, detail: str = "", headers=None) -> Refused:
+    """A refusal by a library, which knows only its HTTP status and perhaps a sentence."""
+    phrase = http.HTTPStatus(status).phrase
+    code = "request." + phrase.lower().replace(" ", "_").replace("-", "_")
+    return Refused(status, code, detail or phrase, headers=headers)
+
+
+def failure() -> Refused:
+    """Our own mistake; the log has the rest."""
+    return Refused(
+        500,
+        "internal",
+        "the API failed on this request; tell the operator its request id",
+    )

@@ -1,0 +1,85 @@
+"""Hosts: their slots and tiers, and what of them is in use, as the ledger says."""
+
+from collections.abc import Mapping
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import names
+from nova_twotier.ledger.placement import NotFound, Placement
+from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
+from nova_twotier.manager.api import schemas
+from nova_twotier.manager.api.operation import Call, Resource, operation
+
+
+class Hosts(Resource):
+    @operation("List hosts", rule="twotier:hosts:list", answers={200: schemas.HOSTS})
+    def on_get(self, call: Call):
+        return {
+            "hosts": [row(name, view) for name, view in read_hosts(self.site.placement).items()]
+        }
+
+
+def read_hosts(placement: Placement) -> dict[str, HostView]:
+    """Every host with providers of ours, by name.
+
+    One request shows all that have a free slot; those that are full are asked one by one.
+    """
+    providers = placement.get("/resource_providers")["resource_providers"]
+    uuids = {provider["uuid"] for provider in providers}
+    ours = {
+        provider["name"]: provider["uuid"]
+        for provider in providers
+        if names.child_uuid(provider["uuid"], Tier.FG) in uuids
+    }
+    if not ours:
+        return {}  # before the first host, Placement does not know what a slot is
+    views = host_views(placement.get(CANDIDATES_URL))
+    return {
+        name: views.get(root) or _full(placement, root, uuids)
+        for name, root in sorted(ours.items())
+    }
+
+
+def _full(placement: Placement, root: str, providers: set[str]) -> HostView:
+    children = {tier: names.child_uuid(root, tier) for tier in Tier}
+    return HostView(
+        **{
+            tier.value: _tier(placement, child) if child in providers else TierView(child)
+            for tier, child in children.items()
+        }
+    )
+
+
+def _tier(placement: Placement, provider: str) -> TierView:
+    try:
+        inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
+        usages = placement.get(f"/resource_providers/{provider}/usages")["usages"]
+    except NotFound:
+        return TierView(provider)  # it went away meanwhile
+    return TierView(
+        provider,
+        _capacity(inventories.get(names.SLOT)),
+        usages.get(names.SLOT, 0),
+        _capacity(inventories.get(names.CPU)),
+        usages.get(names.CPU, 0),
+    )
+
+
+def _capacity(inventory: Mapping | None) -> int:
+    return max(0, inventory["total"] - inventory["reserved"]) if inventory else 0
+
+
+def row(name: str, view: HostView) -> dict:
+    """A host as the API shows it."""
+    background = round(view.bg.cpu_capacity / 100 / view.slots) if view.slots else 0
+    return {
+        "name": name,
+        "slots": view.slots,
+        "tiers": 1 + background,
+        "closed": view.closed if background else 0,
+        "foreground": _tier_row(view.fg),
+        "background": _tier_row(view.bg),
+    }
+
+
+def _tier_row(view: TierView) -> dict:
+    return {"places": view.capacity, "used": view.used, "cpu": view.load}

@@ -1,0 +1,157 @@
+"""Who may do what: oslo.policy's rules, with OpenStack's personas.
+
+reader sees, member submits and controls, in the token's project; manager sees the hosts too, and
+pauses queues; admin does everything in every project. A reader of the whole system and a service
+see everything and change nothing.
+"""
+
+from oslo_config import cfg
+from oslo_policy import opts, policy
+
+from nova_twotier.conf import ConfigError
+
+ADMIN = "rule:twotier:admin"
+SEES_ALL = "rule:twotier:sees_all"
+READS = f"{SEES_ALL} or rule:twotier:project_reader"
+CHANGES = f"{ADMIN} or rule:twotier:project_member"
+
+BASE = [
+    policy.RuleDefault("twotier:admin", "role:admin", "Administrators, in every project."),
+    policy.RuleDefault(
+        "twotier:sees_all",
+        f"{ADMIN} or role:service or (role:reader and system_scope:all)",
+        "Those who see all projects: administrators, services, and readers of the system.",
+    ),
+    policy.RuleDefault(
+        "twotier:project_reader",
+        "role:reader and project_id:%(project_id)s",
+        "Readers of the job's project; members and managers are readers too.",
+    ),
+    policy.RuleDefault(
+        "twotier:project_member",
+        "role:member and project_id:%(project_id)s",
+        "Members of the job's project; managers are members too.",
+    ),
+]
+
+
+def _rule(name, check, description, method, path, scopes=("system", "project")):
+    return policy.DocumentedRuleDefault(
+        f"twotier:{name}",
+        check,
+        description,
+        [{"method": method, "path": path}],
+        scope_types=list(scopes),
+    )
+
+
+JOB = "/v1/jobs/{uuid}"
+
+RULES = [
+    _rule(
+        "jobs:create",
+        "rule:twotier:project_member",
+        "Submit a job in the token's own project.",
+        "POST",
+        "/v1/jobs",
+        scopes=("project",),
+    ),
+    _rule("jobs:list", READS, "List a project's jobs.", "GET", "/v1/jobs"),
+    _rule(
+        "jobs:list:all_projects",
+        SEES_ALL,
+        "List the jobs of all projects.",
+        "GET",
+        "/v1/jobs?all_projects=true",
+    ),
+    _rule(
+        "jobs:show",
+        READS,
+        "Show a job. Who may not is told that there is no such job, whatever the request.",
+        "GET",
+        JOB,
+    ),
+    _rule(
+        "jobs:explain",
+        READS,
+        "Say why a job waits or ended, its position in the queue, and what happened to it.",
+        "GET",
+        f"{JOB}/explain",
+    ),
+    _rule("jobs:cancel", CHANGES, "Cancel a job.", "DELETE", JOB),
+    _rule("jobs:hold", CHANGES, "Keep a job from starting.", "POST", f"{JOB}/hold"),
+    _rule("jobs:release", CHANGES, "Let a held job start.", "POST", f"{JOB}/release"),
+    _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),
+    _rule(
+        "queue:show",
+        READS,
+        "Show the policy, and how many jobs of the project wait and run.",
+        "GET",
+        "/v1/queue",
+    ),
+    _rule(
+        "queue:show:all_projects",
+        SEES_ALL,
+        "Show how many jobs of all projects wait and run.",
+        "GET",
+        "/v1/queue?all_projects=true",
+    ),
+    _rule(
+        "queue:update",
+        ADMIN,
+        "Pause the queue of a pool, drain it, or let it go on, for all projects.",
+        "PATCH",
+        "/v1/queue",
+    ),
+    _rule(
+        "hosts:list",
+        f"{SEES_ALL} or role:manager",
+        "List the hosts with the slots and tiers that are in use.",
+        "GET",
+        "/v1/hosts",
+    ),
+    _rule(
+        "events:list",
+        READS,
+        "List what happened to a project's jobs.",
+        "GET",
+        "/v1/events",
+    ),
+    _rule(
+        "events:list:all_projects",
+        SEES_ALL,
+        "List what happened to the jobs of all projects.",
+        "GET",
+        "/v1/events?all_projects=true",
+    ),
+]
+
+
+def list_rules() -> list[policy.RuleDefault]:
+    """All rules, for oslopolicy-sample-generator."""
+    return [*BASE, *RULES]
+
+
+def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    """The rules with what the operator's policy file says instead.
+
+    :raises ConfigError: if that file is wrong.
+    """
+    opts.set_defaults(conf)
+    made = policy.Enforcer(conf)
+    made.register_defaults(list_rules())
+    try:
+        # A mistake in the file shows now, not at the first request.
+        made.load_rules()
+        made.check_rules(raise_on_violation=True)
+    except (ValueError, policy.InvalidDefinitionError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"policy file {conf.oslo_policy.policy_file}: {reason}") from error
+    return made
+
+
+def get_enforcer() -> policy.Enforcer:
+    """The enforcer of the default configuration files, for oslo.policy's own tools."""
+    conf = cfg.ConfigOpts()
+    conf([], project="nova-twotier")
+    return enforcer(conf)

@@ -1,0 +1,1 @@
+"""What `nova-twotier-status upgrade check` verifies: each check a function to a result."""

@@ -1,0 +1,39 @@
+"""The options of nova.conf that are checked, with Nova's defaults: Nova need not be installed."""
+
+from oslo_config import cfg
+
+DEFAULT = [cfg.IntOpt("shelved_offload_time", default=0)]
+SCHEDULER = [
+    cfg.IntOpt("max_attempts", default=3),
+    cfg.IntOpt("max_placement_results", default=1000),
+]
+FILTER_SCHEDULER = [
+    cfg.MultiStrOpt("available_filters", default=["nova.scheduler.filters.all_filters"]),
+    cfg.ListOpt(
+        "enabled_filters",
+        default=[
+            "ComputeFilter",
+            "ComputeCapabilitiesFilter",
+            "ImagePropertiesFilter",
+            "ServerGroupAntiAffinityFilter",
+            "ServerGroupAffinityFilter",
+        ],
+    ),
+    cfg.ListOpt("weight_classes", default=["nova.scheduler.weights.all_weighers"]),
+    cfg.FloatOpt("soft_affinity_weight_multiplier", default=1.0),
+    cfg.IntOpt("host_subset_size", default=1),
+    cfg.BoolOpt("shuffle_best_same_weighed_hosts", default=False),
+]
+QUOTA = [
+    cfg.StrOpt("driver", default="nova.quota.DbQuotaDriver"),
+    cfg.IntOpt("server_groups", default=10),
+    cfg.IntOpt("server_group_members", default=10),
+    cfg.BoolOpt("count_usage_from_placement", default=False),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    conf.register_opts(DEFAULT)
+    conf.register_opts(SCHEDULER, group="scheduler")
+    conf.register_opts(FILTER_SCHEDULER, group="filter_scheduler")
+    conf.register_opts(QUOTA, group="quota")

@@ -1,0 +1,112 @@
+"""Connections to the database: SQLite, MariaDB or MySQL, PostgreSQL."""
+
+import contextlib
+import pathlib
+from collections.abc import Iterator
+
+from oslo_db.exception import DBError
+from oslo_db.sqlalchemy import engines, exc_filters
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from nova_twotier.conf import database
+
+#: Execution option of connections that only read.
+READING = {"reading": True}
+
+#: What is raised when a database does not answer, or refuses.
+DATABASE_ERRORS = (DBError, SQLAlchemyError)
+
+
+class StoreError(Exception):
+    """The database cannot be used; the message says which and why."""
+
+
+def connect(url: str, **options) -> Engine:
+    """An engine for the database. It raises oslo.db's exceptions, whatever the database.
+
+    :param options: those of oslo.db's `create_engine`. SQLite has no use for them.
+    :raises StoreError: if it does not answer, or refuses.
+    """
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise StoreError(
+            "option [database]connection is not a URL; give one such as "
+            "mysql+pymysql://USER:PASSWORD@HOST/DATABASE"
+        ) from error
+    with told(parsed):
+        sqlite = parsed.get_backend_name() == "sqlite"
+        engine = _sqlite(parsed) if sqlite else _server(parsed, options)
+    # User data may hold secrets: errors, which libraries log, do not tell what was to be stored.
+    engine.hide_parameters = True
+    return engine
+
+
+def server_options(conf, **changes) -> dict:
+    """Options of group `[database]` for `connect`, with changes."""
+    return {**{name: conf.database[name] for name in database.SERVER}, **changes}
+
+
+@contextlib.contextmanager
+def told(url: URL) -> Iterator[None]:
+    """Trouble with the database in one line that names it, without its password.
+
+    :raises StoreError: for what is raised within.
+    """
+    try:
+        yield
+    except (*DATABASE_ERRORS, OSError, ImportError) as error:
+        reason = str(error).splitlines()[0]
+        raise StoreError(f"database {named(url)} cannot be opened: {reason}") from error
+
+
+def named(url: URL) -> str:
+    """The database, for people: without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+def _server(url: URL, options: dict) -> Engine:
+    if url.get_backend_name() == "mysql" and "charset" not in url.query:
+        # Else oslo.db asks for one that has no characters of four bytes.
+        url = url.update_query_dict({"charset": "utf8mb4"})
+    engine = engines.create_engine(url, **{"mysql_sql_mode": "TRADITIONAL", **options})
+    if engine.dialect.name == "mysql":
+        event.listen(engine, "connect", _read_committed)
+        engine.dispose()  # oslo.db has tried the connection already
+    return engine
+
+
+def _sqlite(url: URL) -> Engine:
+    # Not oslo.db's own: it begins all transactions deferred, and opens the file for each anew.
+    if url.database:
+        pathlib.Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url)
+    event.listen(engine, "connect", _durable)
+    event.listen(engine, "begin", _begin_immediate)
+    exc_filters.register_engine(engine)
+    return engine
+
+
+def _durable(connection, _record) -> None:
+    # The driver must not begin transactions by itself: a deferred one that reads, then writes,
+    # fails at once when another process has written in between.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin_immediate(connection) -> None:
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _read_committed(connection, _record) -> None:
+    # As PostgreSQL does. Otherwise a writer may be refused a row that has changed since its first
+    # look (MariaDB 11.6.2 and later).
+    cursor = connection.cursor()
+    cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+    cursor.close()

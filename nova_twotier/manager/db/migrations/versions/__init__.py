@@ -1,0 +1,1 @@
+"""A module a version of the schema, in the order of their numbers."""

@@ -1,0 +1,55 @@
+"""Servers are locked against their owners, who change them through the job and not behind its back.
+
+The lock is an administrator's: no tenant can take it off, and it does not hold the manager up.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from nova_twotier.manager.cloud import Cloud, Server
+from nova_twotier.manager.db.models import Job, JobState
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.operation import Call
+
+#: Seconds until a lock is asked for once more if it does not show.
+PATIENCE = 30.0
+#: Nova is about to make it, or could not: there is nothing to lock yet, or any more.
+UNMADE = frozenset({"BUILD", "ERROR"})
+
+
+class Locks:
+    """
+    :param tell: makes a request; its future has the error, or None.
+    """
+
+    def __init__(self, cloud: Cloud, tell: Callable[[Call], Future]):
+        self._cloud, self._tell = cloud, tell
+        #: When the lock of each server was asked for, and what becomes of that.
+        self._asked: dict[str, tuple[float, Future]] = {}
+
+    def look(self, jobs: Iterable[Job], seen: Observation) -> None:
+        """Lock what this manager has not locked yet, whether or not it shows a lock: that may be
+        its owner's, who could take it off. Servers of jobs without a trust are the manager's own.
+        """
+        before, self._asked = self._asked, {}
+        for job in jobs:
+            if not job.trust_id or job.state == JobState.ENDING:
+                continue
+            for server in seen.gang(job):
+                asked = before.get(server.id)
+                unmade = server.busy or server.status in UNMADE
+                if not unmade and (asked is None or _in_vain(*asked, server, seen.at)):
+                    asked = seen.at, self._lock(server, job.uuid)
+                if asked:
+                    self._asked[server.id] = asked
+
+    def _lock(self, server: Server, job: str) -> Future:
+        reason = f"job {job} of nova-twotier: use `openstack twotier job`"
+        return self._tell(Call(f"lock {server.id}", lambda: self._cloud.lock(server, reason)))
+
+
+def _in_vain(at: float, answer: Future, server: Server, now: float) -> bool:
+    """Whether a lock that was asked for at `at` is to be asked for once more."""
+    if now < at + PATIENCE or not answer.done():
+        return False
+    return answer.result() is not None or not server.locked

@@ -1,0 +1,156 @@
+"""The loop of a pool: stand by, lead, look, wait until something happens."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from oslo_log import log as logging
+from tooz import ToozError
+
+from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.db.store import DATABASE_ERRORS, Store
+from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.manager.election import Candidate, brief
+from nova_twotier.manager.engine import Engine
+from nova_twotier.manager.notifications import Listener
+
+LOG = logging.getLogger(__name__)
+
+#: What passes: it is tried again.
+TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
+#: Seconds that news are waited for after the first: what comes together is looked at together.
+GATHER = 0.05
+
+
+class Loop:
+    """Leads a pool while nobody else does, and sees to its jobs as long as it leads.
+
+    Every term has an engine of its own: nothing that was seen in an earlier one is believed.
+
+    :param engine: makes one: `engine(fence, wake)`.
+    :param listener: wakes it while it leads.
+    :param lease: seconds; a standby tries to lead twice in that time.
+    :param options: group `[manager]`, which may change meanwhile.
+    :param clock: in seconds, of whatever origin.
+    """
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        store: Store,
+        engine: Callable[..., Engine],
+        listener: Listener,
+        lease: float,
+        options,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._candidate = candidate
+        self._store = store
+        self._engine = engine
+        self._listener = listener
+        self._lease = lease
+        self._options = options
+        self._clock = clock
+        self._stopping = threading.Event()
+        self._woken = threading.Event()
+        self._hosts_changed = threading.Event()
+        self._trouble = ""
+        self._followed = None
+
+    def run(self) -> None:
+        """Until `stop`; what it does not expect, it raises."""
+        try:
+            while not self._stopping.is_set():
+                if self._stand():
+                    self._lead()
+                else:
+                    self._stopping.wait(self._lease / 2)
+        finally:
+            self._candidate.close()
+
+    def stop(self) -> None:
+        """Finish the look that is under way, then give the lead up."""
+        self._stopping.set()
+        self._woken.set()
+
+    def wake(self) -> None:
+        """Something has happened: look at once."""
+        self._woken.set()
+
+    def wake_for_hosts(self) -> None:
+        """Aggregates or compute services have changed: look at those, too."""
+        self._hosts_changed.set()
+        self._woken.set()
+
+    def _stand(self) -> bool:
+        try:
+            leads = self._candidate.stand()
+            leader = None if leads else self._candidate.leader()
+        except TROUBLE as error:
+            self._report(error, self._lease / 2)
+            return False
+        if leader is not None and leader != self._followed:
+            LOG.info("Standing by: pool %s is led by %s", self._candidate.pool, leader)
+        self._followed, self._trouble = leader, ""
+        return leads
+
+    def _lead(self) -> None:
+        try:
+            self._listener.start(self.wake, self.wake_for_hosts)
+            while not self._stopping.is_set():
+                self._use(self._options.policy)
+        except Deposed as error:
+            LOG.warning("No longer the leader: %s", error)
+        finally:
+            self._listener.stop()
+            self._candidate.resign()
+
+    def _use(self, policy: str) -> None:
+        """Look again and again, as long as this is the policy."""
+        engine = self._engine(self._candidate.fence, self.wake)
+        try:
+            LOG.info("The policy of pool %s is %s", self._candidate.pool, policy)
+            while not self._stopping.is_set() and policy == self._options.policy:
+                self._look(engine)
+        finally:
+            # What was asked of Nova is answered before somebody else asks.
+            engine.close()
+
+    def _look(self, engine: Engine) -> None:
+        """One look, and what time there is until the next one."""
+        self._woken.clear()
+        try:
+            with self._store.reading() as session:
+                self._candidate.fence(session)
+            seen = self._store.last_event()
+            if self._hosts_changed.is_set():
+                self._hosts_changed.clear()
+                engine.hosts_changed()
+            again = engine.look()
+            self._trouble = ""
+            if not again:
+                self._wait(seen)
+        except TROUBLE as error:
+            self._report(error, self._options.poll_interval)
+            self._stopping.wait(self._options.poll_interval)
+
+    def _wait(self, seen: int) -> None:
+        """Until the next look is due, or there is news: of Nova, or in the database.
+
+        :param seen: the last event that there was before the look.
+        """
+        end = self._clock() + self._options.poll_interval
+        while (left := end - self._clock()) > 0:
+            if self._woken.wait(min(left, self._options.watch_interval)):
+                self._stopping.wait(GATHER)
+                return
+            if self._store.last_event() != seen:
+                return
+
+    def _report(self, error: Exception, pause: float) -> None:
+        """Once, not every time that it is tried again."""
+        trouble = brief(error)  # not the SQL that follows
+        if trouble != self._trouble:
+            LOG.error("%s Trying again every %g s.", trouble, pause)
+        self._trouble = trouble

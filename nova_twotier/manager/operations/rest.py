@@ -1,0 +1,28 @@
+"""Servers at rest: shelved, without a host, or suspended, on theirs without a slot."""
+
+from nova_twotier.manager.cloud import Server
+from nova_twotier.manager.db.models import Preemption
+from nova_twotier.manager.operations.operation import Call, Environment, Step
+
+SHELVED, SUSPENDED = Preemption.SHELVE, Preemption.SUSPEND
+
+
+def at_rest(server: Server, mode: Preemption) -> bool:
+    """Whether it is where that way of preemption leads; one that was off cannot be suspended."""
+    if server.busy:
+        return False
+    if mode is SHELVED:
+        return server.status == "SHELVED_OFFLOADED"
+    return server.status in ("SUSPENDED", "SHUTOFF")
+
+
+def put_to_rest(gang: list[Server], mode: Preemption, env: Environment, prefix: str = "") -> Step:
+    """Shelve or suspend those that are not, and that Nova is not busy with."""
+    act = env.cloud.shelve if mode is SHELVED else env.cloud.suspend
+    return Step(
+        [
+            Call(f"{prefix}{server.id}", lambda server=server: act(server))
+            for server in gang
+            if not server.busy and not at_rest(server, mode)
+        ]
+    )

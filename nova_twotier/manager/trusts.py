@@ -1,0 +1,122 @@
+"""Trusts of Keystone: by its trust the manager boots a job in the name and project of its owner.
+
+The API makes the trust with the owner's token when the job is submitted. It outlasts the token, and
+goes with the job.
+"""
+
+from keystoneauth1 import adapter, loading, plugin
+from keystoneauth1 import exceptions as ksa_exc
+
+from nova_twotier.ledger.placement import brief
+
+#: Options that say what a token is for: here the trust does.
+_SCOPES = (
+    "domain_id",
+    "domain_name",
+    "project_id",
+    "project_name",
+    "project_domain_id",
+    "project_domain_name",
+    "system_scope",
+)
+#: Keystone's answers that say that it is the request that is wrong.
+_REFUSALS = (
+    ksa_exc.BadRequest,
+    ksa_exc.Unauthorized,
+    ksa_exc.Forbidden,
+    ksa_exc.NotFound,
+)
+
+
+class TrustError(Exception):
+    """Keystone did not do it; the message is for operators."""
+
+
+class NoTrust(TrustError):
+    """Keystone does not let the owner give the trust, or the manager use it."""
+
+
+class Trusts:
+    """The trusts that are given to the user of a session.
+
+    :param session: keystoneauth session of the manager's user, who may delete all trusts.
+    :param roles: names of the roles that a trust lends.
+    """
+
+    def __init__(self, session, roles: list[str]):
+        self._session, self._roles = session, roles
+        # The Keystone that the session's own tokens are from.
+        self._keystone = adapter.Adapter(session, interface=plugin.AUTH_INTERFACE, version=(3,))
+
+    def create(self, token: str, user: str, project: str) -> str | None:
+        """The id of a new trust, by which the manager may do in the project what its user may.
+
+        None if that is what the manager may do anyway: it is its own user and project.
+
+        :param token: of the user, for the project.
+        :raises NoTrust: if the token is not good for that, or the user lacks a role.
+        :raises TrustError: if Keystone does not answer, or does not know the manager's user.
+        """
+        trustee, own_project = self._trustee()
+        if (user, project) == (trustee, own_project):
+            return None
+        trust = {
+            "trustor_user_id": user,
+            "trustee_user_id": trustee,
+            "project_id": project,
+            "roles": [{"name": role} for role in self._roles],
+            # Servers and key pairs are to be the user's.
+            "impersonation": True,
+        }
+        try:
+            answer = self._keystone.post(
+                "/OS-TRUST/trusts",
+                json={"trust": trust},
+                headers={"X-Auth-Token": token},
+                authenticated=False,
+            )
+        except _REFUSALS as error:
+            raise NoTrust(f"Keystone refused a trust of user {user}: {error}") from error
+        except ksa_exc.ClientException as error:
+            raise TrustError(f"Keystone made no trust: {brief(error)}") from error
+        return answer.json()["trust"]["id"]
+
+    def _trustee(self) -> tuple[str, str]:
+        """The manager's user and project."""
+        try:
+            return self._session.get_user_id(), self._session.get_project_id()
+        except ksa_exc.ClientException as error:
+            raise TrustError(f"the user of [nova] cannot log in: {brief(error)}") from error
+
+    def delete(self, trust: str) -> None:
+        """Nothing happens if there is none: Keystone deletes a user's trusts with the user.
+
+        :raises TrustError: if Keystone does not do it.
+        """
+        try:
+            self._keystone.delete(f"/OS-TRUST/trusts/{trust}")
+        except ksa_exc.NotFound:
+            return
+        except ksa_exc.ClientException as error:
+            raise TrustError(f"Keystone did not delete a trust: {brief(error)}") from error
+
+
+def log_in(conf, session, trust: str):
+    """An auth plugin that is logged in by a trust, with the credentials of group `[nova]`.
+
+    :param session: to talk to Keystone with.
+    :raises NoTrust: if Keystone does not take the trust.
+    :raises TrustError: if Keystone does not answer, or those are no credentials for a trust.
+    """
+    scope = {**dict.fromkeys(_SCOPES), "trust_id": trust}
+    try:
+        auth = loading.load_auth_from_conf_options(conf, "nova", **scope)
+    except TypeError as error:
+        raise TrustError("[nova]auth_type takes no trusts: use password") from error
+    try:
+        auth.get_access(session)
+    except _REFUSALS as error:
+        raise NoTrust(f"Keystone does not take a job's trust: {error}") from error
+    except ksa_exc.ClientException as error:
+        raise TrustError(f"Keystone does not answer: {brief(error)}") from error
+    return auth

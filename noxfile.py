@@ -1,0 +1,29 @@
+"""The plugin's tests on several releases of Nova, each in an environment of its own below .nox."""
+
+import nox
+
+#: The exact versions of each release. The newest is the one that `make test` runs with.
+CONSTRAINTS = {
+    "2025.1": "constraints-2025.1.txt",
+    "newest": "constraints.txt",
+}
+TESTS = (
+    "tests/unit/plugin",
+    "tests/unit/ledger",
+    "tests/functional",
+    # They need the newest Nova (native threads), and database servers.
+    "--ignore=tests/functional/test_benchmark.py",
+    "--ignore=tests/functional/test_databases.py",
+)
+
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session
+@nox.parametrize("release", list(CONSTRAINTS), ids=list(CONSTRAINTS))
+def nova(session, release):
+    """Unit tests of plugin and ledger, and the functional tests on Nova and Placement."""
+    session.install("--constraint", CONSTRAINTS[release], "--editable", ".[functional]")
+    session.run(
+        "python", "-m", "pytest", "-q", "--numprocesses", "logical", *(session.posargs or TESTS)
+    )

@@ -1,0 +1,34 @@
+"""The manager is killed, and all else goes wrong: a small part of what `make faults` runs."""
+
+import dataclasses
+import os
+
+import pytest
+
+from nova_twotier.tools.faults.scenarios import ALL, KILLS
+from nova_twotier.tools.faults.trial import Size, Trial
+
+pytestmark = pytest.mark.cloud
+
+#: Of jobs and trouble; another one may find more.
+SEED = int(os.environ.get("TWOTIER_FAULTS_SEED") or 1)
+
+
+def attempt(cloud, scenario, size, directory):
+    outcome = Trial(cloud.info(), scenario, size, SEED, directory / "run").run()
+    logs = f"TWOTIER_FAULTS_SEED={SEED}; logs: {directory / 'run'}, {cloud.layout.logs}"
+    assert outcome.problems == [], logs
+    return outcome
+
+
+def test_no_job_is_lost_or_run_twice_when_the_manager_is_killed(fakecloud, tmp_path):
+    outcome = attempt(fakecloud, KILLS, Size(jobs=10, kills=6, span=20.0), tmp_path)
+    assert outcome.counts["manager killed"] == 6
+
+
+def test_nor_when_everything_goes_wrong_at_once(fakecloud, tmp_path):
+    # The database of a run without a server is a file, which nobody restarts.
+    scenario = dataclasses.replace(ALL, database=False)
+    size = Size(jobs=6, kills=8, span=15.0, outage=5.0, death=10.0)
+    outcome = attempt(fakecloud, scenario, size, tmp_path)
+    assert outcome.counts["manager killed"] == 2

@@ -1,0 +1,65 @@
+"""A tenant's day with `openstack twotier`: as a process, on a real Nova with the queue manager."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from nova_twotier.tools.replay.supervisor import Supervisor, python
+from tests.cloud.waiting import wait_for
+
+pytestmark = pytest.mark.cloud
+
+
+@pytest.fixture
+def openstack(fakecloud, tmp_path):
+    """Runs `openstack twotier ...` while a manager is there; exit code, result, errors."""
+    info = fakecloud.info()
+
+    def run(*words):
+        ran = subprocess.run(
+            [
+                *("sh", "-c", '. "$0" && exec "$@"', info["files"]["openrc"]),
+                pathlib.Path(sys.executable).with_name("openstack"),
+                *("twotier", *words, "-f", "json"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        return ran.returncode, json.loads(ran.stdout or "null"), ran.stderr
+
+    argv = python("nova_twotier.cmd.manager", f"--config-file={info['files']['manager_conf']}")
+    with Supervisor("manager", argv, tmp_path / "manager.log", print):
+        yield run
+
+
+def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
+    code, job, said = openstack(
+        *("job", "create", "--name", "solver", "--size", "4", "--cpu", "0.6", "--wait"),
+        *("--flavor", "twotier.slot", "--image", "cirros-fake", "--estimate", "2h"),
+    )
+    assert code == 0, said
+    assert (job["state"], job["tier"]) == ("running", "fg")
+    assert job["image"] == fakecloud.info()["image"]
+    assert said.splitlines()[0] == f"job solver ({job['uuid']}) is submitted"
+    assert said.splitlines()[-1] == "runs in the foreground"
+
+    _code, told, _said = openstack("job", "explain", "solver")
+    assert told["reason"] == "runs in the foreground"
+    assert "started" in [event["kind"] for event in told["events"]]
+
+    _code, hosts, _said = openstack("host", "list")
+    assert sum(host["FG Used"] for host in hosts) == 4
+
+    code, rows, said = openstack("job", "cancel", "solver", "nobody")
+    assert code == 1
+    assert [row["Name"] for row in rows] == ["solver"]
+    assert said == "nobody: there is no job 'nobody' in your project\n"
+
+    wait_for(
+        lambda: openstack("job", "show", "solver")[1]["state"] == "cancelled", "solver is cancelled"
+    )

@@ -1,0 +1,181 @@
+"""The store and its schema on MariaDB and PostgreSQL.
+
+They make databases of their own on the server at its standard port of this machine, as somebody
+who needs no password; where there is none, they are skipped.
+"""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+import uuid
+
+import testtools
+from sqlalchemy import URL, create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nova_twotier import conf as config
+from nova_twotier.cmd import manager
+from nova_twotier.manager.api import questions
+from nova_twotier.manager.db import migration
+from nova_twotier.manager.db.connection import StoreError, connect
+from nova_twotier.manager.db.models import Event
+from nova_twotier.manager.db.store import Store, open_store
+from tests.unit.manager.db.behaviour import StoreBehaviour
+from tests.unit.manager.db.schema_behaviour import SchemaBehaviour
+
+
+@contextlib.contextmanager
+def configured(url):
+    """A configuration file that names the database, in a directory of its own."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory, "nova-twotier.conf")
+        connection = url.render_as_string(hide_password=False)
+        file.write_text(
+            f"[DEFAULT]\nstate_path = {directory}\n[database]\nconnection = {connection}\n"
+        )
+        yield str(file)
+
+
+class Server(testtools.TestCase):
+    """Databases on the server at `ADDRESS`."""
+
+    @classmethod
+    def make_database(cls):
+        """The address of a new, empty database."""
+        url = cls.ADDRESS.set(database=f"twotier_test_{uuid.uuid4().hex}")
+        try:
+            cls.administer(f"CREATE DATABASE {url.database}")
+        except SQLAlchemyError as error:
+            raise unittest.SkipTest(
+                f"no database can be made at {cls.ADDRESS}: {error}".splitlines()[0]
+            ) from error
+        return url
+
+    @classmethod
+    def drop_database(cls, url):
+        cls.administer(f"DROP DATABASE {url.database}")
+
+    @classmethod
+    def administer(cls, statement):
+        engine = create_engine(cls.ADDRESS, isolation_level="AUTOCOMMIT")
+        try:
+            with engine.connect() as connection:
+                connection.execute(text(statement))
+        finally:
+            engine.dispose()
+
+
+class Mariadb(Server):
+    ADDRESS = URL.create("mysql+pymysql", "root", host="127.0.0.1", port=3306)
+    EMPTY = (
+        "DELETE FROM event",
+        "DELETE FROM action",
+        "DELETE FROM place",
+        "DELETE FROM queue",
+        "DELETE FROM job",
+        "ALTER TABLE job AUTO_INCREMENT = 1",
+    )
+
+
+class Postgresql(Server):
+    ADDRESS = URL.create(
+        "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
+    )
+    EMPTY = ("TRUNCATE job, action, event, place, queue RESTART IDENTITY",)
+
+
+class WithStore(StoreBehaviour):
+    """The store on one database for all tests: to make one takes longer than most of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.database = cls.make_database()
+        cls.addClassCleanup(cls.drop_database, cls.database)
+        engine = connect(cls.database)
+        migration.upgrade(engine)
+        engine.dispose()
+
+    def setUp(self):
+        super().setUp()
+        self.store = Store(self.database)
+        self.addCleanup(self.store.close)
+        with self.store.transaction() as session:
+            for statement in self.EMPTY:
+                session.execute(text(statement))
+
+    def test_from_the_configuration(self):
+        with configured(self.database) as file:
+            conf = config.load(["--config-file", file], "twotier")
+        store = open_store(conf, max_retries=0)
+        self.addCleanup(store.close)
+        self.assertEqual(1, store.submit(1, [1.0]).number)
+        self.assertEqual([1], [job.number for job in self.store.jobs()])
+
+    def test_of_events_written_at_once_the_higher_may_show_first(self):
+        """Why who polls asks by time, with an overlap (doc/api.md)."""
+        with self.store.transaction() as slow:
+            slow.add(Event(at=1.0, kind="slow"))
+            slow.flush()
+            with self.store.transaction() as quick:
+                quick.add(Event(at=2.0, kind="quick"))
+            [seen] = [event for event, _job in questions.events(self.store)]
+        self.assertEqual([], questions.events(self.store, after=seen.id))
+        found = [event.kind for event, _job in questions.events(self.store, since=seen.at - 60)]
+        self.assertEqual(["slow", "quick"], found)
+
+
+class TestStoreOnMariadb(WithStore, Mariadb):
+    def test_a_connection_that_the_server_has_closed_is_made_anew(self):
+        with self.store.reading() as session:
+            thread = session.scalar(text("SELECT CONNECTION_ID()"))
+        self.administer(f"KILL {thread}")
+        self.assertEqual(1, self.store.submit(1, [1.0]).number)
+
+
+class TestStoreOnPostgresql(WithStore, Postgresql):
+    def test_a_connection_that_the_server_has_closed_is_made_anew(self):
+        with self.store.reading() as session:
+            process = session.scalar(text("SELECT pg_backend_pid()"))
+        self.administer(f"SELECT pg_terminate_backend({process})")
+        self.assertEqual(1, self.store.submit(1, [1.0]).number)
+
+
+class OnServer(SchemaBehaviour):
+    """The schema of a server: it is upgraded by its operator only."""
+
+    def setUp(self):
+        super().setUp()
+        self.url = self.make_database()
+        self.addCleanup(self.drop_database, self.url)
+
+    def test_an_outdated_schema_is_refused(self):
+        self.first_schema(versioned=True)
+        told = str(self.assertRaises(StoreError, Store, self.url))
+        self.assertIn(f"is of schema {migration.FIRST}, not {migration.NEWEST}", told)
+        self.assertIn("make a backup, then run: twotier-manage db upgrade", told)
+        self.assertEqual(migration.FIRST, migration.version(self.engine()))
+
+    def test_the_manager_does_not_start_on_it(self):
+        self.first_schema(versioned=True)
+        error = io.StringIO()
+        with configured(self.url) as file, contextlib.redirect_stderr(error):
+            self.assertEqual(1, manager.main(["--config-file", file]))
+        said = [line for line in error.getvalue().splitlines() if line.startswith("twotier-m")]
+        self.assertEqual(1, len(said))
+        self.assertIn("then run: twotier-manage db upgrade", said[0])
+
+    def test_an_empty_database_is_refused(self):
+        told = str(self.assertRaises(StoreError, Store, self.url))
+        self.assertIn("is empty; run: twotier-manage db upgrade", told)
+        self.assertIsNone(migration.version(self.engine()))
+
+
+class TestSchemaOnMariadb(OnServer, Mariadb):
+    pass
+
+
+class TestSchemaOnPostgresql(OnServer, Postgresql):
+    pass

@@ -1,0 +1,60 @@
+"""Two-tier requests of tenants, with no queue manager: real Nova and Placement."""
+
+from nova_twotier.ledger import claims
+from tests.functional.base import BG, TwoTierTestCase
+
+BOTH = {"twotier:tiers": "fg,bg"}
+
+
+class TestTenants(TwoTierTestCase):
+    HOSTS = 2
+    SLOTS = 2
+
+    def test_one_read_of_the_hosts(self):
+        with self.placement_reads() as reads:
+            gang = self.boot(3, flavor=self.tier_flavor(**BOTH), hints={"twotier:tier": "bg"})
+        self.assertEqual({BG}, {self.claim_of(server)[1] for server in gang})
+        ours = [url for url in reads if "required=CUSTOM_TWOTIER_BG" in url]
+        self.assertEqual(1, len(ours), ours)
+        entries = {url.rpartition("/")[2] for url in reads if url.startswith("/allocations/")}
+        self.assertLessEqual(entries, {server["id"] for server in gang})
+
+    def test_wrong_hints(self):
+        """The server says which; nothing stays behind."""
+        for hints, told in (
+            ({"twotier:tier": "bg"}, "Hint: twotier:tier='bg' is wrong; allowed: fg with flavor "),
+            ({"twotier:tier": ["fg", "fg"]}, "Hint: twotier:tier=['fg', 'fg'] is wrong; allowed: "),
+            ({"twotier:job": "../usages"}, "Hint: twotier:job='../usages' is wrong; allowed: "),
+            ({"twotier:mbps": "much"}, "Hint: twotier:mbps='much' is wrong; allowed: a number"),
+        ):
+            [server] = self.boot(hints=hints, expect="ERROR")
+            fault = self.api.get_server(server["id"])["fault"]["message"]
+            self.assertIn(f"No valid host was found. {told}", fault)
+        self.assertEqual((0, 0), self.totals())
+
+
+class TestThreshold(TwoTierTestCase):
+    HOSTS = 2
+    SLOTS = 1
+
+    def back(self, **options):
+        return self.boot(flavor=self.tier_flavor(**{"twotier:tier": "bg"}), **options)
+
+    def test_background_beside_what_is_known(self):
+        """Closed: no reading, and a hot one; open: a cool one, and a slot with no foreground."""
+        fronts = self.boot(2)
+        self.back(expect="ERROR")
+        points = {fronts[0]["id"]: 96, fronts[1]["id"]: 95}
+        claims.set_cpu_points(self.ledger, self.tiers, points)
+        [server] = self.back()
+        self.assertEqual(self.host_of(fronts[1]), self.host_of(server))
+        self.back(expect="ERROR")
+        self.delete(fronts[:1])
+        self.back()
+        self.assertEqual((1, 2), self.totals())
+
+    def test_missing_reading_is_open(self):
+        self.flags(missing_reading="open", group="twotier")
+        self.boot(2)
+        self.back()
+        self.assertEqual((2, 1), self.totals())

@@ -1,0 +1,58 @@
+"""`nova-twotier-status upgrade check` on real Nova and Placement, with the nova.conf we ship."""
+
+import io
+import json
+import pathlib
+from contextlib import redirect_stdout
+
+import fixtures
+
+from nova_twotier import conf as conf_package
+from nova_twotier.cmd import status
+from tests.functional.base import TwoTierTestCase
+from tests.functional.operator_case import OperatorMixin
+
+SHIPPED = pathlib.Path(conf_package.__file__).parent / "nova.conf"
+
+
+class TestStatus(OperatorMixin, TwoTierTestCase):
+    HOSTS = 2
+    SLOTS = 2
+
+    def configure(self):
+        super().configure()
+        self.flags(cpu_allocation_ratio=2.0)
+
+    def setUp(self):
+        super().setUp()
+        self.access_of("nova_twotier.cmd.status")
+
+    def check(self):
+        """Exit code, and what is not a success: details by check."""
+        out = io.StringIO()
+        with redirect_stdout(out):
+            code = status.main(["--config-file", str(SHIPPED), "upgrade", "check", "--json"])
+        checks = json.loads(out.getvalue())["checks"]
+        return code, {each["check"]: each["details"] for each in checks if each["result"]}
+
+    def test_a_cloud_in_the_making(self):
+        code, wrong = self.check()
+        self.assertEqual(2, code)
+        self.assertEqual({"Two-tier hosts", "CPU weights of flavors"}, wrong.keys())
+
+        aggregate = self.aggregate_of(self.hosts, slots=2)
+        self.tier_flavor(**{"quota:cpu_shares": "1024"})
+        code, wrong = self.check()
+        # The flavor of the other tests has no weight.
+        self.assertEqual((1, {"CPU weights of flavors"}), (code, wrong.keys()))
+        self.api.delete_flavor(self.flavor)
+        self.assertEqual((0, {}), self.check())
+
+        self.describe(aggregate, tiers=3)
+        code, wrong = self.check()
+        self.assertEqual((2, {"CPU allocation ratio"}), (code, wrong.keys()))
+
+    def test_an_old_placement(self):
+        with fixtures.MonkeyPatch("nova_twotier.ledger.placement.MICROVERSION", "1.99"):
+            _code, wrong = self.check()
+        self.assertIn("does not know microversion", wrong["Nova and Placement"])

@@ -1,0 +1,215 @@
+"""`openstack twotier ...` against the real API: what is printed, and one line for each mistake."""
+
+import re
+import textwrap
+
+import yaml
+
+from nova_twotier.client.commands import jobs, queue
+from nova_twotier.manager.db import models
+from tests.unit.client.case import CommandCase, commands
+from tests.unit.manager.api.case import OTHER
+
+
+def without_uuids(text):
+    """Uuids as those of no job, of the same length."""
+    return re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", OTHER, text)
+
+
+class TestHelp(CommandCase):
+    def test_every_command_has_some(self):
+        names = [name for name, _entry in commands() if name.startswith("twotier ")]
+        self.assertEqual(15, len(names))
+        for name in names:
+            command, _name, _rest = commands().find_command(name.split())
+            text = command(None, None).get_parser(name).format_help()
+            self.assertIn(command.__doc__.split()[0], text)
+
+
+class TestWords(CommandCase):
+    """What options offer is what the API knows."""
+
+    def test_states_and_modes(self):
+        self.assertEqual({str(state) for state in models.JobState}, set(jobs.STATES))
+        self.assertEqual({str(mode) for mode in models.QueueMode}, set(queue.MODES))
+
+
+class TestList(CommandCase):
+    def test_a_table(self):
+        job = self.submit(name="solver", size=4)
+        self.change(job, submitted_at=0.0, reason="needs 4 slots")
+        self.assertEqual(
+            textwrap.dedent(f"""\
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
+            | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason        |
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
+            | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | needs 4 slots |
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
+            """),  # noqa: E501
+            without_uuids(self.succeed("job", "list")),
+        )
+
+    def test_formats(self):
+        self.submit(name="a, b")
+        self.assertEqual("a, b\n", self.succeed("job", "list", "-f", "value", "-c", "Name"))
+        self.assertEqual(
+            '"Name","Size"\n"a, b",1\n',
+            self.succeed("job", "list", "-f", "csv", "-c", "Name", "-c", "Size"),
+        )
+        [row] = self.shown("job", "list")
+        self.assertEqual(("a, b", 1, None), (row["Name"], row["Size"], row["Tier"]))
+        self.assertEqual([row], yaml.safe_load(self.succeed("job", "list", "-f", "yaml")))
+
+    def test_filters(self):
+        for name in "abc":
+            self.submit(name=name)
+        self.submit("bob:other", name="theirs")
+
+        def names(*options, by="alice:demo"):
+            return [row["Name"] for row in self.shown("job", "list", *options, by=by)]
+
+        self.assertEqual(["a", "b"], names("--limit", "2"))
+        self.assertEqual(["b"], names("--name", "b", "--state", "queued"))
+        self.assertEqual([], names("--state", "running"))
+        self.assertEqual([], names("--pool", "gpu"))
+        self.assertEqual(["a", "b", "c", "theirs"], names("--all-projects", by="admin:admin"))
+
+    def test_more_columns(self):
+        self.submit()
+        [row] = self.shown("job", "list", "--long", "--all-projects", by="admin:admin")
+        self.assertEqual(("demo", "default", 0), (row["Project"], row["Pool"], row["Swaps"]))
+
+    def test_others_projects_are_for_administrators(self):
+        self.assertIn("(HTTP 403)", self.refused("job", "list", "--all-projects"))
+
+
+class TestShow(CommandCase):
+    def test_every_field_but_the_links(self):
+        job = self.submit(name="solver", size=2, cpu=[0.9, 0.4])
+        shown = self.shown("job", "show", "solver")
+        del job["links"]
+        self.assertEqual(job, shown)
+
+    def test_for_people(self):
+        self.submit(name="solver", size=2, cpu=0.5)
+        table = self.succeed("job", "show", "solver", "-c", "cpu", "-c", "name")
+        self.assertIn("| cpu   | 0.5    |", table)
+        self.submit(name="mixed", size=2, cpu=[0.9, 0.4])
+        table = self.succeed("job", "show", "mixed", "-c", "cpu")
+        self.assertIn("| cpu   | 0.9, 0.4 |", table)
+
+    def test_explain(self):
+        job = self.submit(name="solver")
+        self.happen(job, "started", "in fg, immediate", at=4e9)
+        told = self.shown("job", "explain", "solver")
+        self.assertEqual((job["uuid"], 1), (told["uuid"], told["position"]))
+        self.assertEqual("waits; the manager has not decided about it yet", told["reason"])
+        self.assertEqual(["submitted", "started"], [event["kind"] for event in told["events"]])
+        table = self.succeed("job", "explain", job["uuid"])
+        self.assertIn("| 2096-10-02T07:06:40Z started in fg, immediate", table)
+
+    def test_none(self):
+        for verb in ("show", "explain"):
+            self.assertEqual(
+                "there is no job 'solver' in your project", self.refused("job", verb, "solver")
+            )
+
+
+class TestWishes(CommandCase):
+    def test_several_at_once(self):
+        first, second = self.submit(name="a"), self.submit(name="b")
+        rows = self.shown("job", "cancel", first["uuid"], "b", "b")
+        self.assertEqual(["cancel", "cancel"], [row["Asked To"] for row in rows])
+        for job in (first, second):
+            self.assertEqual("cancel", self.store.find(job["uuid"]).wish)
+
+    def test_each_does_what_it_says(self):
+        self.submit(name="a")
+        self.assertEqual(True, self.shown("job", "hold", "a")[0]["Held"])
+        self.assertEqual(False, self.shown("job", "release", "a")[0]["Held"])
+        self.assertEqual("complete", self.shown("job", "complete", "a")[0]["Asked To"])
+
+    def test_one_that_refuses_does_not_keep_it_from_the_others(self):
+        over = self.submit(name="over")
+        self.change(over, state=models.JobState.FINISHED)
+        job = self.submit(name="open")
+        code, out, _error = self.openstack("job", "cancel", "none", "over", "open", "-f", "value")
+        self.assertEqual(1, code)
+        self.assertEqual(f"{job['uuid']} open queued False cancel\n", out)
+        self.assertIn("none: there is no job 'none' in your project\n", self.logged.output)
+        self.assertIn(
+            "over: the job is finished: nothing can be asked of it (HTTP 409)\n",
+            self.logged.output,
+        )
+
+
+class TestQueue(CommandCase):
+    ADMIN = "carol:ops:admin"
+
+    def test_show(self):
+        self.submit(size=3)
+        shown = self.shown("queue", "show")
+        self.assertEqual(
+            ("default", "active", "amcbf"),
+            tuple(shown[name] for name in ("pool", "mode", "policy")),
+        )
+        self.assertEqual((1, 3), (shown["jobs_used"], shown["processes_used"]))
+        self.assertEqual(1, shown["jobs"]["queued"])
+        table = self.succeed("queue", "show", "-c", "jobs")
+        self.assertIn("| jobs  | queued 1 |", table)
+
+    def test_of_all_projects(self):
+        self.submit("bob:other")
+        shown = self.shown("queue", "show", "--all-projects", by="admin:admin")
+        self.assertEqual((None, 1), (shown["project_id"], shown["jobs"]["queued"]))
+        self.assertNotIn("jobs_used", shown)
+
+    def test_modes(self):
+        for words, mode in (
+            (["pause"], "paused"),
+            (["resume"], "active"),
+            (["set", "--mode", "draining"], "draining"),
+        ):
+            answer = self.shown("queue", *words, by=self.ADMIN)
+            self.assertEqual({"pool": "default", "mode": mode}, answer)
+            self.assertEqual(mode, self.store.queue_mode("default"))
+        self.assertIn("is draining", self.refused("job", "create", "--size", "1"))
+
+    def test_members_do_not(self):
+        self.assertIn("(HTTP 403)", self.refused("queue", "pause"))
+
+    def test_a_pool_that_is_not_there(self):
+        error = self.refused("queue", "pause", "--pool", "gpu", by=self.ADMIN)
+        self.assertIn("there is no such pool; there are default", error)
+
+
+class TestEvents(CommandCase):
+    def test_list(self):
+        job, other = self.submit(name="a"), self.submit(name="b")
+        self.happen(job, "started", "in fg", at=4e9)
+        rows = self.shown("event", "list", "--job", "a")
+        self.assertEqual(
+            [("submitted", "", job["uuid"]), ("started", "in fg", job["uuid"])],
+            [(row["Event"], row["Detail"], row["Job"]) for row in rows],
+        )
+        [row] = self.shown("event", "list", "--since", "2096-01-01T00:00:00Z")
+        self.assertEqual("2096-10-02T07:06:40.000+00:00", row["At"])
+        rows = self.shown("event", "list", "--limit", "2")
+        self.assertEqual([job["uuid"], other["uuid"]], [row["Job"] for row in rows])
+
+    def test_a_time_without_a_zone(self):
+        self.assertIn(
+            "since: give a time with its zone",
+            self.refused("event", "list", "--since", "2096-01-01"),
+        )
+
+
+class TestHosts(CommandCase):
+    """Hosts themselves need Placement: see the functional and the cloud tests."""
+
+    def test_not_for_members(self):
+        for words in (["list"], ["show", "host1"]):
+            self.assertIn("(HTTP 403)", self.refused("host", *words))
+
+    def test_placement_is_down(self):
+        self.assertIn("does not answer", self.refused("host", "list", by="admin:admin"))

@@ -1,0 +1,247 @@
+"""`openstack twotier job create` against the real API."""
+
+import base64
+import pathlib
+import types
+
+import fixtures
+from openstack.exceptions import DuplicateResource
+
+from nova_twotier.client import progress, userdata
+from nova_twotier.client.commands import create
+from nova_twotier.manager.db import models
+from tests.unit.client.case import CommandCase
+from tests.unit.client.test_trace import LINE
+from tests.unit.manager.api.case import OTHER
+
+
+class CreateCase(CommandCase):
+    def create(self, *options):
+        return self.shown("job", "create", *options)
+
+    def kept(self, job):
+        return self.store.find(job["uuid"])
+
+    def user_data(self, job):
+        return base64.b64decode(self.store.user_data(self.kept(job).number))
+
+    def file(self, content, name="job.sh"):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / name
+        path.write_text(content)
+        return str(path)
+
+    def all(self):
+        return list(self.api.jobs())
+
+
+class TestOptions(CreateCase):
+    def test_only_a_size(self):
+        job = self.create("--size", "3")
+        self.assertEqual(
+            (3, [1.0] * 3, "", "queued"),
+            tuple(job[name] for name in ("size", "cpu", "name", "state")),
+        )
+        self.assertEqual(job, self.shown("job", "show", job["uuid"]))
+
+    def test_all_of_them(self):
+        job = self.create(
+            *("--size", "2", "--name", "solver", "--cpu", "0.9,0.4", "--bandwidth", "100"),
+            *("--estimate", "90m", "--walltime", "2:00:00", "--flavor", "slot", "--image", OTHER),
+            *("--network", OTHER, "--key-name", "mine", "--preemption", "suspend"),
+            *("--checkpoint", "--retries", "2", "--keep-servers", "--held", "--pool", "default"),
+        )
+        expected = {
+            "size": 2,
+            "name": "solver",
+            "cpu": [0.9, 0.4],
+            "bandwidth": 100,
+            "estimate": 5400,
+            "walltime": 7200,
+            "flavor": "slot",
+            "image": OTHER,
+            "networks": [OTHER],
+            "key_name": "mine",
+            "preemption": "suspend",
+            "checkpoint": True,
+            "retries": 2,
+            "keep_servers": True,
+            "held": True,
+            "pool": "default",
+            "has_user_data": False,
+        }
+        self.assertEqual(expected, {name: job[name] for name in expected})
+
+    def test_no_networks(self):
+        for word in ("none", "auto"):
+            self.assertEqual(word, self.create("--size", "1", "--network", word)["networks"])
+        error = self.refused(
+            "job", "create", "--size", "1", "--network", OTHER, "--network", "none"
+        )
+        self.assertEqual("--network none stands alone", error)
+
+    def test_a_script(self):
+        script = "#!/bin/sh\nmpirun solve\n"
+        job = self.create("--size", "1", "--script", self.file(script))
+        self.assertEqual(userdata.of_script(script.encode()), self.user_data(job))
+
+    def test_user_data(self):
+        job = self.create("--size", "1", "--user-data", self.file("#cloud-config\n"))
+        self.assertEqual(b"#cloud-config\n", self.user_data(job))
+
+    def test_words_are_those_of_the_api(self):
+        self.assertEqual({str(way) for way in models.Preemption}, set(create.PREEMPTIONS))
+
+
+class TestMistakes(CreateCase):
+    """One line says what is wrong, and nothing is submitted."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(lambda: self.assertEqual([], self.all()))
+
+    def misused(self, words, *options):
+        """argparse's own exit code is 2, its message is behind the usage."""
+        code, _out, error = self.openstack("job", "create", *options)
+        self.assertEqual(2, code)
+        self.assertIn(words, error.splitlines()[-1])
+
+    def test_options(self):
+        size = ("--size", "1")
+        self.misused("one of the arguments --size --from-swf is required")
+        self.misused("'0' is not a whole number of at least 1", "--size", "0")
+        self.misused("'much': give numbers 0 to 1", *size, "--cpu", "much")
+        self.misused("'1:30' is not a time: give seconds", *size, "--walltime", "1:30")
+        self.misused("invalid choice: 'kill'", *size, "--preemption", "kill")
+        self.misused("not allowed with", *size, "--script", "a", "--user-data", "b")
+        self.misused("not allowed with", *size, "--from-swf", "site.swf")
+
+    def test_what_the_api_refuses(self):
+        error = self.refused("job", "create", "--size", "2", "--cpu", "0.5,0.5,0.5")
+        self.assertEqual(
+            "cpu: give 2 values, one for each process, or one number for all (HTTP 400)", error
+        )
+        error = self.refused("job", "create", "--size", "1", "--image", "cirros")
+        self.assertEqual("image: give a uuid (HTTP 400)", error)
+
+    def test_files(self):
+        for option in ("--script", "--user-data"):
+            error = self.refused("job", "create", "--size", "1", option, "/nowhere")
+            self.assertEqual("/nowhere: No such file or directory", error)
+        error = self.refused("job", "create", "--size", "1", "--script", self.file("echo\n"))
+        self.assertEqual("a script begins with a line such as #!/bin/sh", error)
+
+
+class TestNames(CreateCase):
+    """Names of what other services have."""
+
+    def setUp(self):
+        super().setUp()
+        self.services = {"compute", "image", "network"}
+        self.sdk.compute = types.SimpleNamespace(find_flavor=self.finder("name"))
+        self.sdk.image = types.SimpleNamespace(find_image=self.finder("id"))
+        self.sdk.network = types.SimpleNamespace(find_network=self.finder("id"))
+
+    @staticmethod
+    def finder(attribute):
+        def find(name, ignore_missing):
+            assert ignore_missing
+            if name == "twice":
+                raise DuplicateResource("More than one")
+            found = {"name": "slot", "id": OTHER}[attribute]
+            return None if name == "none" else types.SimpleNamespace(**{attribute: found})
+
+        return find
+
+    def test_they_become_what_the_api_takes(self):
+        job = self.create("--size", "1", "--flavor", "7", "--image", "cirros", "--network", "lan")
+        self.assertEqual(("slot", OTHER, [OTHER]), (job["flavor"], job["image"], job["networks"]))
+
+    def test_mistakes(self):
+        for option, kind, name in (
+            ("--flavor", "flavor", "none"),
+            ("--image", "image", "none"),
+        ):
+            self.assertEqual(
+                f"there is no {kind} 'none' for you; see openstack {kind} list",
+                self.refused("job", "create", "--size", "1", option, name),
+            )
+        self.assertEqual(
+            "there is more than one network 'twice': give its id",
+            self.refused("job", "create", "--size", "1", "--network", "twice"),
+        )
+
+
+class TestWaiting(CreateCase):
+    def become(self, **values):
+        """What the manager does to the job while one waits for it."""
+
+        def act(_seconds):
+            [job] = self.all()
+            self.change(job, **values)
+
+        watch = progress.watch
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                "nova_twotier.client.progress.watch",
+                lambda api, uuid, show: watch(api, uuid, show, sleep=act),
+            )
+        )
+
+    def test_until_it_runs(self):
+        self.become(state=models.JobState.RUNNING, tier="fg")
+        job = self.create("--size", "1", "--name", "solver", "--wait")
+        self.assertEqual("running", job["state"])
+        self.assertEqual(
+            [
+                f"job solver ({job['uuid']}) is submitted",
+                "number 1 in the queue: waits; the manager has not decided about it yet",
+                "runs in the foreground",
+            ],
+            self.stderr.getvalue().splitlines(),
+        )
+
+    def test_a_job_that_fails(self):
+        self.become(state=models.JobState.FAILED, reason="no slots")
+        error = self.refused("job", "create", "--size", "1", "--wait")
+        [job] = self.all()
+        self.assertEqual(f"job {job['uuid']} is failed: no slots", error)
+
+
+class TestTraces(CreateCase):
+    def trace(self, *records):
+        return self.file("".join(LINE.format(*record) for record in records), "site.swf")
+
+    def test_every_job(self):
+        path = self.trace((1, 50, 30, 4, 4, 3600), (2, 10, 20, 1, 1, -1), (3, 20, 5, 0, 0, 9))
+        done = self.create("--from-swf", path, "--preemption", "requeue")
+        self.assertEqual({"trace": path, "jobs": 2, "processes": 5, "left_out": 1}, done)
+        shown = [(job["name"], job["size"], job["preemption"]) for job in self.all()]
+        self.assertEqual([("site-2", 1, "requeue"), ("site-1", 4, "requeue")], shown)
+        self.assertIn(b"#cloud-config", self.user_data(self.all()[0]))
+
+    def test_options_hold_for_all(self):
+        path = self.trace((1, 50, 30, 4, 4, 3600), (2, 10, 20, 1, 1, -1))
+        self.create("--from-swf", path, "--name", "night", "--script", self.file("#!/bin/sh\n"))
+        self.assertEqual(["night-2", "night-1"], [job["name"] for job in self.all()])
+        self.assertEqual(userdata.of_script(b"#!/bin/sh\n"), self.user_data(self.all()[0]))
+
+    def test_nothing_is_submitted_if_a_line_is_wrong(self):
+        path = self.trace((1, 50, 30, 4, 4, 3600), (2, "soon", 20, 1, 1, -1))
+        error = self.refused("job", "create", "--from-swf", path)
+        self.assertEqual(f"{path}:2: field 2 (submit) is 'soon'; it must be a number", error)
+        self.assertEqual([], self.all())
+
+    def test_nor_with_wait(self):
+        error = self.refused("job", "create", "--from-swf", self.trace(), "--wait")
+        self.assertEqual("--wait is for one job, not for a trace: see job list", error)
+
+
+class TestQuota(CreateCase):
+    OPTIONS = "max_jobs_per_project = 1"
+
+    def test_how_far_it_came(self):
+        path = self.file("".join(LINE.format(n, n, 5, 1, 1, 9) for n in (1, 2)), "site.swf")
+        error = self.refused("job", "create", "--from-swf", path)
+        self.assertTrue(error.startswith("site-2: "), error)
+        self.assertTrue(error.endswith("; 1 of 2 jobs are submitted"), error)
+        self.assertEqual(1, len(self.all()))

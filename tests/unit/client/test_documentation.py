@@ -1,0 +1,53 @@
+"""The commands of README.md and doc/tenant.md do what they should, in their order."""
+
+import os
+import pathlib
+import re
+import shlex
+
+import fixtures
+
+from nova_twotier.manager.db.models import JobState
+from tests.unit.client.case import CommandCase, commands
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+
+class TestDocumentation(CommandCase):
+    def setUp(self):
+        super().setUp()
+        before = pathlib.Path.cwd()
+        os.chdir(self.useFixture(fixtures.TempDir()).path)
+        self.addCleanup(os.chdir, before)
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", self.start))
+
+    def start(self, api, uuid, show):
+        """Jobs that are waited for start at once."""
+        self.change({"uuid": uuid}, state=JobState.RUNNING, tier="fg")
+
+    def run_commands(self, page):
+        text = (ROOT / page).read_text()
+        for name, content in re.findall(r"^cat > (\S+) <<'END'\n(.*?)^END$", text, re.M | re.S):
+            pathlib.Path(name).write_text(content)
+        lines = re.findall(r"^openstack twotier .*", text, re.MULTILINE)
+        for line in lines:
+            words = shlex.split(line, comments=True)[2:]
+            code, _out, error = self.openstack(*words, by="admin:admin")
+            self.assertEqual(0, code, f"{line}: {error}")
+        return len(lines)
+
+    def test_readme(self):
+        self.assertGreater(self.run_commands("README.md"), 5)
+
+    def test_tenant(self):
+        self.assertGreater(self.run_commands("doc/tenant.md"), 10)
+        [batch] = self.api_of("admin:admin").jobs(name="batch")
+        self.assertTrue(self.api_of("admin:admin").job(batch["uuid"])["has_user_data"])
+
+    def test_every_option_is_told(self):
+        command, name, _rest = commands().find_command(["twotier", "job", "create"])
+        help_text = command(None, None).get_parser(name).format_help()
+        told = set(re.findall(r"--[\w-]+", (ROOT / "doc/tenant.md").read_text()))
+        # All but those of cliff, for the output.
+        ours = help_text.partition("output formatters")[0] + help_text.partition("what it needs")[2]
+        self.assertEqual(set(), set(re.findall(r"^ +(--[\w-]+)", ours, re.MULTILINE)) - told)

@@ -1,0 +1,37 @@
+"""Durations as people write them."""
+
+import testtools
+
+from nova_twotier.client.durations import clock, seconds
+
+
+class TestSeconds(testtools.TestCase):
+    def test_forms(self):
+        for text, expected in (
+            ("90", 90),
+            ("0.5", 0.5),
+            ("0", 0),
+            ("45s", 45),
+            ("90m", 5400),
+            ("2h", 7200),
+            ("1.5h", 5400),
+            (" 2D ", 172800),
+            ("1h30m", 5400),
+            ("1d2h3m4s", 93784),
+            ("1:30:00", 5400),
+            ("0:00:05", 5),
+            ("100:00:00", 360000),
+            ("1-12:00:00", 129600),
+        ):
+            self.assertEqual(expected, seconds(text), text)
+
+    def test_what_is_none(self):
+        # 1:30 could be minutes or hours.
+        for text in ("", "1:30", "m", "-5", "1h 30m", "30m1h", "1:60:00", "nan", "inf", "1e3", "½"):
+            error = self.assertRaises(ValueError, seconds, text)
+            self.assertIn("is not a time: give seconds, or a time such as 90m", str(error))
+
+
+class TestClock(testtools.TestCase):
+    def test_hours_minutes_seconds(self):
+        self.assertEqual(["0:00:00", "1:02:03"], [clock(0.9), clock(3723)])

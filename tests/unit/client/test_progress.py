@@ -1,0 +1,108 @@
+"""Waiting for a job: what is shown, and when it ends."""
+
+import functools
+import io
+
+import fixtures
+import testtools
+
+from nova_twotier.client import progress
+from nova_twotier.client.rest import ApiError
+from nova_twotier.manager.db.models import JobState
+from tests.unit.client.case import ClientCase
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class TestDisplay(testtools.TestCase):
+    def show(self, stream, *texts):
+        times = iter(range(100))
+        with progress.Display(stream, now=lambda: next(times)) as display:
+            for text in texts:
+                display.show(text)
+        return stream.getvalue()
+
+    def test_a_line_for_each_change(self):
+        self.assertEqual("a\nb\na\n", self.show(io.StringIO(), "a", "a", "b", "b", "a"))
+
+    def test_one_line_on_a_terminal(self):
+        shown = self.show(Terminal(), "waits", "runs")
+        self.assertEqual("\r\x1b[K0:00:01 waits\r\x1b[K0:00:02 runs\n", shown)
+
+    def test_a_line_of_a_terminal_is_not_wrapped(self):
+        self.useFixture(fixtures.EnvironmentVariable("COLUMNS", "20"))
+        self.assertEqual(
+            "\r\x1b[K0:00:01 a long text\n", self.show(Terminal(), "a long text, too long")
+        )
+
+    def test_nothing_shown(self):
+        self.assertEqual("", self.show(Terminal()))
+
+
+class TestWatching(ClientCase):
+    def setUp(self):
+        super().setUp()
+        self.shown = []
+        self.pauses = []
+
+    def watch(self, job, *steps):
+        """The state at the end; each step is done in the pause between two looks."""
+        todo = iter(steps)
+
+        def sleep(seconds):
+            self.pauses.append(seconds)
+            next(todo)()
+
+        return progress.watch(self.api, job["uuid"], self.shown.append, sleep)
+
+    def test_until_it_runs(self):
+        job = self.api.submit({"size": 1})
+        state = self.watch(
+            job,
+            lambda: self.change(job, reason="needs 1 slot"),
+            lambda: self.change(job, state=JobState.STARTING),
+            lambda: self.change(job, state=JobState.RUNNING, tier="bg"),
+        )
+        self.assertEqual("running", state)
+        self.assertEqual(
+            [
+                "number 1 in the queue: waits; the manager has not decided about it yet",
+                "number 1 in the queue: needs 1 slot",
+                "its servers are being built",
+                "runs in the background",
+            ],
+            self.shown,
+        )
+        self.assertEqual([progress.INTERVAL] * 3, self.pauses)
+
+    def test_until_it_is_over(self):
+        for state in (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED):
+            job = self.api.submit({"size": 1})
+            end = functools.partial(self.change, job, state=state)
+            self.assertEqual(state, self.watch(job, end))
+
+    def test_an_api_that_is_away_for_a_while(self):
+        job = self.api.submit({"size": 1})
+        explain = self.api.explain
+        answers = iter([ApiError("it does not answer"), ApiError("nor now", 503), None])
+
+        def flaky(uuid):
+            error = next(answers)
+            if error:
+                raise error
+            return explain(uuid)
+
+        self.api.explain = flaky
+        self.change(job, state=JobState.RUNNING)
+        self.assertEqual("running", self.watch(job, lambda: None, lambda: None))
+        self.assertEqual(
+            ["it does not answer; trying again", "nor now; trying again", "runs"],
+            self.shown,
+        )
+
+    def test_a_job_that_is_gone(self):
+        error = self.assertRaises(ApiError, self.watch, {"uuid": "nonsense"})
+        self.assertEqual(404, error.status)

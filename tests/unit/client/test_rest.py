@@ -1,0 +1,231 @@
+"""The client of the REST API, against the real one."""
+
+import keystoneauth1.fixture
+import requests
+import requests_mock
+import testtools
+from keystoneauth1.identity import V3Password
+from keystoneauth1.session import Session
+from keystoneauth1.token_endpoint import Token
+
+from nova_twotier.client import rest
+from nova_twotier.client.rest import Api, ApiError
+from nova_twotier.manager.api.versions import NEWEST
+from nova_twotier.manager.db import models
+from tests.unit.client.case import URL, ClientCase
+from tests.unit.manager.api.case import OTHER
+
+KEYSTONE = "http://keystone.test/v3"
+
+
+class TestJobs(ClientCase):
+    def test_life_of_a_job(self):
+        job = self.api.submit({"size": 2, "name": "solver", "estimate": None})
+        self.assertEqual((2, "solver", None), (job["size"], job["name"], job["estimate"]))
+        self.assertEqual(job, self.api.job(job["uuid"]))
+        self.assertTrue(self.api.hold(job["uuid"])["held"])
+        self.assertFalse(self.api.release(job["uuid"])["held"])
+        self.assertEqual(1, self.api.explain(job["uuid"])["position"])
+        self.assertEqual("complete", self.api.complete(job["uuid"])["asked_to"])
+        self.assertEqual("cancel", self.api.cancel(job["uuid"])["asked_to"])
+
+    def test_it_speaks_the_newest_version(self):
+        self.assertEqual(NEWEST, rest.MICROVERSION)
+
+    def test_states_that_are_the_end(self):
+        self.assertEqual(set(models.OVER), set(rest.OVER))
+
+
+class TestPages(ClientCase):
+    OPTIONS = "max_limit = 2"
+
+    def setUp(self):
+        super().setUp()
+        for name in "abcde":
+            self.api.submit({"size": 1, "name": name})
+
+    def names(self, **query):
+        self.wire.asked.clear()
+        return [job["name"] for job in self.api.jobs(**query)]
+
+    def test_all_of_them(self):
+        self.assertEqual(list("abcde"), self.names())
+        self.assertEqual(3, len(self.wire.asked))
+
+    def test_no_more_than_asked_for(self):
+        self.assertEqual(list("abc"), self.names(limit=3))
+        self.assertEqual(2, len(self.wire.asked))
+        self.assertEqual([], self.names(limit=0))
+
+    def test_filters_hold_on_every_page(self):
+        for _ in range(3):
+            self.api.submit({"size": 1, "name": "ä&b c"})
+        self.assertEqual(["ä&b c"] * 3, self.names(name="ä&b c"))
+        self.assertEqual([], self.names(state="running"))
+
+    def test_events(self):
+        self.assertEqual(["submitted"] * 5, [event["kind"] for event in self.api.events()])
+        [event] = self.api.events(limit=1)
+        self.assertEqual(1, len(list(self.api.events(job=event["job"]))))
+
+
+class TestFinding(ClientCase):
+    def submit_named(self, *names):
+        return [self.api.submit({"size": 1, "name": name})["uuid"] for name in names]
+
+    def test_by_uuid_and_by_name(self):
+        [uuid] = self.submit_named("solver")
+        self.assertEqual(uuid, self.api.find("solver")["uuid"])
+        self.assertEqual(uuid, self.api.find(uuid)["uuid"])
+
+    def test_of_several_the_one_that_is_not_over(self):
+        old, new = self.submit_named("nightly", "nightly")
+        self.change({"uuid": old}, state=models.JobState.FINISHED)
+        self.assertEqual(new, self.api.find("nightly")["uuid"])
+
+    def test_a_name_of_several(self):
+        uuids = self.submit_named("a", "a")
+        error = self.assertRaises(ApiError, self.api.find, "a")
+        self.assertEqual(
+            f"2 jobs are called 'a': give the uuid of one, {', '.join(uuids)}", str(error)
+        )
+
+    def test_a_name_of_many(self):
+        self.submit_named(*"aaaaaa")
+        error = self.assertRaises(ApiError, self.api.find, "a")
+        self.assertTrue(str(error).endswith(", ..."), error)
+
+    def test_none(self):
+        error = self.assertRaises(ApiError, self.api.find, "solver")
+        self.assertEqual("there is no job 'solver' in your project", str(error))
+        error = self.assertRaises(ApiError, self.api.find, OTHER)
+        self.assertEqual("there is no such job in your project (HTTP 404)", str(error))
+
+
+class TestQueueAndHosts(ClientCase):
+    def test_queue(self):
+        self.assertEqual("active", self.api.queue()["mode"])
+        manager = self.api_of("carol:ops:admin")
+        self.assertEqual("paused", manager.change_queue({"mode": "paused"})["mode"])
+        self.assertEqual("paused", self.api.queue(all_projects=None)["mode"])
+
+
+class TestRefusals(ClientCase):
+    """What the API says is what the user reads, in one line."""
+
+    def refusal(self, method, *arguments, **options):
+        error = self.assertRaises(ApiError, method, *arguments, **options)
+        self.assertNotIn("\n", str(error))
+        return error
+
+    def test_a_wrong_request(self):
+        error = self.refusal(self.api.submit, {"size": 0, "cpu": 2, "colour": "red"})
+        self.assertEqual(400, error.status)
+        self.assertIn("size: give at least 1", str(error))
+        self.assertIn("'colour' is not known", str(error))
+        self.assertTrue(str(error).endswith("(HTTP 400)"), error)
+
+    def test_no_token(self):
+        error = self.refusal(self.api_of("?").queue)
+        self.assertEqual("send the header X-Auth-Token: user:project (HTTP 401)", str(error))
+
+    def test_no_right(self):
+        error = self.refusal(self.api.change_queue, {"mode": "paused"})
+        self.assertIn("the policy twotier:queue:update does not let you", str(error))
+        self.assertEqual(403, error.status)
+
+    def test_a_job_that_is_over(self):
+        job = self.api.submit({"size": 1})
+        self.change(job, state=models.JobState.FAILED)
+        error = self.refusal(self.api.cancel, job["uuid"])
+        self.assertEqual("the job is failed: nothing can be asked of it (HTTP 409)", str(error))
+
+    def test_a_service_behind_it_is_down(self):
+        error = self.refusal(self.api_of("admin:admin").hosts)
+        self.assertEqual(
+            "the ledger in Placement does not answer; try again later (HTTP 503)", str(error)
+        )
+        self.assertTrue(error.passing)
+
+    def test_its_own_mistake_has_an_id_for_the_operator(self):
+        def fail():
+            raise RuntimeError
+
+        self.store.jobs = lambda **_query: fail()
+        error = self.refusal(lambda: list(self.api.jobs()))
+        self.assertIn("tell the operator its request id (HTTP 500, req-", str(error))
+        self.assertFalse(error.passing)
+
+
+class TestNotTheApi(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.mocked = requests_mock.Adapter()
+        transport = requests.Session()
+        transport.mount(URL, self.mocked)
+        self.api = Api(Session(auth=Token(URL, "alice:demo"), session=transport))
+
+    def refusal(self):
+        return str(self.assertRaises(ApiError, self.api.queue))
+
+    def test_somebody_else_answers(self):
+        expected = f"{URL} answered HTTP {{}}, not as the twotier API does: is this its URL?"
+        for status, answer in (
+            (404, {"json": {"itemNotFound": {"message": "no"}}}),
+            (502, {"text": "<html>"}),
+            (200, {"text": "<html>"}),
+            (200, {"json": [1]}),
+            (400, {"json": {"errors": []}}),
+            (400, {"json": {"errors": "none"}}),
+        ):
+            self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=status, **answer)
+            self.assertEqual(expected.format(status), self.refusal())
+
+    def test_nobody_answers(self):
+        self.mocked.register_uri("GET", f"{URL}/v1/queue", exc=requests.ConnectionError("refused"))
+        self.assertEqual(
+            f"Unable to establish connection to {URL}/v1/queue: refused: "
+            "is the twotier API up, and this its URL?",
+            self.refusal(),
+        )
+
+
+class TestCatalog(ClientCase):
+    """The endpoint of Keystone's catalog; that Keystone is not real."""
+
+    def api_with(self, *services):
+        token = keystoneauth1.fixture.V3Token()
+        token.set_project_scope()
+        for service in services:
+            token.add_service(service).add_standard_endpoints(public=URL, region="RegionOne")
+        keystone = requests_mock.Adapter()
+        keystone.register_uri(
+            "POST",
+            f"{KEYSTONE}/auth/tokens",
+            json=token,
+            headers={"X-Subject-Token": "bob:demo"},
+        )
+        transport = requests.Session()
+        transport.mount(KEYSTONE, keystone)
+        transport.mount(URL, self.wire)
+        auth = V3Password(
+            KEYSTONE,
+            username="bob",
+            password="x",
+            user_domain_id="default",
+            project_name="demo",
+            project_domain_id="default",
+        )
+        return Api(Session(auth=auth, session=transport), interface="public")
+
+    def test_the_endpoint_of_the_service_type(self):
+        job = self.api_with("compute", "twotier").submit({"size": 1})
+        self.assertEqual("bob", job["user_id"])
+
+    def test_no_such_service(self):
+        error = self.assertRaises(ApiError, self.api_with("compute").queue)
+        self.assertEqual(
+            "the cloud's catalog has no service of type twotier: "
+            "ask your operator, or give --os-twotier-endpoint",
+            str(error),
+        )

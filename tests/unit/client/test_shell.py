@@ -1,0 +1,60 @@
+"""`openstack twotier ...` as a process of its own, against the API on a loopback port."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+from wsgiref import simple_server
+
+from tests.unit.manager.api.case import ApiCase
+
+OPENSTACK = pathlib.Path(sys.executable).with_name("openstack")
+
+
+class Quiet(simple_server.WSGIRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class TestOpenStackClient(ApiCase):
+    def setUp(self):
+        super().setUp()
+        server = simple_server.make_server("127.0.0.1", 0, self.application, handler_class=Quiet)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+        self.url = f"http://127.0.0.1:{server.server_port}"
+
+    def openstack(self, *words, **environ):
+        others = {name: value for name, value in os.environ.items() if name[:3] != "OS_"}
+        return subprocess.run(
+            [OPENSTACK, *words],
+            env={**others, "HOME": str(self.directory), **environ},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def test_without_keystone(self):
+        ran = self.openstack(
+            *("--os-auth-type", "none", "--os-endpoint", self.url),
+            *("twotier", "job", "create", "--size", "2", "--name", "first", "-f", "json"),
+        )
+        self.assertEqual((0, ""), (ran.returncode, ran.stderr))
+        job = json.loads(ran.stdout)
+        self.assertEqual(("first", "queued"), (job["name"], job["state"]))
+        self.assertEqual(2, self.store.find(job["uuid"]).size)
+
+    def test_an_endpoint_of_its_own(self):
+        self.submit(by="alice:demo", name="first")
+        ran = self.openstack(
+            *("twotier", "job", "cancel", "first", "second", "-f", "value", "-c", "Asked To"),
+            OS_AUTH_TYPE="admin_token",
+            OS_TOKEN="alice:demo",
+            OS_ENDPOINT="http://127.0.0.1:9/",
+            OS_TWOTIER_ENDPOINT=self.url,
+        )
+        self.assertEqual((1, "cancel\n"), (ran.returncode, ran.stdout))
+        self.assertEqual("second: there is no job 'second' in your project\n", ran.stderr)

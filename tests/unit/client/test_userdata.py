@@ -1,0 +1,107 @@
+"""The user data of a batch script; what runs it in the guest is run here."""
+
+import base64
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import fixtures
+import testtools
+import yaml
+
+from nova_twotier.client import userdata
+
+
+class TestScript(testtools.TestCase):
+    def test_cloud_config(self):
+        script = "#!/bin/sh\necho é\n".encode()
+        text = userdata.of_script(script).decode()
+        self.assertTrue(text.startswith("#cloud-config\n"))
+        written = yaml.safe_load(text)
+        self.assertEqual(["write_files"], list(written))
+        files = {file["path"]: file for file in written["write_files"]}
+        self.assertEqual(
+            {
+                "/var/lib/nova-twotier/script",
+                "/var/lib/cloud/scripts/per-boot/nova-twotier",
+            },
+            set(files),
+        )
+        for file in files.values():
+            self.assertEqual(("0755", "b64"), (file["permissions"], file["encoding"]))
+        content = files["/var/lib/nova-twotier/script"]["content"]
+        self.assertEqual(script, base64.b64decode(content))
+        self.assertEqual(written, json.loads(text.partition("\n")[2]))
+
+    def test_what_runs_it_must_be_said(self):
+        for script in (b"", b"echo hello\n", b"\n#!/bin/sh\n"):
+            error = self.assertRaises(ValueError, userdata.of_script, script)
+            self.assertEqual("a script begins with a line such as #!/bin/sh", str(error))
+
+
+class TestFiles(testtools.TestCase):
+    def test_a_file_that_is_not_there(self):
+        error = self.assertRaises(ValueError, userdata.read, "/nowhere/job.sh")
+        self.assertEqual("/nowhere/job.sh: No such file or directory", str(error))
+
+
+class TestRunner(testtools.TestCase):
+    """Boots of a server: each runs what cloud-init would run."""
+
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.bin = self.directory / "bin"
+        self.bin.mkdir()
+        self.write(self.bin / "poweroff", "echo off >> log")
+        self.runner = self.directory / "runner"
+        self.runner.write_text(userdata.RUNNER.format(directory=self.directory))
+
+    def write(self, path, *lines):
+        path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+        path.chmod(0o755)
+
+    def start(self):
+        environ = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        return subprocess.Popen(["/bin/sh", self.runner], env=environ, start_new_session=True)
+
+    def boot(self):
+        return self.start().wait(30)
+
+    def log(self):
+        path = self.directory / "log"
+        return path.read_text().split() if path.exists() else []
+
+    def test_the_server_is_powered_off_at_the_end(self):
+        self.write(self.directory / "script", "echo ran >> log", "exit 3")
+        self.boot()
+        self.assertEqual(["ran", "off"], self.log())
+
+    def test_a_script_that_has_ended_does_not_run_again(self):
+        self.write(self.directory / "script", "echo ran >> log")
+        self.boot()
+        self.boot()
+        self.assertEqual(["ran", "off", "off"], self.log())
+
+    def test_a_script_that_a_shutdown_ended_runs_again(self):
+        self.write(
+            self.directory / "script",
+            "[ -e saved ] && { echo again >> log; exit; }",
+            "trap 'touch saved; echo saved >> log; exit' TERM",
+            "echo ran >> log",
+            "while :; do sleep 0.05; done",
+        )
+        server = self.start()
+        deadline = time.monotonic() + 30
+        while not self.log():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        # As a shutdown does: to all processes.
+        os.killpg(server.pid, signal.SIGTERM)
+        self.assertEqual(143, server.wait(30))
+        self.assertEqual(["ran", "saved"], self.log())
+        self.boot()
+        self.assertEqual(["ran", "saved", "again", "off"], self.log())

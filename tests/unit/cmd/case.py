@@ -1,0 +1,30 @@
+"""Commands that work on the manager's database, run in this process."""
+
+import io
+import pathlib
+from contextlib import redirect_stderr, redirect_stdout
+
+import fixtures
+import testtools
+
+from nova_twotier.manager.db.store import Store
+
+
+class CommandCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.conf = self.directory / "nova-twotier.conf"
+        self.conf.write_text(f"[DEFAULT]\nstate_path = {self.directory}/state\n")
+        self.store = Store(f"sqlite:///{self.directory}/state/twotier.sqlite")
+        self.addCleanup(self.store.close)
+
+    def run_main(self, main, *args):
+        """Exit code, standard output, standard error."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                code = main(["--config-file", str(self.conf), *args])
+            except SystemExit as exit_:
+                code = exit_.code
+        return code, out.getvalue(), err.getvalue()

@@ -1,0 +1,259 @@
+"""`nova-twotier-status upgrade check`: the nova.conf that we ship passes, each mistake shows."""
+
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import textwrap
+from contextlib import redirect_stderr, redirect_stdout
+
+import fixtures
+import testtools
+from oslo_upgradecheck.upgradecheck import Code
+
+from nova_twotier import conf as conf_package
+from nova_twotier.cmd import status
+from nova_twotier.ledger.placement import PlacementUnavailable
+from nova_twotier.ledger.shape import Shape
+from nova_twotier.manager.checks import facts
+from nova_twotier.manager.checks.deployment import Facts
+
+SHIPPED = pathlib.Path(conf_package.__file__).parent / "nova.conf"
+SUCCESS, WARNING, FAILURE = Code
+FLAVOR = {"resources:CUSTOM_TWOTIER_SLOT": "1", "quota:cpu_shares": "1024"}
+
+
+def deployed(shapes=None, ratios=None, flavors=None):
+    shapes = {"a": Shape(8, 2), "b": Shape(8, 2)} if shapes is None else shapes
+    ratios = dict.fromkeys(shapes, 2.0) if ratios is None else ratios
+    return Facts(shapes, ratios, {"slot": FLAVOR, "m1": {}} if flavors is None else flavors)
+
+
+class StatusCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.access = self.write(
+            "access.conf",
+            """
+            [nova]
+            auth_type = none
+            endpoint_override = http://127.0.0.1:9/v2.1
+            [placement]
+            auth_type = none
+            endpoint_override = http://127.0.0.1:9
+            """,
+        )
+
+    def write(self, name, text):
+        path = self.directory / name
+        path.write_text(textwrap.dedent(text))
+        return str(path)
+
+    def main(self, *args):
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = status.main(list(args))
+        return code, out.getvalue(), err.getvalue()
+
+    def check(self, change="", found=None, nova_conf=str(SHIPPED)):
+        """Exit code, and code and details of each check, on the shipped file and a change."""
+        files = [nova_conf, self.access, self.write("change.conf", change)]
+        options = [option for path in files for option in ("--config-file", path)]
+        seen = found or deployed()
+        with fixtures.MonkeyPatch("nova_twotier.manager.checks.facts.gather", lambda *_: seen):
+            code, out, _err = self.main(*options, "upgrade", "check", "--json")
+        return code, {
+            check["check"]: (check["result"], check["details"])
+            for check in json.loads(out)["checks"]
+        }
+
+    def shows(self, name, code, words, change="", **others):
+        """One check has this result, and its details say these words; all others pass."""
+        exit_code, results = self.check(change, **others)
+        self.assertEqual(code, exit_code, results)
+        result, details = results.pop(name)
+        self.assertEqual(code, result)
+        self.assertIn(words, details)
+        self.assertEqual({SUCCESS}, {result for result, _details in results.values()}, results)
+
+
+class TestConfiguration(StatusCase):
+    def test_what_we_ship_passes(self):
+        code, results = self.check()
+        self.assertEqual(SUCCESS, code)
+        everything = [name for name, _check in (*status.CONFIGURATION, *status.DEPLOYMENT)]
+        self.assertEqual({*everything, "Nova and Placement"}, results.keys())
+        self.assertEqual({(SUCCESS, None)}, set(results.values()))
+
+    def test_available_filters(self):
+        """The lines of all files add up: here one is taken out of ours, or written otherwise."""
+        name = "Filters that can be loaded"
+        nova = "available_filters = nova.scheduler.filters.all_filters"
+        ours = "available_filters = nova_twotier.filters.all_filters"
+        for line, one_by_one in (
+            (nova, "available_filters = nova.scheduler.filters.compute_filter.ComputeFilter"),
+            (ours, "available_filters = nova_twotier.filters.tier_filter.TierFilter"),
+        ):
+            self.assertIn(line, SHIPPED.read_text())
+            without = self.write("nova.conf", SHIPPED.read_text().replace(line, ""))
+            self.shows(name, FAILURE, f"lacks {line}: add it", nova_conf=without)
+            named = self.write("nova.conf", SHIPPED.read_text().replace(line, one_by_one))
+            self.assertEqual(SUCCESS, self.check(nova_conf=named)[0])
+
+    def test_enabled_filters(self):
+        for names, code, words in (
+            ("ComputeFilter", FAILURE, "lacks TierFilter"),
+            ("TierFilter,ComputeFilter,BackgroundThresholdFilter", WARNING, "ComputeFilter"),
+            ("ComputeFilter,TierFilter", WARNING, "BackgroundThresholdFilter after TierFilter"),
+            (
+                "ComputeFilter,BackgroundThresholdFilter,TierFilter",
+                WARNING,
+                "BackgroundThresholdFilter after TierFilter",
+            ),
+        ):
+            change = f"[filter_scheduler]\nenabled_filters = {names}\n"
+            self.shows("Filters and their order", code, words, change)
+
+    def test_weighers(self):
+        soft = "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher"
+        ours = "nova_twotier.weighers.all_weighers"
+        for change, code, words in (
+            (f"weight_classes = {ours}", FAILURE, f"lacks {soft}"),
+            (f"weight_classes = {soft}", WARNING, f"lacks {ours}"),
+            ("soft_affinity_weight_multiplier = 1.0", WARNING, "set it to 0"),
+        ):
+            self.shows("Weighers", code, words, f"[filter_scheduler]\n{change}\n")
+        all_of_nova = f"weight_classes = {ours},nova.scheduler.weights.all_weighers"
+        self.assertEqual(SUCCESS, self.check(f"[filter_scheduler]\n{all_of_nova}\n")[0])
+
+    def test_single_options(self):
+        for name, change, words in (
+            ("One attempt for a gang", "[scheduler]\nmax_attempts = 3", "set it to 1"),
+            (
+                "The best host wins",
+                "[filter_scheduler]\nhost_subset_size = 2",
+                "set host_subset_size to 1;",
+            ),
+            (
+                "The best host wins",
+                "[filter_scheduler]\nshuffle_best_same_weighed_hosts = true",
+                "shuffle_best_same_weighed_hosts to false",
+            ),
+            (
+                "Preempted jobs and quota",
+                "[quota]\ncount_usage_from_placement = false",
+                "[quota]count_usage_from_placement to true",
+            ),
+            (
+                "Preempted jobs and slots",
+                "[DEFAULT]\nshelved_offload_time = -1",
+                "shelved_offload_time is -1: set it to 0",
+            ),
+        ):
+            self.shows(name, WARNING, words, f"{change}\n")
+
+    def test_quota_by_unified_limits(self):
+        change = """\
+            [quota]
+            driver = nova.quota.UnifiedLimitsDriver
+            count_usage_from_placement = false
+            server_groups = 10
+            """
+        code, results = self.check(change)
+        self.assertEqual(SUCCESS, code)
+        self.assertIn("in Keystone", results["Quota of server groups"][1])
+
+
+class TestDeployment(StatusCase):
+    def test_no_two_tier_host(self):
+        self.shows("Two-tier hosts", FAILURE, "twotier:slots", found=deployed(shapes={}))
+
+    def test_placement_results(self):
+        change = "[scheduler]\nmax_placement_results = 3\n"
+        name = "Limit of allocation candidates"
+        self.shows(name, FAILURE, "2 two-tier hosts need at least 4", change)
+
+    def test_cpu_ratio(self):
+        tight = deployed(shapes={"a": Shape(8, 2), "b": Shape(8, 3)})
+        self.shows("CPU allocation ratio", FAILURE, "tiers on b (2): set", found=tight)
+
+    def test_group_quota(self):
+        for change, words in (
+            ("server_group_members = 15", "server_group_members is 15: set it to 16 or more"),
+            ("server_groups = 31", "server_groups is 31: set it to 32 or more"),
+        ):
+            self.shows("Quota of server groups", WARNING, words, f"[quota]\n{change}\n")
+        enough = "[quota]\nserver_group_members = 16\nserver_groups = 32\n"
+        self.assertEqual(SUCCESS, self.check(enough)[0])
+
+    def test_flavors(self):
+        two = {"two": {**FLAVOR, "resources:CUSTOM_TWOTIER_SLOT": "2"}}
+        self.shows("Flavors", FAILURE, "no flavor asks", found=deployed(flavors={"m1": {}}))
+        self.shows("Flavors", FAILURE, "SLOT=1 in two", found=deployed(flavors=two))
+
+    def test_cpu_shares(self):
+        for shares, code, words in (
+            (None, WARNING, "quota:cpu_shares=1024 in slot"),
+            ("1", FAILURE, "slot (1)"),
+            ("10001", FAILURE, "slot (10001)"),
+            ("many", FAILURE, "slot (many)"),
+        ):
+            specs = {key: value for key, value in FLAVOR.items() if key != "quota:cpu_shares"}
+            specs |= {"quota:cpu_shares": shares} if shares else {}
+            found = deployed(flavors={"slot": specs})
+            self.shows("CPU weights of flavors", code, words, found=found)
+
+
+class TestMistakes(StatusCase):
+    def broken(self, gather):
+        options = ["--config-file", str(SHIPPED), "--config-file", self.access]
+        with fixtures.MonkeyPatch("nova_twotier.manager.checks.facts.gather", gather):
+            code, out, err = self.main(*options, "upgrade", "check", "--json")
+        self.assertEqual("", err)
+        results = {check["check"]: check for check in json.loads(out)["checks"]}
+        not_checked = {results[name]["details"] for name, _check in status.DEPLOYMENT}
+        self.assertEqual({"not checked: see Nova and Placement"}, not_checked)
+        self.assertEqual(FAILURE, code)
+        return results["Nova and Placement"]["details"]
+
+    def test_cloud_does_not_answer(self):
+        """Nothing listens at the discard port."""
+        self.assertIn("Placement does not answer", self.broken(facts.gather))
+
+    def test_errors_take_one_line(self):
+        def gather(*_):
+            raise PlacementUnavailable("no\nanswer")
+
+        self.assertEqual("no answer", self.broken(gather))
+
+    def test_no_access(self):
+        code, out, _err = self.main("--config-file", str(SHIPPED), "upgrade", "check")
+        self.assertEqual(FAILURE, code)
+        self.assertIn("[placement] has no auth_type", out)
+        self.assertNotIn("Traceback", out)
+
+    def test_wrong_value(self):
+        wrong = self.write("wrong.conf", "[scheduler]\nmax_attempts = often\n")
+        code, out, _err = self.main("--config-file", wrong, "upgrade", "check", "--json")
+        [result] = [each for each in json.loads(out)["checks"] if "gang" in each["check"]]
+        self.assertEqual((FAILURE, FAILURE), (code, result["result"]))
+        self.assertIn(wrong, result["details"])
+        self.assertNotIn("LocationInfo", result["details"])
+
+    def test_no_such_file(self):
+        code, out, err = self.main("--config-file", "/none.conf", "upgrade", "check")
+        self.assertEqual((255, ""), (code, out))
+        self.assertEqual("nova-twotier-status: no such configuration file: /none.conf\n", err)
+
+    def test_nova_need_not_be_installed(self):
+        program = (
+            "import sys; sys.modules['nova'] = None; "
+            "from nova_twotier.cmd import status; sys.exit(status.main(sys.argv[1:]))"
+        )
+        options = ["--config-file", str(SHIPPED), "upgrade", "check"]
+        done = subprocess.run(
+            [sys.executable, "-c", program, *options], capture_output=True, text=True, check=False
+        )
+        self.assertEqual((FAILURE, ""), (done.returncode, done.stderr))

@@ -1,0 +1,15 @@
+"""CPU utilisation as the ledger counts it."""
+
+import testtools
+
+from nova_twotier.core.ranking import is_hot
+from nova_twotier.ledger.claims import cpu_points
+
+
+class TestCpuPoints(testtools.TestCase):
+    def test_whole_percents(self):
+        self.assertEqual(list(range(101)), [cpu_points(number / 100) for number in range(101)])
+
+    def test_hot_by_points_is_hot(self):
+        for cpu in (0.955, 0.9599, 0.96, 0.9601, 0.995, 1.0):
+            self.assertEqual(is_hot(cpu), cpu_points(cpu) >= 96, cpu)

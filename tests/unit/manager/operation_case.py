@@ -1,0 +1,66 @@
+"""One look at an action: what it requests next, and when it is over. No cloud is asked."""
+
+import types
+from unittest import mock
+
+import testtools
+
+from nova_twotier.manager.db.models import ActionState
+from nova_twotier.manager.operations import OPERATIONS
+from nova_twotier.manager.operations.operation import Answer, Environment
+
+
+class OperationCase(testtools.TestCase):
+    """`calls` are the requests to Nova that a step asked for, in order.
+
+    `notes` are for the owners of the jobs, after an action failed.
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = mock.Mock()
+        self.placement = mock.Mock()
+        self.placement.get.return_value = {"allocations": {}}
+
+    def advance(self, record, one, look, now=100.0, **limits):
+        env = Environment(
+            cloud=self.cloud,
+            placement=self.placement,
+            attempts=3,
+            boot_grace=10.0,
+            close=mock.Mock(),
+            threshold=0.96,
+            now=now,
+            user_data={one.number: "dXNlcg=="}.get,
+            **limits,
+        )
+        step = OPERATIONS[record.kind].advance(record, {one.number: one}, look, env)
+        record.begun = {**{call.key: 0 for call in step.calls}, **record.begun}
+        for call in step.calls:
+            call.run()
+        if step.state is ActionState.FAILED:
+            record.reason = step.reason
+            self.notes = OPERATIONS[record.kind].undo(record, {one.number: one}, env)
+        return step
+
+    @property
+    def calls(self):
+        return [(call[0], *call[1]) for call in self.cloud.method_calls]
+
+    def assert_only_operators_read(self, secret, record, one):
+        self.assertIn(secret, record.reason)
+        [note] = self.notes
+        for text in (note.detail, one.reason):
+            self.assertNotIn(secret, text)
+        self.assertTrue(note.detail)
+
+    def finish(self, record, one, look, now=100.0, **limits):
+        """A step that ends the action well, and what it makes of the job: its notes."""
+        step = self.advance(record, one, look, now, **limits)
+        self.assertIs(ActionState.DONE, step.state)
+        env = types.SimpleNamespace(now=now)
+        return OPERATIONS[record.kind].close(record, {one.number: one}, env)
+
+    def answer(self, record, key, error=None, now=100.0):
+        final = error is None or not error.passing
+        OPERATIONS[record.kind].answered(record, Answer(key, error, final), now)

@@ -1,0 +1,238 @@
+"""One leader a pool, and what becomes of one that does not know that it was replaced."""
+
+import threading
+import types
+
+import fixtures
+import testtools
+from tooz import ToozError
+
+from nova_twotier.conf import ConfigError
+from nova_twotier.manager import election
+from nova_twotier.manager.db import terms
+from nova_twotier.manager.db.store import Store
+from nova_twotier.manager.election import Candidate, Led
+
+
+class ElectionTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.options = types.SimpleNamespace(backend_url=f"file://{directory}/new", lease=10)
+        self.store = Store(f"sqlite:///{directory}/twotier.sqlite")
+        self.addCleanup(self.store.close)
+
+    def candidate(self, name, pool="default"):
+        candidate = Candidate(self.options, self.store, pool, name)
+        self.addCleanup(candidate.close)
+        return candidate
+
+    def leads(self, candidate):
+        """Whether the database lets a candidate act."""
+        try:
+            with self.store.transaction() as session:
+                candidate.fence(session)
+                candidate.fence(session, lock=True)
+        except terms.Deposed:
+            return False
+        return True
+
+
+class TestCandidates(ElectionTestCase):
+    def test_one_leads_and_the_next_one_follows(self):
+        first, second = self.candidate("first"), self.candidate("second")
+        self.assertTrue(first.stand())
+        self.assertFalse(second.stand())
+        self.assertEqual("first", second.leader())
+        self.assertFalse(self.leads(second))
+        first.resign()
+        self.assertTrue(second.stand())
+        self.assertEqual("second", first.leader())
+        self.assertEqual([False, True], [self.leads(each) for each in (first, second)])
+        self.assertIn("second leads pool default, term 2", self.log.output)
+
+    def test_again_after_resigning(self):
+        candidate = self.candidate("only")
+        for _term in range(3):
+            self.assertTrue(candidate.stand())
+            self.assertTrue(self.leads(candidate))
+            candidate.resign()
+            candidate.resign()
+
+    def test_pools_have_leaders_of_their_own(self):
+        """Also where their names differ by case, or look like paths."""
+        for pool in ("default", "gpu", "GPU", "a.b"):
+            self.assertTrue(self.candidate("one", pool).stand(), pool)
+            self.assertFalse(self.candidate("two", pool).stand(), pool)
+
+    def test_of_many_at_once_one_leads(self):
+        candidates = [self.candidate(str(number)) for number in range(8)]
+        start = threading.Barrier(len(candidates))
+        leading = []
+
+        def stand(candidate):
+            start.wait()
+            if candidate.stand():
+                leading.append(candidate)
+
+        threads = [threading.Thread(target=stand, args=(each,)) for each in candidates]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        [leader] = leading
+        self.assertTrue(self.leads(leader))
+
+    def test_without_the_database_nobody_leads(self):
+        first, second = self.candidate("first"), self.candidate("second")
+        fails = fixtures.MockPatchObject(terms, "begin", side_effect=OSError("no database"))
+        with fails:
+            self.assertRaises(OSError, first.stand)
+        self.assertTrue(second.stand())
+
+
+class TestReplaced(ElectionTestCase):
+    """A leader whose lock is gone, as after a pause of its process or of the lock's service."""
+
+    def setUp(self):
+        super().setUp()
+        self.old, self.new = self.candidate("old"), self.candidate("new")
+        self.old.stand()
+
+    def replace(self):
+        terms.begin(self.store, "default", "new")
+
+    def test_may_not_begin(self):
+        self.replace()
+        with self.store.transaction() as session:
+            error = self.assertRaises(terms.Deposed, self.old.fence, session)
+        self.assertIn("pool default is led by new", str(error))
+
+    def test_may_not_end_what_it_began(self):
+        """It was paused between its first look and its commit."""
+        begun, replaced = threading.Event(), threading.Event()
+
+        def look():
+            with self.store.reading() as session:  # leaves the database to others meanwhile
+                self.old.fence(session)
+                session.rollback()
+                begun.set()
+                replaced.wait(10)
+                self.old.fence(session, lock=True)
+
+        def follow():
+            begun.wait(10)
+            self.replace()
+            replaced.set()
+
+        thread = threading.Thread(target=follow)
+        thread.start()
+        self.assertRaises(terms.Deposed, look)
+        thread.join()
+
+    def test_resigns_and_stands_again(self):
+        self.replace()
+        self.old.resign()
+        self.assertTrue(self.old.stand())
+        self.assertTrue(self.leads(self.old))
+
+
+class FakeCoordinator:
+    """One whose service fails when told to."""
+
+    def __init__(self):
+        self.fails = False
+        self.beats = threading.Event()
+        self.stopped = False
+
+    def get_lock(self, _name):
+        return types.SimpleNamespace(acquire=lambda blocking: self.answer(), release=self.answer)
+
+    def heartbeat(self):
+        self.beats.set()
+        return self.answer()
+
+    def stop(self):
+        self.stopped = True
+        self.answer()
+
+    def answer(self):
+        if self.fails:
+            raise ToozError("nobody answers")
+        return True
+
+
+class TestService(ElectionTestCase):
+    """What happens while the service that holds the locks does not answer."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = []
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.election.connect", self.connect))
+
+    def connect(self, _options, _name):
+        self.made.append(FakeCoordinator())
+        return self.made[-1]
+
+    def test_beats_while_it_leads(self):
+        self.options.lease = 0.03
+        candidate = self.candidate("only")
+        candidate.stand()
+        [coordinator] = self.made
+        self.assertTrue(coordinator.beats.wait(10))
+        coordinator.fails = True
+        for _beat in range(2):  # it goes on
+            coordinator.beats.clear()
+            self.assertTrue(coordinator.beats.wait(10))
+        coordinator.fails = False
+        candidate.resign()
+        self.assertIn("The lead of pool default is not renewed: nobody answers", self.log.output)
+
+    def test_connects_anew_after_trouble(self):
+        candidate = self.candidate("only")
+        candidate.stand()
+        self.made[0].fails = True
+        candidate.resign()
+        self.assertTrue(self.made[0].stopped)
+        self.assertIn("is not given back: nobody answers", self.log.output)
+        self.assertTrue(candidate.stand())
+        self.assertEqual(2, len(self.made))
+
+    def test_does_not_lead_while_it_does_not_answer(self):
+        candidate = self.candidate("only")
+        candidate.stand()
+        candidate.resign()
+        self.made[0].fails = True
+        self.assertRaises(ToozError, candidate.stand)
+        self.assertTrue(candidate.stand())
+
+
+class TestBackends(ElectionTestCase):
+    def test_unknown_ones_are_named_without_passwords(self):
+        for url in ("nope://me:secret@host/", "", "zookeeper://me:secret@host"):
+            self.options.backend_url = url
+            error = self.assertRaises(ConfigError, self.candidate("only").stand)
+            self.assertIn("[coordination]backend_url: tooz cannot use", str(error))
+            self.assertNotIn("secret", str(error))
+
+
+class TestAlone(ElectionTestCase):
+    def alone(self, *pools):
+        return election.alone(self.options, self.store, pools, "repair")
+
+    def test_keeps_managers_from_leading(self):
+        manager = self.candidate("manager", "gpu")
+        with self.alone("default", "gpu"):
+            self.assertFalse(manager.stand())
+        self.assertTrue(manager.stand())
+
+    def test_a_manager_keeps_it_out(self):
+        self.candidate("manager", "gpu").stand()
+        error = self.assertRaises(Led, self.alone("default", "gpu").__enter__)
+        self.assertEqual("pool gpu is led by manager; stop it first", str(error))
+        self.assertTrue(self.candidate("another").stand(), "the other pool is free again")
+
+    def test_without_a_database(self):
+        with election.alone(self.options, None, ["default"], "repair"):
+            self.assertFalse(self.candidate("manager").stand())

@@ -1,0 +1,105 @@
+"""What is left of a job that ends: nothing, or its servers without slots."""
+
+import dataclasses
+
+from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from tests.unit.manager.builders import action, job, seen, servers
+from tests.unit.manager.operation_case import OperationCase
+
+
+def end(one, then=JobState.FINISHED, reason="", **begun):
+    return action(ActionKind.END, one, {"then": then, "reason": reason, "at": 90.0}, **begun)
+
+
+class TestEnd(OperationCase):
+    def test_deletes_until_nothing_is_left(self):
+        one = job(state=JobState.ENDING, run_since=40.0)
+        gang = [servers(one)[0], servers(one, task="deleting")[1]]
+        record = end(one)
+        self.assertIsNone(self.advance(record, one, seen(gang)).state)
+        self.assertEqual([("delete", gang[0])], self.calls)
+        self.assertIsNone(self.advance(record, one, seen()).state)
+        self.assertIn(("delete_server_group", one), self.calls)
+        self.answer(record, "group")
+        self.finish(record, one, seen())
+        self.assertEqual((90.0, 50.0), (one.finished_at, one.ran(99.0)))
+
+    def test_a_delete_that_died_with_its_host_is_repeated(self):
+        one = job(state=JobState.ENDING)
+        gang = servers(one, task="deleting", hosts=("a", "b"))
+        self.advance(end(one), one, seen(gang, down="b"))
+        self.assertEqual([("delete", gang[1])], self.calls)
+
+    def test_whoever_begins_anew_has_lost_its_work(self):
+        one = job(state=JobState.ENDING, saved=True, run_before=7.0, run_since=40.0)
+        record = end(one, JobState.QUEUED, "restarts from the beginning: ...", group=1)
+        self.finish(record, one, seen())
+        self.assertEqual((JobState.QUEUED, 1), (one.state, one.requeues))
+        self.assertEqual((False, 0.0, None), (one.saved, one.ran(99.0), one.finished_at))
+
+    def test_its_trust_goes_with_it(self):
+        for then, lent in ((JobState.CANCELLED, True), (JobState.QUEUED, False)):
+            one = job(state=JobState.ENDING, trust_id="t1")
+            self.cloud.reset_mock()
+            self.advance(end(one, then), one, seen())
+            self.assertEqual(lent, ("delete_trust", one) in self.calls)
+
+
+class TestKeep(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(size=3, state=JobState.ENDING, keep_servers=True)
+
+    def gang(self, *statuses, locked=False):
+        return [
+            dataclasses.replace(
+                server,
+                status=status,
+                locked=locked,
+                host=None if status == "SHELVED_OFFLOADED" else "a",
+            )
+            for server, status in zip(servers(self.one), statuses, strict=True)
+        ]
+
+    def test_they_are_shelved(self):
+        """What cannot be is deleted: it would hold its slot."""
+        gang = self.gang("SHUTOFF", "ACTIVE", "ERROR")
+        self.advance(end(self.one), self.one, seen(gang))
+        self.assertEqual(
+            [("shelve", gang[0]), ("shelve", gang[1]), ("delete", gang[2])], self.calls
+        )
+
+    def test_then_they_are_their_owners(self):
+        gang = self.gang(*["SHELVED_OFFLOADED"] * 3, locked=True)
+        record = end(self.one)
+        self.advance(record, self.one, seen(gang))
+        self.assertEqual([("unlock", server) for server in gang], self.calls)
+        for server in gang:
+            self.answer(record, f"unlock {server.id}")
+        self.cloud.reset_mock()
+        self.finish(record, self.one, seen(gang))
+        self.assertEqual([], self.calls)
+
+    def test_not_when_it_begins_anew(self):
+        gang = self.gang("ACTIVE", "ACTIVE", "ERROR")
+        self.advance(end(self.one, JobState.QUEUED), self.one, seen(gang))
+        self.assertEqual([("delete", server) for server in gang], self.calls)
+
+    def test_what_is_on_its_way_is_not_deleted(self):
+        """Nova says SHELVED for a moment, before the server leaves its host."""
+        gang = [
+            dataclasses.replace(server, task=task)
+            for server, task in zip(
+                self.gang("SHELVED", "SHELVED", "SHELVED_OFFLOADED"),
+                ("shelving_offloading", None, "shelving_offloading"),
+                strict=True,
+            )
+        ]
+        step = self.advance(end(self.one), self.one, seen(gang))
+        self.assertEqual(([], None), (self.calls, step.state))
+
+    def test_what_does_not_shelve_is_given_up(self):
+        gang = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
+        step = self.advance(end(self.one, **{gang[0].id: 3}), self.one, seen(gang))
+        self.assertEqual(([("delete", gang[0])], None), (self.calls, step.state))
+        self.assertIsNot(ActionState.DONE, step.state)

@@ -1,0 +1,60 @@
+"""Held jobs and the engine: they wait, the others do not wait for them."""
+
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.manager.db.store import Store, open_actions
+from nova_twotier.manager.engine import Engine
+from tests.unit.manager import builders
+
+OPTIONS = builders.options(attempts=1, boot_grace=0.0, concurrency=1)
+
+
+class Decider(Engine):
+    """Decides upon two hosts of four slots each, with no cloud behind them."""
+
+    gangs = ()
+
+    def _observe(self):
+        return builders.seen(*self.gangs)
+
+    def _settle_ledger(self, work):
+        """There is no ledger."""
+
+
+class TestHeldJobs(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = Store("sqlite://")
+        self.addCleanup(self.store.close)
+        self.engine = Decider(OPTIONS, self.store, None, None, policies.get("fcfs"), lambda: 100.0)
+        self.addCleanup(self.engine.close)
+
+    def starts(self):
+        """Numbers of the jobs whose start is decided at the next look."""
+        self.engine.look()
+        with self.store.reading() as session:
+            return [action.job for action in open_actions(session)]
+
+    def test_starts_when_it_is_released(self):
+        job = self.store.submit(2, [0.5], at=1, held=True)
+        self.assertEqual([], self.starts())
+        self.assertEqual([], self.starts())
+        self.store.hold(job.number, False)
+        self.assertEqual([job.number], self.starts())
+
+    def test_those_behind_it_move_up(self):
+        with self.store.transaction() as session:
+            running = builders.job(size=1, number=1, started_at=0.0)
+            session.add(running)
+        self.engine.gangs = [builders.servers(running)]
+        first = self.store.submit(8, [0.5], at=2)
+        second = self.store.submit(2, [0.5], at=3)
+        self.assertEqual([], self.starts())
+        self.store.hold(first.number, True)
+        self.assertEqual([second.number], self.starts())
+
+    def test_its_reason_stands(self):
+        job = self.store.submit(2, [0.5], at=1, held=True)
+        self.engine.look()
+        self.assertEqual("held until it is released", self.store.job(job.number).reason)

@@ -1,0 +1,286 @@
+"""A look of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
+
+import threading
+from unittest import mock
+
+import fixtures
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Job, JobState, QueueMode
+from nova_twotier.manager.db.store import Store, open_actions
+from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.manager.engine import PAUSED, Engine, _abandon
+from tests.unit.manager import builders
+
+WAIT = 10
+
+
+class Looking(Engine):
+    """Sees what the test says, in a ledger that takes everything."""
+
+    seen = None
+
+    def _observe(self):
+        return self.seen
+
+    def _settle_ledger(self, work):
+        """There is no ledger."""
+
+
+class LookCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(self.store.close)
+        self.cloud, self.placement = mock.Mock(), mock.Mock()
+        self.placement.get.return_value = {"allocations": {}}
+        self.now = 100.0
+        self.woken = threading.Semaphore(0)
+        self.engine = self.make_engine()
+
+    def make_engine(self, policy="fcfs", **values):
+        engine = Looking(
+            builders.options(boot_grace=5.0),
+            self.store,
+            self.cloud,
+            self.placement,
+            policies.get(policy),
+            lambda: self.now,
+            wake=self.woken.release,
+            **values,
+        )
+        self.addCleanup(engine.close)
+        return engine
+
+    def look(self, *gangs, **options):
+        self.engine.seen = builders.seen(*gangs, at=self.now, **options)
+        return self.engine.look()
+
+    def answered(self, count=1):
+        for _request in range(count):
+            self.assertTrue(self.woken.acquire(timeout=WAIT))
+
+    def running(self, **values):
+        job = builders.job(state=JobState.RUNNING, run_since=self.now, **values)
+        with self.store.transaction() as session:
+            session.add(job)
+        return job
+
+    def opened(self):
+        with self.store.reading() as session:
+            return [(action.kind, action.job) for action in open_actions(session)]
+
+    def kinds(self, job):
+        return [event.kind for event in self.store.events(job.number)]
+
+
+class TestRequests(LookCase):
+    def test_a_look_does_not_wait_nor_ask_twice(self):
+        over = threading.Event()
+        self.addCleanup(over.set)
+        self.cloud.boot.side_effect = lambda *_job: over.wait(WAIT)
+        self.store.submit(2, [0.5], at=1)
+        self.assertTrue(self.look())
+        for _look in range(3):
+            self.now += 10
+            self.look()
+        self.assertEqual(1, self.cloud.boot.call_count)
+
+    def test_recorded_before_it_is_requested(self):
+        found = []
+
+        def boot(*_arguments):
+            with self.store.reading() as session:
+                found.append([action.begun["boot"] for action in open_actions(session)])
+
+        self.cloud.boot.side_effect = boot
+        self.store.submit(2, [0.5], at=1)
+        self.look()
+        self.look()
+        self.answered()
+        self.assertEqual([[0]], found)
+
+    def test_what_was_answered_is_not_lost_when_a_look_fails(self):
+        self.store.submit(2, [0.5], at=1)
+        self.look()
+        self.look()
+        self.answered()
+        with mock.patch.object(Looking, "_observe", side_effect=CloudError("no")):
+            self.assertRaises(CloudError, self.engine.look)
+        self.look()
+        with self.store.reading() as session:
+            [start] = open_actions(session)
+        self.assertEqual(1, start.begun["boot"])
+
+    def test_no_requests_inside_a_transaction(self):
+        """An API that wants to write meanwhile can."""
+        self.cloud.delete_server_group.side_effect = None
+        job = self.running()
+
+        def post(*_request):
+            self.store.hold(job.number, True)
+
+        self.placement.post.side_effect = post
+        self.store.submit(1, [0.5], at=1)
+        self.look(builders.servers(job))
+        self.look(builders.servers(job))
+        self.assertTrue(self.placement.post.called)
+        self.assertTrue(self.store.job(job.number).held)
+
+    def test_nothing_is_written_when_nothing_changes(self):
+        job = self.running()
+        self.look(builders.servers(job))
+        with mock.patch.object(self.store, "transaction") as transaction:
+            self.look(builders.servers(job))
+        transaction.assert_not_called()
+
+
+class TestFence(LookCase):
+    def fence(self, _session, lock=False):
+        if lock == self.locked:
+            raise Deposed("another leads")
+
+    def test_who_was_deposed_records_nothing(self):
+        self.store.submit(2, [0.5], at=1)
+        for self.locked in (False, True):
+            self.engine = self.make_engine(fence=self.fence)
+            self.assertRaises(Deposed, self.look)
+            self.assertEqual([], self.opened())
+
+
+class TestModes(LookCase):
+    def test_paused(self):
+        """What runs goes on and ends; nothing starts."""
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        job = self.running()
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.look(builders.servers(job))
+        self.assertEqual([], self.opened())
+        self.assertEqual(PAUSED, self.store.job(waiting.number).reason)
+        self.look(builders.servers(job, "SHUTOFF"))
+        self.assertEqual([(ActionKind.END, job.number)], self.opened())
+
+    def test_what_has_not_begun_is_dropped(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.look()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        self.look()
+        self.assertEqual([], self.opened())
+        self.store.set_queue_mode("default", QueueMode.ACTIVE)
+        self.look()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+
+    def test_draining_goes_on(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.store.set_queue_mode("default", QueueMode.DRAINING)
+        self.look()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+
+
+class TestWarning(LookCase):
+    def test_once_with_a_notice(self):
+        job = self.running(walltime=70.0)
+        gang = builders.servers(job)
+        self.look(gang)
+        self.assertEqual([], self.kinds(job))
+        for self.now in (115.0, 116.0):
+            self.look(gang)
+        self.answered(2)
+        self.assertEqual(["warned"], self.kinds(job))
+        text = "stopped at 1970-01-01T00:02:50+00:00"
+        self.assertEqual(
+            [mock.call(server, text) for server in gang], self.cloud.notice.call_args_list
+        )
+
+    def test_then_it_is_stopped(self):
+        job = self.running(walltime=70.0)
+        self.now = 170.0
+        self.look(builders.servers(job))
+        self.assertEqual([(ActionKind.END, job.number)], self.opened())
+
+
+class TestPools(LookCase):
+    def test_only_its_own_jobs(self):
+        self.engine = self.make_engine(pool="gpu")
+        self.store.submit(2, [0.5], at=1)
+        mine = self.store.submit(2, [0.5], at=2, pool="gpu")
+        self.look()
+        with self.store.reading() as session:
+            [start] = open_actions(session)
+        self.assertEqual((mine.number, "gpu"), (start.job, start.pool))
+
+
+class TestEnds(LookCase):
+    def test_slots_do_not_wait_for_the_server_group(self):
+        """What Nova still deletes for a job that has ended holds nobody up."""
+        job = self.running(size=8)
+        waiting = self.store.submit(8, [0.5], at=200)
+        self.look(builders.servers(job, "SHUTOFF"))
+        self.look(builders.servers(job, "SHUTOFF"))
+        self.answered(8)
+        held = threading.Event()
+        self.addCleanup(held.set)
+        self.cloud.delete_server_group.side_effect = lambda _job: held.wait(WAIT)
+        self.look()
+        self.look()
+        self.assertEqual(
+            {(ActionKind.END, job.number), (ActionKind.START, waiting.number)}, set(self.opened())
+        )
+
+
+class TestFailure(LookCase):
+    def test_half_a_job_does_not_stay_behind(self):
+        """What a failure drops: not the migrations of a job whose swap is done."""
+        swap, halfway = (
+            builders.action(kind, begun_at=None) for kind in (ActionKind.SWAP, ActionKind.MIGRATE)
+        )
+        later = builders.action(ActionKind.START, begun_at=None)
+        for state, left in (
+            (ActionState.DONE, [halfway]),
+            (ActionState.FAILED, []),
+            (ActionState.EXPECTED, []),
+        ):
+            opened = [swap, halfway, later]
+            for action in opened:
+                action.state = ActionState.EXPECTED
+            swap.state = state
+            _abandon(opened, self.now)
+            expected = [action for action in opened if action.state == ActionState.EXPECTED]
+            self.assertEqual(left, expected, state)
+
+    def test_no_start_of_a_job_that_is_to_end(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.look()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+        self.store.wish(waiting.number, "cancel")
+        self.look()
+        self.assertEqual([(ActionKind.END, waiting.number)], self.opened())
+
+    def test_a_decision_that_was_not_recorded_is_taken_again(self):
+        self.store.submit(2, [0.5], at=1)
+        with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
+            self.assertRaises(RuntimeError, self.look)
+        self.look()
+        self.assertEqual(1, len(self.opened()))
+
+    def test_a_job_without_retries_fails(self):
+        job = self.running(retries=0)
+        self.look(builders.servers(job, count=1))
+        [(kind, number)] = self.opened()
+        self.assertEqual((ActionKind.END, job.number), (kind, number))
+        self.answered()
+        self.look()
+        self.answered()
+        self.look()
+        failed = self.store.job(job.number)
+        self.assertEqual(
+            (JobState.FAILED, "1 of its 2 servers are gone"), (failed.state, failed.reason)
+        )
+        with self.store.reading() as session:
+            [end] = session.query(Action).all()
+            self.assertEqual(ActionState.DONE, end.state)
+            self.assertEqual(0, session.get(Job, job.number).requeues)

@@ -1,0 +1,72 @@
+"""An engine sees to its pool, as long as nobody else does."""
+
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.manager.db.models import QueueMode
+from nova_twotier.manager.db.store import Store, open_actions, open_jobs
+from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.manager.engine import Engine
+from tests.unit.manager import builders
+
+OPTIONS = builders.options(attempts=1, boot_grace=0.0, concurrency=1)
+
+
+class Decider(Engine):
+    """Decides upon two hosts of four slots each, with no cloud behind them."""
+
+    def _observe(self):
+        return builders.seen()
+
+    def _settle_ledger(self, work):
+        """There is no ledger."""
+
+
+class TestPools(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = Store("sqlite://")
+        self.addCleanup(self.store.close)
+        self.jobs = {
+            pool: self.store.submit(2, [0.5], at=1, pool=pool).number for pool in ("default", "gpu")
+        }
+
+    def look(self, pool, **options):
+        policy = policies.get("fcfs")
+        engine = Decider(
+            OPTIONS, self.store, None, None, policy, lambda: 100.0, pool=pool, **options
+        )
+        self.addCleanup(engine.close)
+        engine.look()
+
+    def starts(self, pool=None):
+        with self.store.reading() as session:
+            return [action.job for action in open_actions(session, pool)]
+
+    def test_each_sees_to_its_own_jobs(self):
+        self.look("gpu")
+        self.assertEqual([self.jobs["gpu"]], self.starts())
+        self.assertEqual([], self.starts("default"))
+        self.store.set_queue_mode("gpu", QueueMode.PAUSED)
+        self.look("default")
+        self.assertEqual([self.jobs["default"]], self.starts("default"))
+        with self.store.reading() as session:
+            self.assertEqual(2, len(open_jobs(session)))
+            [job] = open_jobs(session, "gpu")
+        self.assertEqual(self.jobs["gpu"], job.number)
+
+    def test_decides_nothing_when_it_was_replaced(self):
+        def fence(_session, lock=False):
+            raise Deposed("led by another")
+
+        self.assertRaises(Deposed, self.look, "gpu", fence=fence)
+        self.assertEqual([], self.starts())
+
+    def test_writes_nothing_when_it_was_replaced_meanwhile(self):
+        def fence(_session, lock=False):
+            if lock:
+                raise Deposed("led by another")
+
+        self.assertRaises(Deposed, self.look, "gpu", fence=fence)
+        self.assertEqual([], self.starts())
+        self.assertEqual("", self.store.job(self.jobs["gpu"]).reason)

@@ -1,0 +1,282 @@
+"""When a manager leads, looks, waits and stops."""
+
+import threading
+import types
+
+import fixtures
+import testtools
+from tooz import ToozError
+
+from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.manager.loop import Loop
+
+LEASE = 10.0
+
+
+class Clock:
+    """Time passes while somebody waits, and not otherwise."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class FakeEvent:
+    """A `threading.Event` whose waiters do not wait: the clock goes on.
+
+    :param during: called while somebody waits, with the time at the end of the wait.
+    """
+
+    def __init__(self, clock, during=lambda _end: None):
+        self._clock, self._during = clock, during
+        self._set = False
+
+    def set(self):
+        self._set = True
+
+    def clear(self):
+        self._set = False
+
+    def is_set(self):
+        return self._set
+
+    def wait(self, seconds):
+        if not self._set:
+            self._during(self._clock.now + seconds)
+        if not self._set:
+            self._clock.now += seconds
+        return self._set
+
+
+class FakeCandidate:
+    """Stands as it is told: an answer, or an error, for each time; in the end it leads."""
+
+    pool = "default"
+
+    def __init__(self, clock, answers=()):
+        self._clock = clock
+        self.answers = list(answers)
+        self.stood, self.closed, self.resigned = [], False, []
+        self.deposed = False
+
+    def stand(self):
+        self.stood.append(self._clock.now)
+        answer = self.answers.pop(0) if self.answers else True
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def leader(self):
+        return "other:1"
+
+    def fence(self, _session, lock=False):
+        if self.deposed:
+            self.deposed = False
+            raise Deposed("pool default is led by other:1 since")
+
+    def resign(self):
+        self.resigned.append(self._clock.now)
+
+    def close(self):
+        self.closed = True
+
+
+class LoopTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
+        self.clock = Clock()
+        self.candidate = FakeCandidate(self.clock)
+        self.options = types.SimpleNamespace(policy="fcfs", poll_interval=1.0, watch_interval=0.25)
+        #: Times of the looks, and what each of them does; a loop stops after the last.
+        self.looks, self.script = [], []
+        self.engines, self.hosts_read = [], []
+        self.during, self.event = lambda _end: None, 1
+        self.listener = types.SimpleNamespace(
+            start=lambda *_calls: self.calls.append("listen"),
+            stop=lambda: self.calls.append("deaf"),
+        )
+        self.calls = []
+        store = types.SimpleNamespace(reading=self.reading, last_event=lambda: self.event)
+        self.loop = Loop(
+            self.candidate, store, self.engine, self.listener, LEASE, self.options, self.clock
+        )
+        # The loop's own clockwork, at the test's pace.
+        for name in ("_stopping", "_woken"):
+            setattr(self.loop, name, FakeEvent(self.clock, lambda end: self.during(end)))
+
+    def reading(self):
+        return fixtures.Fixture()
+
+    def engine(self, fence, wake):
+        engine = types.SimpleNamespace(
+            look=lambda: self.look(engine),
+            hosts_changed=lambda: self.hosts_read.append(self.clock.now),
+            close=lambda: self.calls.append("close"),
+            policy=self.options.policy,
+            wake=wake,
+        )
+        self.engines.append(engine)
+        return engine
+
+    def look(self, engine):
+        self.looks.append(self.clock.now)
+        if not self.script:
+            self.loop.stop()
+            return False
+        answer = self.script.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(engine) if callable(answer) else answer
+
+    def run_script(self, *script):
+        self.script = list(script)
+        self.loop.run()
+        self.assertTrue(self.candidate.closed)
+
+
+class TestPolling(LoopTestCase):
+    def test_looks_at_intervals(self):
+        self.run_script(False, False)
+        self.assertEqual([0.0, 1.0, 2.0], self.looks)
+
+    def test_looks_at_once_after_a_change(self):
+        self.run_script(True, True, False)
+        self.assertEqual([0.0, 0.0, 0.0, 1.0], self.looks)
+
+    def test_news_in_the_database(self):
+        def during(end):
+            self.event = 2 if end >= 1.5 else 1
+
+        self.during = during
+        self.run_script(False, False)
+        self.assertEqual([0.0, 1.0, 1.5], self.looks)
+
+    def test_news_during_a_look(self):
+        def submitted(_engine):
+            self.event = 2
+            return False
+
+        self.run_script(submitted, False)
+        self.assertEqual([0.0, 0.25, 1.25], self.looks)
+
+    def test_woken(self):
+        def during(end):
+            if end == 0.5:
+                self.loop.wake()
+
+        self.during = during
+        self.run_script(False, False)
+        # After a moment in which more may come.
+        self.assertEqual([0.0, 0.3, 1.3], [round(at, 2) for at in self.looks])
+        self.assertEqual([], self.hosts_read)
+
+    def test_woken_by_an_answer_during_a_look(self):
+        def answered(engine):
+            engine.wake()
+            return False
+
+        self.run_script(answered, False)
+        self.assertEqual([0.0, 0.05, 1.05], [round(at, 2) for at in self.looks])
+
+    def test_woken_for_hosts(self):
+        def change(_engine):
+            self.loop.wake_for_hosts()
+            return False
+
+        self.run_script(False, change, False)
+        self.assertEqual([0.0, 1.0, 1.05, 2.05], [round(at, 2) for at in self.looks])
+        self.assertEqual([1.05], self.hosts_read)
+
+
+class TestTrouble(LoopTestCase):
+    def test_is_said_once_and_tried_again(self):
+        down = CloudError("Nova does not answer\nSELECT secret")
+        self.run_script(down, down, False, down)
+        self.assertEqual([0.0, 1.0, 2.0, 3.0, 4.0], self.looks)
+        self.assertEqual(2, self.log.output.count("Nova does not answer Trying again every 1 s."))
+        self.assertNotIn("SELECT", self.log.output)
+
+    def test_what_nobody_expects_ends_the_loop(self):
+        self.assertRaises(ZeroDivisionError, self.run_script, ZeroDivisionError())
+        self.assertTrue(self.candidate.closed)
+        self.assertIn("close", self.calls)
+
+
+class TestLeading(LoopTestCase):
+    def test_stands_by_twice_a_lease(self):
+        self.candidate.answers = [False, False, False]
+        self.run_script(False)
+        self.assertEqual([0.0, 5.0, 10.0, 15.0], self.candidate.stood)
+        self.assertEqual([15.0, 16.0], self.looks)
+        self.assertEqual(1, self.log.output.count("Standing by: pool default is led by other:1"))
+
+    def test_service_does_not_answer(self):
+        self.candidate.answers = [ToozError("no etcd"), ToozError("no etcd")]
+        self.run_script(False)
+        self.assertEqual([10.0, 11.0], self.looks)
+        self.assertEqual(1, self.log.output.count("no etcd Trying again every 5 s."))
+
+    def test_deposed_before_a_look(self):
+        def replaced(_engine):
+            self.candidate.deposed = True
+            return False
+
+        self.candidate.answers = [True, False]
+        self.run_script(replaced, False)
+        # It does not look, stands by, and begins anew with another engine.
+        self.assertEqual([0.0, 6.0, 7.0], self.looks)
+        self.assertEqual([0.0, 1.0, 6.0], self.candidate.stood)
+        self.assertEqual(2, len(self.engines))
+        self.assertIn("No longer the leader: pool default is led by other:1", self.log.output)
+
+    def test_deposed_in_mid_look(self):
+        self.candidate.answers = [True, False]
+        self.run_script(Deposed("replaced"))
+        self.assertEqual([0.0, 5.0], self.looks)
+        self.assertEqual(2, len(self.engines))
+
+    def test_gives_the_lead_up_when_its_requests_are_answered(self):
+        self.run_script(False)
+        self.assertEqual(["listen", "close", "deaf"], self.calls)
+        self.assertEqual([1.0], self.candidate.resigned)
+
+    def test_listens_only_while_it_leads(self):
+        self.candidate.answers = [False, True, False]
+        self.run_script(Deposed("replaced"), False)
+        self.assertEqual(["listen", "close", "deaf"] * 2, self.calls)
+
+    def test_another_policy(self):
+        """The options were read again."""
+
+        def changed(_engine):
+            self.options.policy = "easy"
+            return False
+
+        self.run_script(changed, False)
+        self.assertEqual(["fcfs", "easy"], [engine.policy for engine in self.engines])
+        self.assertEqual([0.0], self.candidate.stood)
+
+
+class TestStop(LoopTestCase):
+    def test_does_not_wait_for_the_next_look(self):
+        loop = Loop(
+            self.candidate,
+            types.SimpleNamespace(reading=self.reading, last_event=lambda: 1),
+            self.engine,
+            self.listener,
+            LEASE,
+            types.SimpleNamespace(policy="fcfs", poll_interval=60.0, watch_interval=60.0),
+        )
+        looked = threading.Event()
+        self.script = [lambda _engine: looked.set()]
+        thread = threading.Thread(target=loop.run)
+        thread.start()
+        self.assertTrue(looked.wait(10))
+        loop.stop()
+        thread.join(10)
+        self.assertFalse(thread.is_alive())
+        self.assertEqual(1, len(self.looks))

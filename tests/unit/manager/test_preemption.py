@@ -1,0 +1,273 @@
+"""The ways of preemption: shelved with a notice, suspended in place, begun anew; and back again."""
+
+import dataclasses
+from unittest import mock
+
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Conflict, StaleGeneration
+from nova_twotier.manager.cloud import CloudError, UnfitFlavor
+from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from tests.unit.manager.builders import BG, action, job, seen, servers
+from tests.unit.manager.operation_case import OperationCase
+
+
+def eviction(one, mode="shelve", begun_at=100.0, **begun):
+    plan = {"by": "job 9", "mode": mode}
+    return action(ActionKind.EVICT, one, plan, begun_at=begun_at, **begun)
+
+
+def start(one, **begun):
+    return action(ActionKind.START, one, {"tier": "fg", "how": "immediate"}, **begun)
+
+
+class TestShelve(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(state=JobState.PREEMPTING, run_before=5.0, run_since=90.0)
+        self.gang = servers(self.one)
+
+    def step(self, record, look, now):
+        return self.advance(record, self.one, look, now, preemption_grace=30.0)
+
+    def test_the_guests_are_told_first(self):
+        record = eviction(self.one)
+        self.step(record, seen(self.gang), 100.0)
+        text = "preempted at 1970-01-01T00:02:10+00:00"
+        self.assertEqual([("notice", server, text) for server in self.gang], self.calls)
+        for server in self.gang:
+            self.answer(record, f"notice {server.id}")
+        self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 129.0)
+        self.assertEqual([], self.calls)
+        self.step(record, seen(self.gang), 130.0)
+        self.assertEqual([("shelve", server) for server in self.gang], self.calls)
+
+    def test_what_cannot_be_told_does_not_hold_it_up(self):
+        record = eviction(self.one)
+        self.step(record, seen(self.gang), 100.0)
+        for server in self.gang:
+            self.answer(record, f"notice {server.id}", CloudError("no", 403))
+        self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 131.0)
+        self.assertEqual([("shelve", server) for server in self.gang], self.calls)
+
+    def test_who_ends_in_the_time_of_grace_has_ended(self):
+        record = eviction(self.one, **{f"notice {self.gang[0].id}": 1})
+        step = self.step(record, seen(servers(self.one, "SHUTOFF")), 110.0)
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual(JobState.RUNNING, self.one.state)
+
+    def test_who_goes_off_when_it_is_shelved_has_not(self):
+        """Whether Nova took the request is not known."""
+        record = eviction(self.one, **{server.id: 0 for server in self.gang})
+        step = self.step(record, seen(servers(self.one, "SHUTOFF")), 140.0)
+        self.assertIsNone(step.state)
+
+    def test_the_run_ends_when_it_is_preempted(self):
+        gang = servers(self.one, "SHELVED_OFFLOADED", hosts=(None,))
+        self.finish(eviction(self.one), self.one, seen(gang), 200.0, preemption_grace=30.0)
+        self.assertEqual((15.0, None), (self.one.run_before, self.one.run_since))
+        self.assertEqual((True, 1), (self.one.saved, self.one.evictions))
+
+
+class TestRequeue(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(state=JobState.PREEMPTING, run_before=5.0, run_since=90.0, warned_at=91.0)
+        self.record = eviction(self.one, "requeue")
+
+    def test_its_servers_are_deleted(self):
+        gang = servers(self.one)
+        step = self.advance(self.record, self.one, seen(gang))
+        self.assertEqual([("delete", server) for server in gang], self.calls)
+        self.assertIsNone(step.state)
+
+    def test_it_begins_anew(self):
+        [note] = self.finish(self.record, self.one, seen())
+        self.assertEqual(("killed", "by job 9, begins anew"), (note.kind, note.detail))
+        self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
+        self.assertEqual(
+            (False, 0.0, None), (self.one.saved, self.one.ran(200.0), self.one.warned_at)
+        )
+        self.assertEqual((1, 0), (self.one.evictions, self.one.requeues))
+
+    def test_who_has_just_ended_is_not_killed(self):
+        step = self.advance(self.record, self.one, seen(servers(self.one, "SHUTOFF")))
+        self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
+
+
+class TestSuspend(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(state=JobState.PREEMPTING)
+        self.record = eviction(self.one, "suspend")
+        self.vacated = self.patched("vacate")
+
+    def patched(self, name):
+        patch = mock.patch.object(claims, name)
+        self.addCleanup(patch.stop)
+        return patch.start()
+
+    def test_what_runs_is_suspended(self):
+        on, off = servers(self.one)[0], servers(self.one, "SHUTOFF")[1]
+        self.advance(self.record, self.one, seen([on, off]))
+        self.assertEqual([("suspend", on)], self.calls)
+        self.vacated.assert_not_called()
+
+    def test_then_its_slots_are_given_back(self):
+        gang = servers(self.one, "SUSPENDED")
+        look = seen(gang)
+        self.finish(self.record, self.one, look)
+        self.vacated.assert_called_once_with(
+            self.placement, look.hosts, [server.id for server in gang]
+        )
+        self.assertTrue(self.one.saved)
+
+    def test_a_host_that_is_down_is_told_of(self):
+        step = self.advance(self.record, self.one, seen(servers(self.one), down="a"))
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertIn("is down", self.notes[0].detail)
+
+
+class TestResume(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(state=JobState.RESTORING, saved=True)
+        self.gang = servers(self.one, "SUSPENDED", hosts=("a", "b"))
+        self.seats = {self.gang[0].id: "a", self.gang[1].id: "b"}
+
+    def patched(self, name, **options):
+        patch = mock.patch.object(claims, name, **options)
+        self.addCleanup(patch.stop)
+        return patch.start()
+
+    def test_slots_first_and_all_at_once(self):
+        seat = self.patched("seat")
+        look = seen(self.gang)
+        self.advance(start(self.one), self.one, look)
+        seat.assert_called_once_with(self.placement, look.hosts, self.seats, self.one.tier)
+        self.assertEqual([("resume", server) for server in self.gang], self.calls)
+
+    def test_no_slots_there(self):
+        self.patched("seat", side_effect=Conflict("no room on host a in fg"))
+        vacated = self.patched("vacate")
+        record = start(self.one)
+        step = self.advance(record, self.one, seen(self.gang), now=100.0)
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual([], self.calls)
+        self.assertTrue(vacated.called)
+        self.assert_only_operators_read("host a", record, self.one)
+        self.assertIn("where it is suspended, no slots in fg are free", self.one.reason)
+        self.assertEqual((True, JobState.QUEUED), (self.one.saved, self.one.state))
+        self.assertGreater(self.one.not_before, 100.0)
+
+    def test_somebody_who_was_faster_is_no_reason(self):
+        self.patched("seat", side_effect=StaleGeneration("409"))
+        record = start(self.one)
+        self.assertRaises(StaleGeneration, self.advance, record, self.one, seen(self.gang))
+        self.assertNotIn("undoing", record.begun)
+
+    def test_all_or_none(self):
+        """One that does not come back takes the other with it."""
+        self.patched("seat")
+        self.patched("vacate")
+        up = dataclasses.replace(self.gang[0], status="ACTIVE")
+        record = start(self.one, suspended=True, **{self.gang[1].id: 3})
+        self.advance(record, self.one, seen([up, self.gang[1]]))
+        self.assertEqual([("suspend", up)], self.calls)
+        step = self.advance(record, self.one, seen(self.gang))
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertTrue(self.one.saved)
+
+    def test_over_when_all_are_up(self):
+        gang = servers(self.one, hosts=("a", "b"))
+        [note] = self.finish(start(self.one, suspended=True), self.one, seen(gang), 200.0)
+        self.assertEqual("restored", note.kind)
+        self.assertEqual((False, 200.0), (self.one.saved, self.one.run_since))
+
+
+class TestRestored(OperationCase):
+    def test_the_notice_is_taken_back(self):
+        one = job(state=JobState.RESTORING, saved=True)
+        gang = [dataclasses.replace(server, notice="preempted at ...") for server in servers(one)]
+        record = start(one)
+        self.advance(record, one, seen(gang))
+        self.assertEqual([("notice", server, None) for server in gang], self.calls)
+        for server in gang:
+            self.answer(record, f"notice {server.id}")
+        self.finish(record, one, seen(gang))
+
+    def test_what_is_lost_is_left_to_the_next_look(self):
+        one = job(state=JobState.RESTORING, saved=True)
+        gang = [servers(one)[0], servers(one, "ERROR", hosts=(None,))[1]]
+        step = self.advance(start(one), one, seen(gang))
+        self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
+        self.assertEqual((JobState.QUEUED, True), (one.state, one.saved))
+
+
+class TestRefused(OperationCase):
+    """Nova does not take a boot."""
+
+    QUOTA = "Nova refused boot: Quota exceeded for cores, ram: Requested 2, 64, but ... (HTTP 403)"
+
+    def refuse(self, error, **values):
+        one = job(**{"state": JobState.STARTING, "started_at": 1.0, **values})
+        record = start(one)
+        self.advance(record, one, seen(), now=100.0)
+        self.answer(record, "boot", error)
+        return one, record
+
+    def test_quota_is_waited_for(self):
+        one, record = self.refuse(CloudError(self.QUOTA, 403))
+        step = self.advance(record, one, seen(), now=101.0)
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual("waits for quota: its project has not enough cores, ram left", one.reason)
+        self.assertEqual((JobState.QUEUED, 0), (one.state, one.failures))
+        self.assertEqual(161.0, one.not_before)
+
+    def test_quota_at_an_unshelve(self):
+        one = job(state=JobState.RESTORING, saved=True)
+        gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
+        record = start(one)
+        self.advance(record, one, seen(gang))
+        self.answer(record, gang[1].id, CloudError(self.QUOTA, 403))
+        self.cloud.reset_mock()
+        self.advance(record, one, seen(gang))
+        self.assertEqual([("shelve", gang[0])], self.calls)
+
+    def test_a_flavor_that_is_none_is_the_end(self):
+        text = "flavor big does not have resources:CUSTOM_TWOTIER_SLOT=1; choose one that has"
+        one, record = self.refuse(UnfitFlavor(text, 400, text))
+        self.advance(record, one, seen(), now=101.0)
+        self.assertEqual((3, f"did not start: {text}"), (one.failures, one.reason))
+
+    def test_others_are_tried_again(self):
+        one, record = self.refuse(CloudError("Nova refused boot: image 1b2c not found", 404))
+        self.advance(record, one, seen(), now=101.0)
+        self.assertEqual(1, one.failures)
+        self.assert_only_operators_read("1b2c", record, one)
+        self.assertIn("check its flavor, image, networks and key", one.reason)
+
+    def test_what_passes_does_not_count(self):
+        one, record = self.refuse(CloudError("Nova refused boot: 503", 503))
+        self.cloud.reset_mock()
+        # It may be at it still, as long after the answer as after a request.
+        step = self.advance(record, one, seen(), now=109.0)
+        self.assertEqual((None, []), (step.state, self.calls))
+        self.advance(record, one, seen(), now=111.0)
+        self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
+        self.assertEqual(0, record.begun["boot"])
+
+    def test_a_host_that_goes_down_meanwhile(self):
+        one = job(state=JobState.STARTING)
+        gang = servers(one, "BUILD", task="spawning")
+        self.advance(start(one, boot=1, at=99.0), one, seen(gang, down="a"))
+        self.assertEqual([("delete", server) for server in gang], self.calls)
+
+
+class TestTier(OperationCase):
+    def test_a_suspended_gang_is_seated_in_the_wanted_tier(self):
+        one = job(state=JobState.RESTORING, saved=True, tier=BG)
+        with mock.patch.object(claims, "seat") as seat:
+            self.advance(start(one), one, seen(servers(one, "SUSPENDED")))
+        self.assertEqual(BG, seat.call_args.args[3])

@@ -1,0 +1,110 @@
+"""Requests are made and not waited for; what cannot be taken for now is asked for later."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import testtools
+
+from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.manager.operations.operation import Answer, Call
+from nova_twotier.manager.requests import LONGEST_PAUSE, PATIENCE, Requests
+
+ACTION = 7
+BUSY = CloudError("busy", 503)
+REFUSED = CloudError("no", 403)
+
+
+class TestRequests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.woken = threading.Semaphore(0)
+        self.permit = lambda: None
+        workers = ThreadPoolExecutor(2)
+        self.requests = Requests(workers, lambda: self.permit(), self.woken.release)
+        self.addCleanup(self.requests.close)
+
+    def make(self, **errors):
+        """Requests by key, each with the error that it meets, or None."""
+
+        def call(key, error):
+            def run():
+                if error:
+                    raise error
+
+            return Call(key, run)
+
+        self.requests.make(ACTION, [call(key, error) for key, error in errors.items()])
+
+    def answers(self, count, now=0.0):
+        for _answer in range(count):
+            self.assertTrue(self.woken.acquire(timeout=10))
+        return self.requests.collect(now).get(ACTION, [])
+
+    def test_nobody_waits(self):
+        over = threading.Event()
+        self.requests.make(ACTION, [Call("a", lambda: over.wait(10))])
+        self.assertTrue(self.requests.waiting(ACTION, 0.0))
+        self.assertEqual({}, self.requests.collect(0.0))
+        over.set()
+        self.assertEqual([Answer("a", None, True)], self.answers(1))
+        self.assertFalse(self.requests.waiting(ACTION, 0.0))
+        self.assertEqual({}, self.requests.collect(0.0), "given twice")
+
+    def test_answers_come_when_all_are_there(self):
+        over = threading.Event()
+        self.requests.make(ACTION, [Call("a", lambda: over.wait(10)), Call("b", lambda: None)])
+        self.assertEqual([], self.answers(1))
+        self.assertTrue(self.requests.waiting(ACTION, 0.0))
+        over.set()
+        self.assertEqual(["a", "b"], [answer.key for answer in self.answers(1)])
+
+    def test_taken_and_refused_are_final(self):
+        self.make(a=None, b=REFUSED, c=BUSY, d=CloudError("no answer"))
+        found = {answer.key: answer.final for answer in self.answers(4)}
+        self.assertEqual({"a": True, "b": True, "c": False, "d": False}, found)
+
+    def test_pauses_grow_and_end(self):
+        now, pauses = 0.0, []
+        for _failure in range(7):
+            self.make(a=BUSY)
+            self.answers(1, now)
+            start = now
+            while self.requests.waiting(ACTION, now):
+                now += 0.5
+            pauses.append(now - start)
+        self.assertEqual([1, 2, 4, 8, 16, LONGEST_PAUSE, LONGEST_PAUSE], pauses)
+        self.make(a=None)
+        self.answers(1, now)
+        self.make(a=BUSY)
+        self.answers(1, now)
+        self.assertTrue(self.requests.waiting(ACTION, now + 0.5))
+        self.assertFalse(self.requests.waiting(ACTION, now + 1.0))
+
+    def test_what_never_passes_is_refused(self):
+        finals = []
+        for _failure in range(PATIENCE):
+            self.make(a=BUSY)
+            finals += [answer.final for answer in self.answers(1)]
+        self.assertEqual([False] * (PATIENCE - 1) + [True], finals)
+
+    def test_one_action_does_not_wait_for_another(self):
+        self.make(a=BUSY)
+        self.answers(1)
+        self.assertFalse(self.requests.waiting(ACTION + 1, 0.0))
+
+    def test_what_is_over_is_forgotten(self):
+        self.make(a=BUSY)
+        self.answers(1)
+        self.requests.forget(ACTION)
+        self.assertFalse(self.requests.waiting(ACTION, 0.0))
+
+    def test_who_was_deposed_asks_for_nothing(self):
+        def permit():
+            raise Deposed("pool default is led by another")
+
+        self.permit = permit
+        made = []
+        self.requests.make(ACTION, [Call("a", lambda: made.append("a"))])
+        [answer] = self.answers(1)
+        self.assertEqual(([], False), (made, answer.final))

@@ -1,0 +1,30 @@
+"""The systemd units start what is installed, and restart what has failed."""
+
+import configparser
+import pathlib
+
+import testtools
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def read(path):
+    parser = configparser.ConfigParser(interpolation=None, strict=True)
+    parser.optionxform = str
+    parser.read_string(path.read_text())
+    return parser
+
+
+class TestUnits(testtools.TestCase):
+    def test_start_our_commands(self):
+        scripts = read(ROOT / "setup.cfg")["options.entry_points"]["console_scripts"]
+        installed = {line.partition("=")[0].strip() for line in scripts.splitlines()}
+        units = {path.stem: read(path) for path in (ROOT / "contrib/systemd").iterdir()}
+        self.assertEqual({"twotier-api", "twotier-manager"}, set(units))
+        for name, unit in units.items():
+            program, *arguments = unit["Service"]["ExecStart"].split()
+            self.assertEqual(name, pathlib.Path(program).name)
+            self.assertIn(name, installed)
+            self.assertEqual("--config-file", arguments[0])
+            self.assertEqual("on-failure", unit["Service"]["Restart"])
+            self.assertEqual("multi-user.target", unit["Install"]["WantedBy"])

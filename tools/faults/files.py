@@ -1,0 +1,18 @@
+"""The configuration files of a run."""
+
+import pathlib
+from collections.abc import Mapping
+
+from nova_twotier.tools.fakecloud import inifile
+
+#: Quick to see what happens: the jobs last seconds.
+MANAGER = {"policy": "amcbf", "poll_interval": 0.5, "host_interval": 2.0, "host_down_grace": 5.0}
+
+
+def configure(
+    info: dict, out: pathlib.Path, name: str, sections: Mapping[str, Mapping]
+) -> list[str]:
+    """Write what differs from the cloud's own configuration; the arguments that name both."""
+    file = out / name
+    inifile.write(file, {"DEFAULT": {"state_path": out / "state"}, "manager": MANAGER, **sections})
+    return [f"--config-file={info['files']['manager_conf']}", f"--config-file={file}"]

@@ -1,0 +1,63 @@
+"""What the weighers of two-tier requests have in common."""
+
+from nova.scheduler import utils, weights
+from oslo_config import cfg
+
+from nova_twotier.conf import scheduler as scheduler_conf
+from nova_twotier.filters import request
+
+CONF = cfg.CONF
+scheduler_conf.register_opts(CONF)
+
+
+class TwoTierWeigher(weights.BaseHostWeigher):
+    """Weighs the hosts of two-tier requests, and no others. Needs a filter of ours before it.
+
+    Weights are on a fixed scale, `minval` to `maxval`, which Nova makes 0 to 1: a difference
+    between two hosts counts the same whichever other hosts there are.
+    """
+
+    #: Name of the multiplier's option in `[twotier]`; with `twotier_` before it, the key in the
+    #: metadata of an aggregate that overrides it.
+    multiplier = ""
+
+    def weigh_objects(self, weighed_obj_list, weight_properties):
+        """Weights of all hosts; none if the request is not ours, or the multiplier is 0.
+
+        Without weights Nova leaves the hosts as they are, and asks nothing more of this weigher.
+        """
+        if not weighed_obj_list or request.of(weighed_obj_list[0].obj) is None:
+            return []
+        hosts = [weighed.obj for weighed in weighed_obj_list]
+        multipliers = hosts[0].twotier.asked.multipliers
+        if self.multiplier not in multipliers:
+            multipliers[self.multiplier] = self._multiplier(hosts)
+        if multipliers[self.multiplier] == (0, False):
+            return []
+        return self.weigh(hosts)
+
+    def weigh(self, hosts: list) -> list[float]:
+        """The weights of hosts of a two-tier request, `minval` to `maxval`. Higher weights win."""
+        raise NotImplementedError
+
+    def _weigh_object(self, obj, weight_properties):
+        return self.weigh([obj])[0]
+
+    def weight_multiplier(self, host_state):
+        configured, overridden = host_state.twotier.asked.multipliers[self.multiplier]
+        if overridden:
+            return utils.get_weight_multiplier(host_state, self._key, configured)
+        return configured
+
+    def _multiplier(self, hosts):
+        """The multiplier by option, and whether an aggregate of one of the hosts overrides it.
+
+        Once a request: for each host and VM it would take as long as all the rest.
+        """
+        aggregates = {id(each): each for host in hosts for each in host.aggregates}
+        overridden = any(self._key in each.metadata for each in aggregates.values())
+        return getattr(CONF.twotier, self.multiplier), overridden
+
+    @property
+    def _key(self):
+        return f"twotier_{self.multiplier}"
