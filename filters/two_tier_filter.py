@@ -1,8 +1,14 @@
 """What the filters of two-tier requests have in common."""
 
+import threading
+
 from nova.scheduler import filters, utils
 
 from nova_twotier.filters import request, wishes
+
+
+# Nova takes the VMs of a request one after another, in one thread: what its first VM was.
+_request = threading.local()
 
 
 class TwoTierFilter(filters.BaseHostFilter):
@@ -11,8 +17,16 @@ class TwoTierFilter(filters.BaseHostFilter):
     Whichever filter comes first reads the ledger, once for all VMs of the request.
     """
 
+    def run_filter_for_index(self, index):
+        """Whether to run for the VM of that index: of requests that are not ours, for the first.
+
+        A filter that runs costs something even if it passes all: Nova makes a list of its hosts.
+        """
+        return index == 0 or getattr(_request, "ours", True)
+
     def filter_all(self, filter_obj_list, spec_obj):
-        if not wishes.is_ours(spec_obj) or utils.request_is_rebuild(spec_obj):
+        _request.ours = wishes.is_ours(spec_obj) and not utils.request_is_rebuild(spec_obj)
+        if not _request.ours:
             return filter_obj_list
         hosts = list(filter_obj_list)
         request.attach(hosts, spec_obj)

@@ -1,5 +1,7 @@
 """TierFilter on hosts of a table, without services."""
 
+import threading
+
 import testtools
 from nova.exception import NoValidHost
 from nova.scheduler import filters
@@ -91,6 +93,17 @@ class TestTierFilter(testtools.TestCase):
         self.assertEqual([], placement.reads)
         self.assertEqual([None] * 4, [plugin_request.of(state) for state in self.hosts])
         self.assertEqual([2] * 4, [len(state.allocation_candidates) for state in self.hosts])
+
+    def test_runs_for_later_vms_of_our_requests_only(self):
+        self.cloud()
+        for spec, later in ((request("fg"), True), (request(ours=False), False)):
+            self.assertTrue(self.filter.run_filter_for_index(0))
+            self.passing(spec)
+            self.assertEqual(later, self.filter.run_filter_for_index(1))
+        ours = threading.Thread(target=self.passing, args=(request("fg"),))
+        ours.start()
+        ours.join()
+        self.assertFalse(self.filter.run_filter_for_index(1))
 
     def test_rebuild(self):
         placement = self.cloud()
