@@ -1,15 +1,20 @@
 """Several queue managers as processes: who leads, and who follows when the leader is gone.
 
-With files, and with the MariaDB and PostgreSQL of this machine; where there is none, or tooz's
-library for it is missing, these are skipped.
+With files, with the MariaDB and PostgreSQL of this machine, and with an etcd of the tests' own;
+what is not installed, or lacks tooz's library for it, is skipped.
 """
 
+import contextlib
 import importlib.util
+import shutil
 import signal
+import socket
+import subprocess
 import threading
 import time
 import unittest
 
+import fixtures
 import testtools
 from sqlalchemy import create_engine, text
 
@@ -163,6 +168,63 @@ class TestOnPostgresql(OnServer, test_databases.Postgresql):
             )
         )
         self.assertEqual(1, cut)
+
+
+class TestOnEtcd(testtools.TestCase):
+    """Elections in etcd, whose locks end with a lease that is not renewed."""
+
+    def setUp(self):
+        super().setUp()
+        if shutil.which("etcd") is None or importlib.util.find_spec("etcd3gw") is None:
+            raise unittest.SkipTest("etcd or etcd3gw is not installed")
+        self.directory = self.useFixture(fixtures.TempDir()).path
+        with contextlib.ExitStack() as taken:
+            sockets = [taken.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in "ab"]
+            self.ports = [each.getsockname()[1] for each in sockets]
+        self.start_etcd()
+        self.addCleanup(self.end_etcd)
+        self.site = Site(self, f"etcd3+http://127.0.0.1:{self.ports[0]}")
+
+    def start_etcd(self):
+        client, peer = (f"http://127.0.0.1:{port}" for port in self.ports)
+        self.etcd = subprocess.Popen(
+            [
+                "etcd",
+                f"--data-dir={self.directory}",
+                f"--listen-client-urls={client}",
+                f"--advertise-client-urls={client}",
+                f"--listen-peer-urls={peer}",
+                f"--initial-advertise-peer-urls={peer}",
+                f"--initial-cluster=default={peer}",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def end_etcd(self):
+        self.etcd.kill()
+        self.etcd.wait()
+
+    def test_the_leader_is_killed(self):
+        first = self.site.start()
+        self.site.leads(first)
+        second = self.site.start()
+        second.says(STANDS_BY)
+        first.kill()
+        self.assertLess(self.site.leads(second), 2 * self.site.lease)
+
+    def test_etcd_is_away_for_a_while(self):
+        """The lead goes on where it is, or is taken over: never is the pool without a leader."""
+        first = self.site.start()
+        self.site.leads(first)
+        self.end_etcd()
+        first.says("is not renewed")
+        second = self.site.start()
+        second.says("Trying again every")
+        self.start_etcd()
+        second.says(STANDS_BY)
+        first.kill()
+        self.site.leads(second)
 
 
 class Terms:
