@@ -141,10 +141,10 @@ class DatabaseRestart(Mishap):
         self._seconds = seconds
 
     def happen(self) -> None:
-        while not (ours := self._gate.server_side()):
+        # The manager may just be starting, and have none.
+        while not (ended := self._database.cut(self._gate.server_side())):
             if self.over.wait(LOOK):
                 return
-        ended = self._database.cut(ours)
         self._gate.shut()
         self.happened = True
         self.journal.write("database down", f"{ended} connections ended")
