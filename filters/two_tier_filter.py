@@ -6,7 +6,6 @@ from nova.scheduler import filters, utils
 
 from nova_twotier.filters import request, wishes
 
-
 # Nova takes the VMs of a request one after another, in one thread: what its first VM was.
 _request = threading.local()
 

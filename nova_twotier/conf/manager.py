@@ -85,6 +85,22 @@ After a crash the manager waits this long before it repeats a request whose answ
         min=1,
         help="How often an operation on a server, or the start of a job, is tried.",
     ),
+    cfg.FloatOpt(
+        "operation_timeout",
+        mutable=True,
+        default=900.0,
+        min=1,
+        help="""
+Seconds after which the start, the preemption or the move of a job is given up.
+
+A start is undone and tried again. A job that cannot be preempted or moved stays as it is; until
+that is given up, nothing else is decided for its pool.
+
+Give more than the longest boot takes, and the longest upload of an image when a server is shelved.
+
+Example: 1800
+""",
+    ),
     cfg.IntOpt(
         "retries",
         default=3,

@@ -27,6 +27,11 @@ class Claim:
     tier: Tier
     cpu_points: int
 
+    @property
+    def utilisation(self) -> float:
+        """CPU utilisation 0..1, as far as the ledger knows it."""
+        return min(1.0, self.cpu_points / 100)
+
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
@@ -66,11 +71,25 @@ def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, li
     claims = {}
     for host in hosts:
         for tier, provider in host.provider.items():
-            for consumer, resources in consumers.read_provider(placement, provider).items():
-                if names.SLOT in resources:
-                    claim = Claim(consumer, host.name, tier, resources.get(names.CPU, 0))
-                    claims.setdefault(consumer, []).append(claim)
+            for claim in claims_on(placement, provider, host.name, tier)[0]:
+                claims.setdefault(claim.vm, []).append(claim)
     return claims
+
+
+def claims_on(
+    placement: Placement, provider: str, host: str, tier: Tier
+) -> tuple[list[Claim], int | None]:
+    """The claims on the slots of a tier of a host, and its generation; None if there is none."""
+    try:
+        answer = placement.get(f"/resource_providers/{provider}/allocations")
+    except NotFound:
+        return [], None
+    held = {vm: entry["resources"] for vm, entry in answer["allocations"].items()}
+    return [
+        Claim(vm, host, tier, resources.get(names.CPU, 0))
+        for vm, resources in held.items()
+        if names.SLOT in resources
+    ], answer["resource_provider_generation"]
 
 
 def job_tier(placement: Placement, job: str) -> Tier | None:

@@ -32,6 +32,8 @@ SILENT.setLevel(logging.INFO)
 
 #: Live migration and unshelve to a host of which the scheduler's filters are asked, too.
 MICROVERSION = "2.91"
+#: Lists hypervisors without asking each nova-compute for its uptime, as 2.88 and later may.
+HYPERVISORS_MICROVERSION = "2.87"
 #: Server metadata that carries the uuid of the job.
 JOB_KEY = "twotier_job"
 #: Server metadata that tells a guest what is about to happen to it.
@@ -177,6 +179,9 @@ class Cloud:
         self._session, self._options = session_for(conf, "nova")
         self._options["logger"] = SILENT
         self.nova = nova_client.Client(MICROVERSION, session=self._session, **self._options)
+        self._hypervisors = nova_client.Client(
+            HYPERVISORS_MICROVERSION, session=self._session, **self._options
+        ).hypervisors
         #: The id of requests that boot servers: by it the scheduler knows them from the tenants'
         #: own. For the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
@@ -226,7 +231,7 @@ class Cloud:
         """
         hypervisors = {
             hypervisor.service["host"]: hypervisor.hypervisor_hostname
-            for hypervisor in self.nova.hypervisors.list()
+            for hypervisor in self._hypervisors.list()
         }
         self._services = {name: host for host, name in hypervisors.items()}
         services = self.nova.services.list(binary="nova-compute")

@@ -1,23 +1,29 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import planning
 from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.operation import Jobs
+from nova_twotier.manager.operations.operation import UNDOING, Jobs, touched
+from nova_twotier.manager.reasons import Reasons
 
 ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = "waits for slots on the hosts where it is suspended"
 _FREED = {Tier.FG: Event.FOREGROUND, Tier.BG: Event.BACKGROUND}
+#: Seconds until it is looked at again whether Nova is done with the servers of a job.
+RECHECK = 5.0
 
 
 class Decisions:
@@ -33,9 +39,15 @@ class Decisions:
         self._events = ALL
         self._known: set[int] = set()
         self._held: set[int] = set()
+        self._strangers: set[Claim] = set()
         self._decided_at = -math.inf
-        #: When a job that was to stay as it was no longer is.
+        #: When a job that was to stay as it was no longer is, or one that was to wait may start.
         self._due_at = math.inf
+        #: The queue that the policy was shown last, of the same jobs as `_cores`: of ten thousand,
+        #: few have changed since.
+        self._queue = Queue()
+        self._cores: dict[int, CoreJob] = {}
+        self._reasons = Reasons(policy)
 
     def happened(self, event: Event) -> None:
         self._events |= event
@@ -46,27 +58,46 @@ class Decisions:
         """The records of what the policy decides now; the jobs that go on waiting learn why."""
         starting = {action.job: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
-        waiting = [
-            job
-            for job in jobs.values()
-            if job.state == JobState.QUEUED and job.number not in starting and not job.held
-        ]
-        queue = [job for job in waiting if job.not_before <= now]
-        self._notice(jobs, queue, now)
-        running = [job for job in jobs.values() if job.state == JobState.RUNNING]
-        if not self._events or not all(seen.whole(job) for job in running):
+        queue, pauses, held, saved, running = {}, [], set(), {}, []
+        # Ten thousand are asked here: no more than is needed.
+        for number, job in jobs.items():
+            state = job.state
+            if state == JobState.QUEUED:
+                if job.saved:
+                    saved[number] = job
+            elif state == JobState.RUNNING:
+                running.append(job)
+            if job.held:
+                held.add(number)
+            elif state == JobState.QUEUED and number not in starting:
+                if (self._cores.get(number) or job).size > seen.shape_slots:
+                    _wait_for_hosts(job, seen.shape_slots)
+                elif job.not_before <= now:
+                    queue[number] = job
+                else:
+                    pauses.append(job.not_before)
+        self._notice(queue, held, now)
+        self._notice_strangers(jobs, opened, seen)
+        if not self._events:
+            self._reasons.tell(queue)
             return []
-        settled = self._settled(running, now)
+        settled = self._settled(running, seen, now)
+        # What is being undone takes no more slots than it has.
+        placing = {n: action for n, action in starting.items() if UNDOING not in action.begun}
         cluster = seen.cluster(
             running,
-            {jobs[number]: Tier(action.plan["tier"]) for number, action in starting.items()},
+            {jobs[number]: Tier(action.plan["tier"]) for number, action in placing.items()},
             [job for job in ending if job.tier],
             self._options.threshold,
             settled,
+            [vm for job in saved.values() for vm in seen.resting(job)],
         )
-        decision, aside = self._ask(cluster, queue, seen, now)
+        fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
+        decision, aside = self._ask(cluster, queue, fixed, now)
         cluster.apply(decision)
-        if _closes_under(cluster, {*starting, *(job.number for job in ending)}):
+        late = now - self._options.operation_timeout
+        passing = {a.job for a in opened if a.begun_at is None or a.begun_at > late}
+        if _closes_under(cluster, passing):
             return []
         # Where Nova puts those, nobody knows yet: a slot might be closed above one of them. Those
         # that have not begun come after whatever is decided for the foreground now.
@@ -74,51 +105,88 @@ class Decisions:
             action.plan["tier"] == Tier.BG
             and action.begun_at is not None
             and not seen.whole(jobs[number])
-            for number, action in starting.items()
+            for number, action in placing.items()
         )
         if unplaced and _heats(decision, self._options.threshold):
             return []
+        # Nor which slots of the background those will close.
+        closing = any(
+            action.plan["tier"] == Tier.FG
+            and not seen.whole(jobs[number])
+            and any(is_hot(cpu, self._options.threshold) for cpu in jobs[number].cpu)
+            for number, action in placing.items()
+        )
+        if closing and any(action.tier is Tier.BG for action in decision):
+            return []
         records = planning.records(decision, jobs, seen, now)
-        self._explain(cluster, queue, aside)
+        self._reasons.renew(cluster, self._queue, dict.fromkeys(aside, ELSEWHERE))
+        self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
-        self._events = ALL if len(queue) < len(waiting) else Event(0)
-        self._due_at = min(settled.values(), default=math.inf)
+        self._events = Event(0)
+        self._due_at = min((*settled.values(), *pauses), default=math.inf)
         return records
 
-    def _notice(self, jobs: Jobs, queue: Iterable[Job], now: float) -> None:
+    def _notice(self, queue: Mapping[int, Job], held: set[int], now: float) -> None:
         """What happened without an action of the manager."""
-        if not self._known.issuperset(job.number for job in queue):
+        if not self._known.issuperset(queue):
             self._events |= Event.ARRIVAL
-        if self._held != (held := {job.number for job in jobs.values() if job.held}):
+        if self._held != held:
             # Those behind a held job move up; a released one is back before later arrivals.
             self._events, self._held = ALL, held
         if now >= self._due_at:
             self._events = ALL
 
-    def _settled(self, running: Iterable[Job], now: float) -> dict[int, float]:
-        """Jobs that are to stay as they are, by number, and until when."""
+    def _notice_strangers(self, jobs: Jobs, opened: Sequence[Action], seen: Observation) -> None:
+        """Slots that were given back, or closed, by servers that are no job's."""
+        leaving = set().union(*map(touched, opened))
+        strangers = {claim for claim in seen.strangers(jobs.values()) if claim.vm not in leaving}
+        for claim in self._strangers - strangers:
+            self._events |= _FREED[claim.tier]
+        if any(self._closes(claim) for claim in strangers - self._strangers):
+            self._events |= Event.FOREGROUND
+        self._strangers = strangers
+
+    def _closes(self, claim: Claim) -> bool:
+        return claim.tier is Tier.FG and is_hot(claim.utilisation, self._options.threshold)
+
+    def _settled(self, running: Iterable[Job], seen: Observation, now: float) -> dict[int, float]:
+        """Jobs that are to stay as they are, by number, and until when.
+
+        Nothing is decided about a job while Nova is busy with its servers, or after something was
+        refused.
+        """
         until = {
             job.number: max(
                 _later(job.run_since, self._options.min_run_time),
                 _later(job.swapped_at, self._options.swap_hysteresis),
+                job.not_before,
+                now + RECHECK if any(server.busy for server in seen.gang(job)) else now,
             )
             for job in running
         }
         return {number: end for number, end in until.items() if end > now}
 
     def _ask(
-        self, cluster: Cluster, queue: list[Job], seen: Observation, now: float
+        self,
+        cluster: Cluster,
+        queue: Mapping[int, Job],
+        fixed: Mapping[int, tuple[int, ...] | None],
+        now: float,
     ) -> tuple[list[decided.Action], set[int]]:
         """The policy's decision, and the numbers of the jobs that it was not shown.
 
         Those are suspended, on hosts that would have no slots for them after the decision: a policy
         does not know that they can only come back where they are, and would make room elsewhere.
+
+        :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
         """
-        fixed = {job.number: seen.suspended_on(job) for job in queue}
+        self._follow(queue)
         fixed = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {number for number, hosts in fixed.items() if not hosts}
         while True:
-            shown = (job.core() for job in queue if job.number not in aside)
+            shown = self._queue.copy() if aside else self._queue
+            for number in aside:
+                shown.remove(self._cores[number])
             snapshot = Snapshot(cluster, shown, self._decided_at)
             decision = self._policy.schedule(snapshot, self._events, now)
             stuck = _stuck(decision, cluster, fixed)
@@ -126,14 +194,20 @@ class Decisions:
                 return decision, aside
             aside |= stuck
 
-    def _explain(self, cluster: Cluster, queue: Iterable[Job], aside: set[int]) -> None:
-        """Tell the jobs that wait after a decision why they do."""
-        left = [job for job in queue if job.number not in cluster.runs]
-        after = Snapshot(cluster, (job.core() for job in left))
-        for job in left:
-            reason = ELSEWHERE if job.number in aside else self._policy.reason(after, job.core())
-            if job.reason != reason:
-                job.reason = reason
+    def _follow(self, queue: Mapping[int, Job]) -> None:
+        """Bring what the policy is shown up to date: what it sees of a job never changes."""
+        for number in self._cores.keys() - queue.keys():
+            self._queue.remove(self._cores.pop(number))
+        for number in sorted(queue.keys() - self._cores.keys()):
+            self._cores[number] = core = queue[number].core()
+            self._queue.add(core)
+
+
+def _wait_for_hosts(job: Job, slots: int) -> None:
+    """No policy is shown a job that its pool is too small for: it would hold up the others."""
+    reason = f"needs {job.size} slots in one tier, the pool has {slots}"
+    if job.reason != reason:
+        job.reason = reason
 
 
 def caused(action: Action, jobs: Jobs) -> Event:

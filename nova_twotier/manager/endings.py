@@ -24,11 +24,6 @@ def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
     if job.saved:
         reason = defect(job, seen)
         return _broken(job, reason, seen) if reason else None
-    fresh = job.started_at is None
-    if fresh and seen.hosts and job.size > seen.shape_slots:
-        slots = seen.shape_slots
-        reason = f"needs {job.size} slots, the cluster has {slots}: submit it with fewer"
-        return _end(job, JobState.FAILED, reason, seen)
     if job.failures >= attempts:
         return _end(job, JobState.FAILED, job.reason, seen)
     return None
@@ -42,16 +37,25 @@ def _running(job: Job, seen: Observation) -> Action | None:
         return _end(job, JobState.FAILED, f"ran its walltime of {job.walltime:g} s", seen)
     if reason := defect(job, seen):
         return _broken(job, reason, seen)
-    at_rest = not any(server.busy for server in gang)
-    if at_rest and not (seen.whole(job) and seen.in_tier(job, Tier(job.tier))):
-        plan = {
-            "by": f"the manager: its servers are not all in {job.tier}",
-            "mend": True,
-            # Whatever it asks for: that keeps its work, and it comes back anywhere.
-            "mode": Preemption.SHELVE,
-        }
-        return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
-    return None
+    if seen.at < job.not_before or any(server.busy for server in gang) or _together(job, seen):
+        return None
+    plan = {
+        "by": f"the manager: its servers are not all at work in {job.tier}",
+        "mend": True,
+        # Whatever it asks for: that keeps its work, and it comes back anywhere.
+        "mode": Preemption.SHELVE,
+    }
+    return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
+
+
+def _together(job: Job, seen: Observation) -> bool:
+    """Whether its processes can work together: all on slots of its tier, none asleep alone."""
+    statuses = {server.status for server in seen.gang(job)}
+    return (
+        seen.whole(job)
+        and seen.in_tier(job, Tier(job.tier))
+        and not {"ACTIVE", "SUSPENDED"} <= statuses
+    )
 
 
 def _broken(job: Job, reason: str, seen: Observation) -> Action:

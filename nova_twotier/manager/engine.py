@@ -5,6 +5,7 @@ memory, so a manager that is killed at any point goes on where it was. A look ne
 it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
 """
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -38,12 +39,15 @@ from nova_twotier.manager.endings import PHASE_END, endings, warning
 from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Call, Environment, Note
 from nova_twotier.manager.requests import Answer, Requests
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds without a look after which the time limits of what is under way begin anew.
+BLIND = 60.0
 #: Why jobs wait in a queue that is paused.
 PAUSED = "the queue is paused"
 
@@ -113,11 +117,14 @@ class Engine:
         self._pool = pool
         self._fence = fence
         self._hosts = Hosts(cloud, placement, options.host_interval, pool)
+        self._observer = Observer(cloud, placement, self._hosts)
         self._decisions = Decisions(policy, options)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._answers: dict[int, list[Answer]] = {}
+        #: When it last saw something, and since when it has done so without a long break.
+        self._looked_at = self._looking_since = -math.inf
 
     def look(self) -> bool:
         """One round. Returns whether something changed, so that another look is due at once.
@@ -128,6 +135,9 @@ class Engine:
         # First: what is answered later may not show in what is seen now.
         self._answers.update(self._requests.collect(self._clock()))
         seen = self._observe()
+        if seen.at > self._looked_at + max(BLIND, 2 * self._options.poll_interval):
+            self._looking_since = seen.at
+        self._looked_at = seen.at
         if self._hosts.looked_at == seen.at:
             for job in strays.fail(self._store, self._hosts.pools, seen.at):
                 self._requests.tell(
@@ -169,23 +179,7 @@ class Engine:
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
-        servers = {}
-        for server in self._cloud.servers():
-            servers.setdefault(server.job, []).append(server)
-        for gang in servers.values():
-            gang.sort(key=lambda server: server.index)
-        held = claims.read_claims(self._placement, self._hosts.tree)
-        grace = self._options.host_down_grace
-        return Observation(
-            at=now,
-            hosts=self._hosts.tree,
-            enabled=self._hosts.enabled,
-            servers=servers,
-            claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
-            down=frozenset(
-                name for name, since in self._hosts.down.items() if now >= since + grace
-            ),
-        )
+        return self._observer.look(now, self._options.host_down_grace)
 
     def _begin(self, seen: Observation) -> _Round:
         env = Environment(
@@ -197,6 +191,8 @@ class Engine:
             threshold=self._options.threshold,
             now=self._clock(),
             preemption_grace=self._options.preemption_grace,
+            operation_timeout=self._options.operation_timeout,
+            looking_since=self._looking_since,
             user_data=self._store.user_data,
         )
         with self._store.reading() as session:
@@ -261,13 +257,8 @@ class Engine:
         if points := seen.missing_points(jobs):
             claims.set_cpu_points(self._placement, seen.hosts, points)
         busy = busy_jobs(work.opened)
-        resting = (
-            job
-            for job in jobs
-            if job.state == JobState.QUEUED and job.saved and job.number not in busy
-        )
-        gangs = (seen.gang(job) for job in resting)
-        if left := [server.id for gang in gangs for server in gang if server.id in seen.claims]:
+        idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
+        if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
             claims.vacate(self._placement, seen.hosts, left)
 
     def _take_answers(self, work: _Round) -> None:
@@ -300,13 +291,14 @@ class Engine:
                 job.reason = PAUSED
 
     def _drop_unwanted(self, work: _Round) -> None:
-        """No start begins of a job that its owner has asked to end meanwhile."""
+        """No start begins of a job that its owner has asked to end meanwhile, or that waits for
+        the same quota as another that has just been refused."""
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.job]
-                if job.wish:
+                if job.wish or job.not_before > work.env.now:
                     action.state, action.closed_at = ActionState.FAILED, work.env.now
-                    action.reason = f"its owner asked to {job.wish} it"
+                    action.reason = f"its owner asked to {job.wish} it" if job.wish else job.reason
 
     def _endings(self, work: _Round) -> list[Action]:
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
@@ -347,7 +339,8 @@ class Engine:
         else:
             action.reason = step.reason
             work.note(*operation.undo(action, jobs, env))
-            _abandon(work.opened, env.now)
+            if not step.alone:
+                _abandon(work.opened, env.now)
             self._decisions.happened(ALL)
 
 

@@ -127,7 +127,9 @@ class Loop:
             if self._hosts_changed.is_set():
                 self._hosts_changed.clear()
                 engine.hosts_changed()
+            began = self._clock()
             again = engine.look()
+            LOG.debug("Looked for %.3f s", self._clock() - began)
             self._trouble = ""
             if not again:
                 self._wait(seen)

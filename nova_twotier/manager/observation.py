@@ -2,11 +2,14 @@
 
 import functools
 import math
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
@@ -24,6 +27,9 @@ CLAIM_CHANGES = frozenset(
         "shelving_offloading",
     }
 )
+#: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
+STRANGERS = {Tier.FG: -1, Tier.BG: -2}
+STRANGER = "a server that is no job's"
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Observation:
     :param claims: the slot that each VM holds, by VM.
     :param enabled: names of the hosts that take new VMs.
     :param down: names of the hosts of which the servers are lost: down for too long.
+    :param several: the claims of VMs that hold more than one slot for the time being.
     """
 
     at: float
@@ -41,13 +48,40 @@ class Observation:
     servers: Mapping[str, list[Server]]
     claims: Mapping[str, Claim]
     down: frozenset[str] = frozenset()
+    several: tuple[Claim, ...] = ()
+    _gangs: dict[str, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:
         """The servers of the job's processes; whoever else names the job does not count."""
+        uuid = job.uuid
+        gang = self._gangs.get(uuid)
+        if gang is None:
+            gang = []
+            # Most jobs wait and have none.
+            if named := self.servers.get(uuid):
+                size, owner = job.size, job.server_owner
+                gang = [each for each in named if each.index < size and each.owner == owner]
+            self._gangs[uuid] = gang
+        return gang
+
+    def all_claims(self) -> Iterator[Claim]:
+        return chain(self.claims.values(), self.several)
+
+    def strangers(self, jobs: Iterable[Job]) -> set[Claim]:
+        """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
+        behind, and the old places of VMs that migrate."""
+        ours = {server.id for job in jobs for server in self.gang(job)}
+        return {claim for claim in self.all_claims() if claim.vm not in ours}
+
+    def resting(self, job: Job) -> list[str]:
+        """The VMs of a saved job that are on their hosts without work: they are to hold no slots,
+        or to give them back at once."""
+        if not job.saved:
+            return []
         return [
-            server
-            for server in self.servers.get(job.uuid, ())
-            if server.index < job.size and server.owner == job.server_owner
+            server.id
+            for server in self.gang(job)
+            if not server.busy and server.status in ("SUSPENDED", "SHUTOFF")
         ]
 
     def whole(self, job: Job) -> bool:
@@ -70,14 +104,18 @@ class Observation:
         gang = self.gang(job)
         if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
             return None
-        index = {host.name: i for i, host in enumerate(self.hosts)}
-        hosts = tuple(index.get(server.host) for server in gang)
+        hosts = tuple(self._index.get(server.host) for server in gang)
         return () if None in hosts else hosts
 
     @functools.cached_property
+    def _index(self) -> dict[str, int]:
+        """Indices of the hosts by name."""
+        return {host.name: i for i, host in enumerate(self.hosts)}
+
+    @functools.cached_property
     def shape_slots(self) -> int:
-        """Foreground slots of all hosts, enabled or not."""
-        return sum(host.shape.slots for host in self.hosts)
+        """Slots that there are in one tier, on hosts that take new VMs or will take some again."""
+        return sum(host.shape.slots for host in self.hosts if not host.leaving)
 
     def cluster(
         self,
@@ -86,15 +124,20 @@ class Observation:
         ending: Iterable[Job],
         threshold: float,
         settled: Container[int] = (),
+        resting: Iterable[str] = (),
     ) -> Cluster:
         """The cluster as it will be when what is under way is over, but with the ends still there.
 
-        :param running: jobs that hold all their slots.
+        Whatever else holds a slot keeps it, for nobody knows how long.
+
+        :param running: jobs that run; of those that do not hold all their slots, what they hold.
         :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
             the rest is taken where the ranking, and so Nova's scheduler, would.
         :param ending: jobs that hold some of theirs still.
         :param settled: numbers of the running jobs that are to stay as they are.
+        :param resting: VMs that hold nothing any more, although they were seen with a slot.
         """
+        counted = set(resting)
         cluster = Cluster(
             [
                 Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
@@ -103,14 +146,18 @@ class Observation:
             threshold,
         )
         for job in running:
+            if not self.whole(job):
+                continue
             # A run that an earlier release began has no beginning of its own.
             began = job.started_at if job.run_since is None else job.run_since - job.run_before
             until = _expected_end(job, began)
             pinned = job.number in settled
-            cluster.adopt(Run(job.core(), Tier(job.tier), self._places(job), pinned, until))
+            places = self._places(job, counted)
+            cluster.adopt(Run(job.core(), Tier(job.tier), places, pinned, until))
         for job in ending:
-            self._pin(cluster, job, Tier(job.tier), self._places(job), self.at)
-        placed = {job: self._places(job) for job in starting}
+            self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
+        placed = {job: self._places(job, counted) for job in starting}
+        self._adopt_others(cluster, counted)
         # First those whose slots are known: no other is to be thought to get these.
         for job, places in sorted(placed.items(), key=lambda one: one[0].size - len(one[1])):
             tier = starting[job]
@@ -119,14 +166,29 @@ class Observation:
             self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
         return cluster
 
-    def _places(self, job: Job) -> tuple[int, ...]:
-        """Hosts of the servers that hold a slot, by index.
+    def _places(self, job: Job, counted: set[str]) -> tuple[int, ...]:
+        """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
 
         Of no more than the job has processes: a gang with too many is about to be deleted.
         """
-        index = {host.name: i for i, host in enumerate(self.hosts)}
-        holding = [server for server in self.gang(job) if server.id in self.claims]
-        return tuple(index[self.claims[server.id].host] for server in holding[: job.size])
+        holding = [server.id for server in self.gang(job) if server.id in self.claims][: job.size]
+        counted.update(holding)
+        return tuple(self._index[self.claims[vm].host] for vm in holding)
+
+    def _adopt_others(self, cluster: Cluster, counted: Collection[str]) -> None:
+        """Take over the places of VMs that were not counted yet: no policy can do anything to them.
+
+        What is not known of their CPU utilisation is nothing.
+        """
+        others = {tier: [] for tier in Tier}
+        for claim in self.all_claims():
+            if claim.vm not in counted:
+                others[claim.tier].append((claim.utilisation, self._index[claim.host]))
+        for tier, places in others.items():
+            if places:
+                cpu, hosts = zip(*sorted(places, reverse=True), strict=True)
+                job = CoreJob(STRANGERS[tier], len(cpu), 0.0, cpu, name=STRANGER)
+                cluster.adopt(Run(job, tier, hosts, pinned=True))
 
     @staticmethod
     def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
@@ -136,14 +198,25 @@ class Observation:
             cluster.adopt(Run(part, tier, places, pinned=True, until=until))
 
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
-        """Slots of each host whose foreground server closes them."""
+        """Slots of each host whose foreground server closes them, whoever's it is."""
         closed = {host.name: 0 for host in self.hosts}
-        for job in jobs:
-            for server in self.gang(job):
-                claim = self.claims.get(server.id)
-                if claim and claim.tier is Tier.FG and is_hot(job.cpu[server.index], threshold):
-                    closed[claim.host] += 1
+        cpu = {server.id: job.cpu[server.index] for job in jobs for server in self.gang(job)}
+        for claim in self.all_claims():
+            if claim.tier is Tier.FG:
+                closed[claim.host] += is_hot(cpu.get(claim.vm, claim.utilisation), threshold)
         return closed
+
+    def room(self, tier: Tier, jobs: Iterable[Job], threshold: float) -> int:
+        """Places that VMs can still claim in a tier."""
+        closed = self.closed(jobs, threshold) if tier is Tier.BG else {}
+        used = Counter(claim.host for claim in self.all_claims() if claim.tier is tier)
+        places = {
+            host.name: max(0, host.shape.slots - closed.get(host.name, 0))
+            * (1 if tier is Tier.FG else host.shape.tiers - 1)
+            for host in self.hosts
+            if host.name in self.enabled
+        }
+        return sum(max(0, count - used[name]) for name, count in places.items())
 
     def missing_points(self, jobs: Iterable[Job]) -> dict[str, int]:
         """CPU points that the claims of servers should have and do not.
@@ -153,9 +226,12 @@ class Observation:
         """
         points = {}
         for job in jobs:
-            for server in self.gang(job):
+            if not (gang := self.gang(job)):
+                continue
+            cpu = job.cpu
+            for server in gang:
                 claim = self.claims.get(server.id)
-                wanted = cpu_points(job.cpu[server.index])
+                wanted = cpu_points(cpu[server.index])
                 if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
                     points[server.id] = wanted
         return points

@@ -89,6 +89,8 @@ class FakeNova:
         self.groups: set[str] = set()
         self.refused: set[str] = set()
         self.down: set[str] = set()
+        #: Servers that it never gets done with.
+        self.stuck: set[str] = set()
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
 
@@ -164,7 +166,7 @@ class FakeNova:
     def work(self):
         """Some of what is under way ends."""
         for server, end in list(self._under_way.items()):
-            if self.random.random() < 0.6:
+            if server not in self.stuck and self.random.random() < 0.6:
                 del self._under_way[server]
                 end(server)
 

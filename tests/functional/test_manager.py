@@ -1,5 +1,6 @@
 """The queue manager on real Placement: whatever fails and whenever it dies, no job is lost."""
 
+import contextlib
 import os
 import random
 from collections import Counter
@@ -10,10 +11,10 @@ import fixtures
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names
-from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.ledger.placement import Conflict, PlacementError
 from nova_twotier.manager.cloud import CloudError
 from nova_twotier.manager.db.models import OVER, Action, ActionKind, JobState, Preemption
-from nova_twotier.manager.db.store import Store
+from nova_twotier.manager.db.store import Store, open_actions
 from nova_twotier.manager.engine import Engine
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
 from tests.functional.ledger_case import LedgerTestCase
@@ -82,6 +83,7 @@ class ManagerTestCase(LedgerTestCase):
                         retries=ENOUGH,
                         preemption=mode[0] if mode else Preemption.SHELVE,
                     )
+            self.others(at)
             try:
                 engine.look()
             except Crash:
@@ -96,6 +98,15 @@ class ManagerTestCase(LedgerTestCase):
                 return jobs
         stuck = [(job.number, job.state, job.reason) for job in self.store.jobs()]
         raise AssertionError(f"not over after {ENOUGH} rounds: {stuck}")
+
+    def others(self, at):
+        """What tenants do on their own in a round: nothing."""
+
+    def rounds(self, engine, count):
+        for _round in range(count):
+            self.now += 1
+            engine.look()
+            self.nova.work()
 
     def guests(self, jobs, worked, lives):
         for place, job in enumerate(jobs):
@@ -191,11 +202,13 @@ class TestManager(ManagerTestCase):
         self.assertNotIn(lost, {server.host for server in self.nova.servers()})
 
     def test_larger_than_the_cluster(self):
+        """It waits for hosts, and nobody waits for it."""
         self.cloud(seed=3)
-        [job] = self.play("amcbf", [(0, 7, 0.5)], lives=[1])
-        self.assertEqual(JobState.FAILED, job.state)
-        self.assertIn("needs 7 slots, the cluster has 6", job.reason)
-        self.check_clean()
+        large, small = self.store.submit(7, [0.5], at=0), self.store.submit(6, [0.5], at=0)
+        self.rounds(self.engine("fcfs"), 20)
+        jobs = [self.store.job(each.number) for each in (large, small)]
+        self.assertEqual([JobState.QUEUED, JobState.RUNNING], [job.state for job in jobs])
+        self.assertEqual("needs 7 slots in one tier, the pool has 6", jobs[0].reason)
 
     def test_a_job_that_cannot_start(self):
         self.cloud(seed=6)
@@ -243,17 +256,11 @@ class TestManager(ManagerTestCase):
         self.store.submit(2, [0.5], at=0)
         self.store.wish(2, "cancel")
         engine = self.engine("fcfs")
-        for _round in range(20):
-            self.now += 1
-            engine.look()
-            self.nova.work()
+        self.rounds(engine, 20)
         self.assertEqual(JobState.RUNNING, self.store.job(1).state)
         self.assertEqual(JobState.CANCELLED, self.store.job(2).state)
         self.store.wish(1, "complete")
-        for _round in range(20):
-            self.now += 1
-            engine.look()
-            self.nova.work()
+        self.rounds(engine, 20)
         self.assertEqual(JobState.FINISHED, self.store.job(1).state)
         self.check_clean()
 
@@ -272,11 +279,140 @@ class TestManager(ManagerTestCase):
         self.assertEqual(3, len(self.nova.servers()))
 
 
+class TestStrangers(ManagerTestCase):
+    """VMs of tenants on two-tier hosts, which no job knows of."""
+
+    def setUp(self):
+        super().setUp()
+        self.cloud(seed=11)
+
+    def states(self):
+        return [job.state for job in self.store.jobs()]
+
+    def test_their_slots_are_waited_for(self):
+        theirs = self.claim(0, Tier.FG)
+        self.store.submit(6, [1.0], at=0)
+        engine = self.engine("fcfs")
+        self.rounds(engine, 5)
+        job = self.store.job(1)
+        self.assertEqual((JobState.QUEUED, 0), (job.state, job.failures))
+        self.assertIn("needs 6 foreground slots, 5 idle", job.reason)
+        self.assertEqual(["submitted"], self.kinds(1))
+        self.delete(theirs)
+        self.rounds(engine, 20)
+        self.assertEqual([JobState.RUNNING], self.states())
+
+    def test_who_is_faster_is_no_failure_of_the_job(self):
+        """Again and again a slot is gone when Nova is to place the job there."""
+        self.options = builders.options(attempts=1, boot_grace=3.0, host_interval=1e9)
+        self.store.submit(6, [1.0], at=0)
+        engine = self.engine("fcfs")
+        for _time in range(2):
+            self.poll(engine, ActionKind.START)
+            theirs = self.claim(0, Tier.FG)
+            self.rounds(engine, 10)
+            job = self.store.job(1)
+            self.assertEqual((JobState.QUEUED, 0), (job.state, job.failures))
+            self.delete(theirs)
+        self.assertEqual(2, job.setbacks)
+        self.rounds(engine, 20)
+        self.assertEqual([JobState.RUNNING], self.states())
+
+    def test_a_swap_that_is_refused_comes_later(self):
+        """Somebody takes the foreground slot that the job was to rise to."""
+        for _job in range(2):
+            self.store.submit(6, [0.5], at=0)
+        engine = self.engine("amcbf")
+        self.rounds(engine, 20)
+        self.assertEqual([JobState.RUNNING] * 2, self.states())
+        self.store.wish(1, "complete")
+        self.poll(engine, ActionKind.SWAP)
+        theirs = self.claim(0, Tier.FG)
+        self.rounds(engine, 20)
+        self.assertEqual(1, self.kinds(2).count("not swapped"))
+        self.delete(theirs)
+        self.rounds(engine, 20)
+        self.assertEqual("fg", self.store.job(2).tier)
+
+    def test_what_they_close_is_closed(self):
+        """In the ledger as for the policy: no decision that the ledger refuses for ever."""
+        for host in range(2):
+            hot = self.claim(host, Tier.FG)
+            claims.set_cpu_points(self.ledger, self.tiers, {hot: 98})
+        front = self.store.submit(4, [0.5], at=0)
+        for _job in range(2):
+            self.store.submit(3, [0.5], at=0)
+        self.rounds(self.engine("amcbf"), 30)
+        running, waiting = JobState.RUNNING, JobState.QUEUED
+        self.assertEqual([running, running, waiting], self.states())
+        self.assertEqual(["fg", "bg", None], [job.tier for job in self.store.jobs()])
+        self.assertEqual([(3, 1)] * 2, [self.inventory(host, Tier.BG) for host in range(2)])
+        self.assertEqual(["submitted"], self.kinds(front.number + 2))
+
+    def poll(self, engine, kind):
+        """Until such an action was decided, and not begun."""
+        for _round in range(100):
+            self.rounds(engine, 1)
+            with self.store.reading() as session:
+                if any(a.kind == kind and a.begun_at is None for a in open_actions(session)):
+                    return
+        raise AssertionError(f"no {kind} was decided")
+
+
+class TestStuck(ManagerTestCase):
+    def test_an_eviction_that_nova_never_gets_done_with(self):
+        """The job goes on; so does the pool; and when Nova gets on after all, so does that."""
+        self.cloud(seed=12)
+        self.options = builders.options(
+            attempts=4, boot_grace=3.0, host_interval=1e9, operation_timeout=10.0
+        )
+        arrivals = [(4, 1.0), (6, 1.0), (2, 1.0)]
+        for size, cpu in arrivals:
+            self.store.submit(size, [cpu], at=self.now)
+        engine = self.engine("amcbf")
+        self.rounds(engine, 10)
+        self.nova.stuck = {s.id for s in self.nova.servers() if s.job == self.store.job(3).uuid}
+        self.store.wish(1, "complete")
+        self.rounds(engine, 25)
+        self.assertIn("not evicted", self.kinds(3))
+        self.assertEqual(JobState.RUNNING, self.store.job(3).state)
+        small = self.store.submit(1, [0.5], at=self.now)
+        self.rounds(engine, 12)
+        self.assertEqual(JobState.RUNNING, self.store.job(small.number).state)
+        self.nova.stuck = set()
+        self.rounds(engine, 30)
+        self.assertEqual(JobState.RUNNING, self.store.job(2).state)
+        self.assertEqual(JobState.QUEUED, self.store.job(3).state)
+        self.assertTrue(self.store.job(3).saved)
+
+
 class TestFaults(ManagerTestCase):
     """Random jobs, failures and deaths; the seed of a failing run is in its name."""
 
-    def chaos(self, seed, policy="amcbf", failures=0.1, crashes=0.05, modes=(Preemption.SHELVE,)):
+    theirs = None
+
+    def others(self, at):
+        """Tenants take slots and give them back; none after a time."""
+        if self.theirs is None:
+            return
+        if self.theirs and (at > 150 or self.random.random() < 0.3):
+            self.delete(self.theirs.pop())
+        elif at <= 150 and self.random.random() < 0.3:
+            with contextlib.suppress(Conflict):
+                vm = self.claim(self.random.randrange(self.HOSTS), self.random.choice(list(Tier)))
+                self.theirs.append(vm)
+
+    def chaos(
+        self,
+        seed,
+        policy="amcbf",
+        failures=0.1,
+        crashes=0.05,
+        modes=(Preemption.SHELVE,),
+        strangers=False,
+    ):
         self.cloud(seed, failures, crashes)
+        self.theirs = [] if strangers else None
         draw = random.Random(seed)
         arrivals = [
             (
@@ -310,5 +446,10 @@ for _seed in range(SEEDS):
     _add(f"test_killed_and_failing_seed_{_seed}", seed=_seed)
 for _seed in range(SEEDS // 4):
     _add(f"test_fcfs_killed_often_seed_{_seed}", seed=_seed, policy="fcfs", crashes=0.2)
-    _add(f"test_all_ways_of_preemption_seed_{_seed}", seed=_seed, modes=tuple(Preemption))
+    _add(
+        f"test_all_ways_of_preemption_among_strangers_seed_{_seed}",
+        seed=_seed,
+        modes=tuple(Preemption),
+        strangers=True,
+    )
     _add(f"test_acfcfs_killed_and_failing_seed_{_seed}", seed=_seed, policy="acfcfs")

@@ -50,6 +50,13 @@ class Guests:
         started = entry.number in self.work or entry.number in self._rates
         return started and self.work.get(entry.number, 0.0) >= entry.job.runtime
 
+    def left(self) -> dict[int, float]:
+        """Seconds until each job that advances is done, if nothing changes; by its number."""
+        return {
+            number: (self._roster[number].job.runtime - self.work.get(number, 0.0)) / rate
+            for number, rate in self._rates.items()
+        }
+
     def share(self, entry: Entry) -> float:
         """The part of its work that is done, 0..1."""
         if not entry.job.runtime:

@@ -291,11 +291,9 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
             continue
         job = state.job_of(vm)
         for claim in claims:
-            if (
-                claim.tier is Tier.FG
-                and _runs(job, vm)
-                and is_hot(job.cpu[vm.index], state.threshold)
-            ):
+            # Of others, the manager knows what the ledger does.
+            cpu = job.cpu[vm.index] if _runs(job, vm) else claim.utilisation
+            if claim.tier is Tier.FG and is_hot(cpu, state.threshold):
                 hot[claim.host] = hot.get(claim.host, 0) + 1
     return hot, uncertain
 

@@ -45,6 +45,8 @@ OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
 
 #: Characters that the name of a job may have.
 NAME_LENGTH = 255
+#: Longest time that a job is left alone after something about it was refused, seconds.
+LONGEST_PAUSE = 60.0
 
 
 class Preemption(StrEnum):
@@ -75,6 +77,11 @@ class ActionState(StrEnum):
     FAILED = "failed"  # given up, and undone
 
 
+def pause(times: int) -> float:
+    """Seconds for which a job is left alone that was refused so often in a row."""
+    return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
+
+
 class Job(Base):
     """A tenant's job."""
 
@@ -100,6 +107,7 @@ class Job(Base):
     held: Mapped[bool] = mapped_column(default=False, server_default=false())
     started_at: Mapped[float | None]
     finished_at: Mapped[float | None]
+    #: Until then nothing is decided about it: it does not start, nor is it preempted or moved.
     not_before: Mapped[float] = mapped_column(default=0.0)
     #: The pool of hosts that it runs on: the metadata `twotier:pool` of their aggregate.
     pool: Mapped[str] = mapped_column(
@@ -135,7 +143,10 @@ class Job(Base):
     swapped_at: Mapped[float | None]
     #: The Keystone trust by which the manager acts in its project; None: without Keystone.
     trust_id: Mapped[str | None] = mapped_column(String(64))
+    #: How often in a row it did not start; and how often something else about it was refused, or
+    #: was not to be had: that does not count against it.
     failures: Mapped[int] = mapped_column(default=0)
+    setbacks: Mapped[int] = mapped_column(default=0, server_default="0")
     evictions: Mapped[int] = mapped_column(default=0)
     restores: Mapped[int] = mapped_column(default=0)
     swaps: Mapped[int] = mapped_column(default=0)
@@ -149,8 +160,18 @@ class Job(Base):
         """Its run has ended; the next one goes on from there."""
         self.run_before, self.run_since = self.ran(at), None
 
+    def put_off(self, now: float) -> None:
+        """Something about it was refused: it is left alone for a while, longer each time."""
+        self.setbacks += 1
+        self.not_before = now + pause(self.setbacks)
+
+    def get_on(self) -> None:
+        """What was decided about it was done."""
+        self.failures = self.setbacks = 0
+
     def begin_anew(self) -> None:
         """What it has done so far is lost."""
+        self.get_on()
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
 

@@ -78,7 +78,7 @@ class End(Operation):
                 call = Call(server.id, lambda server=server: env.cloud.shelve(server))
                 step.calls.append(call)
             over = False
-        return None if over and not still_claiming(action, seen) else step
+        return None if over and not still_claiming(action, seen, env) else step
 
     def close(self, action, jobs, env):
         job = jobs[action.job]

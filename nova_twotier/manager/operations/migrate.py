@@ -9,7 +9,9 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    overdue,
     told,
+    too_long,
     tried,
     with_fault,
 )
@@ -44,7 +46,9 @@ class Migrate(Operation):
                     lambda server=server, host=host: env.cloud.live_migrate(server, host),
                 )
             )
-        return done() if arrived else step
+        if arrived:
+            return done()
+        return failed(action, too_long(gang, env)) if overdue(action, env) else step
 
     @staticmethod
     def _is_there(server, job, seen):
@@ -59,9 +63,11 @@ class Migrate(Operation):
     def close(self, action, jobs, env):
         job = jobs[action.job]
         job.migrations += 1
+        job.get_on()
         detail = f"{len(action.plan['targets'])} of {job.size} processes into {job.tier}"
         return [Note(job.number, "migrated", detail)]
 
     def undo(self, action, jobs, env):
-        # A gang across both tiers is seen, and mended, at the next look.
+        # A gang across both tiers is seen, and mended, when that is over.
+        jobs[action.job].put_off(env.now)
         return [Note(action.job, "not migrated", told(action))]

@@ -1,10 +1,12 @@
 """What an operation is, and what it may use."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from oslo_log import log as logging
 
+from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.cloud import Cloud, CloudError, Server
 from nova_twotier.manager.db.models import Action, ActionState, Job
@@ -12,8 +14,11 @@ from nova_twotier.manager.observation import Observation
 
 LOG = logging.getLogger(__name__)
 
-#: Key in `begun` of what owners are told of a failure.
-TOLD = "told"
+#: Keys in `begun`: what owners are told of a failure; why the action is being undone; since when
+#: slots are held by servers that are gone.
+TOLD, UNDOING, LEFT = "told", "undoing", "left"
+#: Seconds until such slots are taken from them: Nova has forgotten about them.
+LEFT_BEHIND = 60.0
 
 #: Placement wants a project and a user for each consumer; job entries belong to nobody's quota.
 OWNER = {"project": "twotier", "user": "twotier"}
@@ -26,6 +31,8 @@ NO_HOST = "No valid host was found"
 class Environment:
     """Cloud and ledger, the limits of patience, and the time.
 
+    :param looking_since: what took longer than the manager has looked is not late yet: it may have
+        been asked for by nobody.
     :param user_data: of a job, by its number, in base64.
     """
 
@@ -37,6 +44,8 @@ class Environment:
     threshold: float
     now: float
     preemption_grace: float = 0.0
+    operation_timeout: float = math.inf
+    looking_since: float = -math.inf
     user_data: Callable[[int], str | None] = lambda _number: None
 
 
@@ -69,12 +78,14 @@ class Step:
     """Requests to make now; `state` is set when the action is over, `reason` when it failed.
 
     :param freed: its slots can be given to others, although it is not over.
+    :param alone: although it failed, what was decided besides holds good.
     """
 
     calls: list[Call] = field(default_factory=list)
     state: ActionState | None = None
     reason: str = ""
     freed: bool = False
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +146,45 @@ def told(action: Action) -> str:
     return action.begun.get(TOLD, action.reason)
 
 
-def still_claiming(action: Action, seen: Observation) -> bool:
+def touched(action: Action) -> set[str]:
+    """The servers that something was requested for."""
+    return {key.split()[-1] for key in action.begun}
+
+
+def still_claiming(action: Action, seen: Observation, env: Environment) -> bool:
     """Whether a server that the action took away still holds a slot.
 
-    Nova drops a deleted server from its list a moment before it drops the claim.
+    Nova drops a deleted server from its list a moment before it drops the claim. A claim that it
+    has not dropped after `LEFT_BEHIND` seconds is taken away here.
     """
-    return any(key.split()[-1] in seen.claims for key in action.begun)
+    held = {claim.vm for claim in seen.all_claims()} & touched(action)
+    if not held:
+        return False
+    if LEFT not in action.begun:
+        action.begun = {**action.begun, LEFT: env.now}
+    elif env.now >= action.begun[LEFT] + LEFT_BEHIND:
+        LOG.warning("Slots of servers that are gone are taken back: %s", ", ".join(sorted(held)))
+        claims.vacate(env.placement, seen.hosts, sorted(held))
+    return True
+
+
+def overdue(action: Action, env: Environment, times: int = 1, grace: float = 0.0) -> bool:
+    """Whether the action has taken longer than it may, or so many times as long.
+
+    :param grace: seconds that it may take besides.
+    """
+    since = max(action.begun_at, env.looking_since)
+    return env.now >= since + grace + times * env.operation_timeout
+
+
+def too_long(gang: list[Server], env: Environment) -> str:
+    """What an action that is overdue still waits for."""
+    waits = (
+        f"server {server.id} is {server.status}" + (f" ({server.task})" if server.busy else "")
+        for server in sorted(gang, key=lambda server: not server.busy)
+    )
+    first = next(waits, "slots of its servers are not free")
+    return f"not over after {env.operation_timeout:g} s: {first}"
 
 
 def tried(action: Action, key: str) -> int:
@@ -185,14 +229,16 @@ def remove(action: Action, job: Job, seen: Observation, env: Environment) -> Ste
     """The next step towards a job without servers; None when there are none.
 
     A delete may be repeated, also of a server that Nova is busy with; and it has to be if the host
-    that was at it went down.
+    that was at it went down, or if it takes too long.
     """
     if gang := seen.gang(job):
         return Step(
             [
                 Call(server.id, lambda server=server: env.cloud.delete(server))
                 for server in gang
-                if server.task != "deleting" or server.host in seen.down
+                if server.task != "deleting"
+                or server.host in seen.down
+                or overdue(action, env, max(1, tried(action, server.id)))
             ]
         )
-    return Step() if still_claiming(action, seen) else None
+    return Step() if still_claiming(action, seen, env) else None

@@ -1,8 +1,8 @@
 """Servers at rest: shelved, without a host, or suspended, on theirs without a slot."""
 
 from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.db.models import Preemption
-from nova_twotier.manager.operations.operation import Call, Environment, Step
+from nova_twotier.manager.db.models import Action, Preemption
+from nova_twotier.manager.operations.operation import Call, Environment, Step, tried
 
 SHELVED, SUSPENDED = Preemption.SHELVE, Preemption.SUSPEND
 
@@ -26,3 +26,14 @@ def put_to_rest(gang: list[Server], mode: Preemption, env: Environment, prefix: 
             if not server.busy and not at_rest(server, mode)
         ]
     )
+
+
+def wake_up(action: Action, gang: list[Server], env: Environment) -> list[Call]:
+    """Requests to resume those that are suspended, as often as an operation is tried."""
+    return [
+        Call(f"undo {server.id}", lambda server=server: env.cloud.resume(server))
+        for server in gang
+        if server.status == "SUSPENDED"
+        and not server.busy
+        and tried(action, f"undo {server.id}") < env.attempts
+    ]

@@ -4,10 +4,13 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.manager.cloud import CloudError, UnfitFlavor
-from nova_twotier.manager.db.models import JobState
+from nova_twotier.manager.db.models import JobState, pause
+from nova_twotier.manager.operations import shortage
 from nova_twotier.manager.operations.operation import (
+    NO_HOST,
     OWNER,
     TOLD,
+    UNDOING,
     Call,
     Note,
     Operation,
@@ -15,28 +18,36 @@ from nova_twotier.manager.operations.operation import (
     defect,
     done,
     failed,
+    overdue,
     remove,
     still_claiming,
     told,
+    too_long,
     tried,
     with_fault,
 )
 from nova_twotier.manager.operations.rest import SHELVED, SUSPENDED, at_rest, put_to_rest
 
 BOOT = "boot"
-#: Longest wait before a job whose start failed is considered again, seconds.
-LONGEST_PAUSE = 60
-#: Keys in `begun`: when a boot was last under way; that the gang was suspended; why it is being
-#: undone; what Nova refused it for.
-AT, WAS_SUSPENDED, UNDOING, REFUSED = "at", "suspended", "undoing", "refused"
+#: Keys in `begun`: when a boot was last under way; that the gang was suspended; what Nova refused
+#: it for; that others were faster; what the job waited for before.
+AT, WAS_SUSPENDED, REFUSED, CROWDED = "at", "suspended", "refused", "crowded"
+BEFORE = "before"
+#: What the owner is told when others were faster.
+TAKEN = "the slots that it was to get were taken meanwhile"
 
 
 class NoStart(Exception):
-    """The job does not start; `told` is what its owner may read."""
+    """The job does not start.
 
-    def __init__(self, reason: str, told: str = ""):
+    :param told: what its owner may read.
+    :param crowded: the slots that it was to get are others' by now.
+    """
+
+    def __init__(self, reason: str, told: str = "", crowded: bool = False):
         super().__init__(reason)
         self.told = told
+        self.crowded = crowded
 
 
 class Start(Operation):
@@ -44,6 +55,7 @@ class Start(Operation):
         job = jobs[action.job]
         job.state = JobState.RESTORING if job.saved else JobState.STARTING
         job.tier = action.plan["tier"]
+        action.begun = {**action.begun, BEFORE: job.reason}
         job.reason = ""
 
     def answered(self, action, answer, now):
@@ -74,11 +86,15 @@ class Start(Operation):
             if refused := action.begun.get(REFUSED):
                 raise NoStart(refused["reason"], refused["told"])
             step = self._restore if job.saved else self._boot
-            return step(action, job, seen, env) or self._settle(job, seen)
+            step = step(action, job, seen, env) or self._settle(job, jobs, seen, env)
+            if step.state is None and overdue(action, env):
+                raise NoStart(too_long(seen.gang(job), env))
+            return step
         except NoStart as trouble:
-            action.begun = {**action.begun, UNDOING: str(trouble)}
+            action.begun = {**action.begun, UNDOING: str(trouble), CROWDED: trouble.crowded}
             if trouble.told:
                 action.begun = {**action.begun, TOLD: trouble.told}
+            job.reason = f"did not start: {trouble.told or trouble}"
             return self._take_back(action, job, seen, env)
 
     def _boot(self, action, job, seen, env):
@@ -130,7 +146,7 @@ class Start(Operation):
             raise
         except Conflict as error:
             text = f"on the hosts where it is suspended, no slots in {job.tier} are free for it"
-            raise NoStart(str(error), text) from error
+            raise NoStart(str(error), text, crowded=True) from error
 
     @staticmethod
     def _admit(job, env):
@@ -146,10 +162,12 @@ class Start(Operation):
         )
 
     @staticmethod
-    def _settle(job, seen):
+    def _settle(job, jobs, seen, env):
         """Over when the whole gang is up, with slots in the tier."""
         gang = seen.gang(job)
         if reason := defect(job, seen):
+            if _crowded_out(job, gang, jobs, seen, env):
+                raise NoStart(with_fault(reason, gang), TAKEN, crowded=True)
             raise NoStart(with_fault(reason, gang), reason)
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
             if job.wish and not job.saved:
@@ -167,7 +185,7 @@ class Start(Operation):
         gang = seen.gang(job)
         if not job.saved:
             step = remove(action, job, seen, env)
-        elif defect(job, seen):
+        elif defect(job, seen) or overdue(action, env, 2):
             step = None  # what is broken about the gang is seen, and mended, at the next look
         else:
             mode = _mode(action)
@@ -176,18 +194,19 @@ class Start(Operation):
                 if mode is SUSPENDED:
                     claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
                     step = None
-                elif not still_claiming(action, seen):
+                elif not still_claiming(action, seen, env):
                     step = None
         if step is None:
             claims.release(env.placement, job.uuid)
-            return failed(action, reason)
+            step = failed(action, reason)
+            step.alone = _short_of_quota(action)
         return step
 
     def close(self, action, jobs, env):
         job = jobs[action.job]
         restored = job.state == JobState.RESTORING
         job.state, job.saved, job.how = JobState.RUNNING, False, action.plan["how"]
-        job.failures = 0
+        job.get_on()
         job.restores += restored
         job.run_since = env.now
         if job.started_at is None:
@@ -199,17 +218,36 @@ class Start(Operation):
 
     def undo(self, action, jobs, env):
         job = jobs[action.job]
-        refused = action.begun.get(REFUSED, {})
         job.state, job.tier = JobState.QUEUED, None
-        if refused.get("quota"):
+        if _short_of_quota(action):
             job.reason = told(action)
-            job.not_before = env.now + LONGEST_PAUSE
+            job.put_off(env.now)
+            shortage.put_off_alike(job, jobs.values())
         else:
-            # With a flavor that is none for jobs, no further attempt does better.
-            job.failures = env.attempts if refused.get("unfit") else job.failures + 1
             job.reason = f"did not start: {told(action)}"
-            job.not_before = env.now + min(LONGEST_PAUSE, 2.0**job.failures)
+            if action.begun.get(CROWDED):
+                job.put_off(env.now)
+            else:
+                # With a flavor that is none for jobs, no further attempt does better.
+                unfit = action.begun.get(REFUSED, {}).get("unfit")
+                job.failures = env.attempts if unfit else job.failures + 1
+                job.not_before = env.now + pause(job.failures)
+        if job.reason == action.begun.get(BEFORE) and not job.failures:
+            return []  # it is known already what it waits for
         return [Note(job.number, "not started", told(action))]
+
+
+def _crowded_out(job, gang, jobs, seen, env) -> bool:
+    """Whether Nova found no hosts because the slots that were free have been taken."""
+    if not any(server.fault.startswith(NO_HOST) for server in gang if server.status == "ERROR"):
+        return False
+    tier = Tier(job.tier)
+    held = [seen.claims[server.id].tier for server in gang if server.id in seen.claims]
+    return seen.room(tier, jobs.values(), env.threshold) < job.size - held.count(tier)
+
+
+def _short_of_quota(action) -> bool:
+    return action.begun.get(REFUSED, {}).get("quota", False)
 
 
 def _refusal(error: CloudError) -> str:

@@ -3,8 +3,16 @@
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.ledger import claims
-from nova_twotier.ledger.placement import Conflict
-from nova_twotier.manager.operations.operation import OWNER, Note, Operation, done, failed, told
+from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGeneration
+from nova_twotier.manager.operations.operation import (
+    OWNER,
+    Note,
+    Operation,
+    done,
+    failed,
+    overdue,
+    told,
+)
 
 #: What the owners are told of a conflict; Placement's text names hosts and servers of others.
 TAKEN = "a slot that it was to get was taken meanwhile"
@@ -26,7 +34,10 @@ class Swap(Operation):
         ]
         try:
             claims.swap(env.placement, seen.hosts, swaps, **OWNER)
-        except Conflict as error:
+        except PlacementError as error:
+            passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
+            if passing and not overdue(action, env):
+                raise
             return failed(action, str(error), TAKEN)
         return done()
 
@@ -49,6 +60,7 @@ class Swap(Operation):
             job = jobs[item["number"]]
             job.tier = item["tier"]
             if item["vms"]:
+                job.get_on()
                 job.swaps += 1
                 job.swapped_at = env.now
                 by = f", preempted by {item['by']}" if item["by"] else ""
@@ -57,4 +69,8 @@ class Swap(Operation):
         return notes
 
     def undo(self, action, jobs, env):
-        return [Note(item["number"], "not swapped", told(action)) for item in action.plan["swaps"]]
+        notes = []
+        for item in action.plan["swaps"]:
+            jobs[item["number"]].put_off(env.now)
+            notes.append(Note(item["number"], "not swapped", told(action)))
+        return notes

@@ -250,7 +250,8 @@ class TestLoadBeside(testtools.TestCase):
             self.assertEqual(cluster.open_background(0), withheld.open_background(96, False))
         for tier in Tier:
             self.assertEqual(cluster.idle[tier], max(0, view.tier(tier).free))
-            expected = [load for load, _host in cluster._free_places(tier, {})]
+            [groups] = cluster._all_free(tier) if cluster.idle[tier] else [[]]
+            expected = [load for load, _host, places in groups for _place in range(places)]
             seen = [view.load_beside(tier, placed) for placed in range(cluster.idle[tier])]
             self.assertEqual(
                 [round(load, 9) for load in expected], [round(load, 9) for load in seen]

@@ -35,6 +35,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "requeues": 0,
         "run_before": 0.0,
         "failures": 0,
+        "setbacks": 0,
         "evictions": 0,
         "restores": 0,
         "swaps": 0,
@@ -65,10 +66,17 @@ def hosts(names="ab", slots=4, tiers=2):
     )
 
 
-def seen(*gangs, tiers=None, at=100.0, where=None, down=()):
+def stranger(host="a", tier=FG, points=0):
+    """The claim of a VM that is no job's."""
+    return Claim(f"stranger{next(_numbers)}", host, tier, points)
+
+
+def seen(*gangs, tiers=None, at=100.0, where=None, down=(), strangers=(), several=()):
     """An observation of these gangs; every server on a host holds a slot in its job's tier.
 
     :param tiers: the tier of each gang, foreground by default.
+    :param strangers: claims of others.
+    :param several: claims of VMs that hold more than one.
     """
     where = hosts() if where is None else where
     tiers = tiers or [FG] * len(gangs)
@@ -78,6 +86,7 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=()):
         for server in gang
         if server.host and server.status not in ("SHELVED_OFFLOADED", "ERROR", "BUILD")
     }
+    claims.update({claim.vm: claim for claim in strangers})
     return Observation(
         at,
         where,
@@ -85,6 +94,7 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=()):
         {gang[0].job: list(gang) for gang in gangs if gang},
         claims,
         frozenset(down),
+        tuple(several),
     )
 
 

@@ -357,6 +357,14 @@ class TestClosed(CompareCase):
                 ),
                 (Kind.WRONG_CLOSED, "a", Close("a", 1)),
             ),
+            (
+                "by a server that is no job's",
+                but(
+                    claims={"own": [claim("own", "b", points=97)]},
+                    vms={"own": vm("own", "b", job=None, ours=False)},
+                ),
+                (Kind.WRONG_CLOSED, "b", Close("b", 1)),
+            ),
         )
 
     def test_not_judged(self):

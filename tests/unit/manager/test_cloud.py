@@ -52,6 +52,13 @@ class TestNames(testtools.TestCase):
         [(name, host)] = self.cloud.hosts().items()
         self.assertEqual(("a.example", Shape(4, 2), True), (name, host.shape, host.enabled))
 
+    def test_hypervisors_without_their_uptime(self):
+        """From 2.88 on, Nova may ask each of them for it."""
+        self.cloud.hosts()
+        [asked] = [each for each in self.nova.request_history if "hypervisors" in each.path]
+        version = asked.headers["X-OpenStack-Nova-API-Version"]
+        self.assertLess(tuple(map(int, version.split("."))), (2, 88))
+
     def test_live_migration_names_the_service(self):
         self.cloud.hosts()
         asked = self.nova.post(f"{NOVA}/servers/vm/action", json={})

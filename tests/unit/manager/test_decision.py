@@ -1,11 +1,24 @@
 """What a policy is shown, and when it is asked again."""
 
+import dataclasses
+
 import testtools
 
 from nova_twotier.core import policies
+from nova_twotier.core.snapshot import Event
 from nova_twotier.manager.db.models import ActionKind, JobState
-from nova_twotier.manager.decision import ELSEWHERE, Decisions
-from tests.unit.manager.builders import BG, FG, action, hosts, job, options, seen, servers
+from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK, Decisions
+from tests.unit.manager.builders import (
+    BG,
+    FG,
+    action,
+    hosts,
+    job,
+    options,
+    seen,
+    servers,
+    stranger,
+)
 
 
 def waiting(**values):
@@ -18,9 +31,10 @@ class DecisionCase(testtools.TestCase):
     def decisions(self, policy="amcbf", **changes):
         return Decisions(policies.get(policy), options(**changes))
 
-    def ask(self, decisions, jobs, *gangs, now=1000.0, tiers=None, opened=(), levels=2):
+    def ask(self, decisions, jobs, *gangs, now=1000.0, opened=(), levels=2, **look):
         """Kind and job of what is decided."""
-        look = seen(*gangs, at=now, where=hosts("ab", slots=1, tiers=levels), tiers=tiers)
+        look = {"where": hosts("ab", slots=1, tiers=levels), **look}
+        look = seen(*gangs, at=now, **look)
         records = decisions.decide({one.number: one for one in jobs}, opened, look, now)
         return [(record.kind, record.job) for record in records]
 
@@ -58,6 +72,130 @@ class TestAntiThrash(DecisionCase):
         decisions = self.decisions(min_run_time=30.0)
         found = self.ask(decisions, [below, hot], servers(below), tiers=[BG])
         self.assertEqual([(ActionKind.START, 6)], found)
+
+
+class TestLeftAlone(DecisionCase):
+    """Both slots are held by later arrivals than the one that waits; it needs one of them."""
+
+    def setUp(self):
+        super().setUp()
+        self.first = waiting(number=1, size=1, cpu=1.0)
+        self.one, self.two = (job(number=number, size=1, cpu=1.0) for number in (2, 3))
+        self.jobs = [self.first, self.one, self.two]
+
+    def gangs(self, task=None):
+        return servers(self.one, hosts=("a",)), servers(self.two, task=task, hosts=("b",))
+
+    def test_the_last_one_is_preempted(self):
+        found = self.ask(self.decisions(), self.jobs, *self.gangs())
+        self.assertEqual([(ActionKind.EVICT, 3), (ActionKind.START, 1)], found)
+
+    def test_but_not_after_it_was_refused(self):
+        """The other one is, at once; after a while it may be asked for again."""
+        self.two.put_off(1000.0)
+        found = self.ask(self.decisions(), self.jobs, *self.gangs())
+        self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
+
+    def test_the_pause_ends(self):
+        decisions = self.decisions()
+        for one in (self.one, self.two):
+            one.put_off(1000.0)
+        self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs()))
+        end = self.two.not_before
+        self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs(), now=end - 0.1))
+        self.assertEqual(2, len(self.ask(decisions, self.jobs, *self.gangs(), now=end)))
+
+    def test_nor_while_nova_is_busy_with_it(self):
+        decisions = self.decisions()
+        found = self.ask(decisions, self.jobs, *self.gangs("migrating"))
+        self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
+
+    def test_it_is_looked_at_again_whether_nova_is_done(self):
+        decisions = self.decisions()
+        self.one.put_off(1e6)
+        self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs("migrating")))
+        found = self.ask(decisions, self.jobs, *self.gangs(), now=1000.0 + RECHECK)
+        self.assertEqual([(ActionKind.EVICT, 3), (ActionKind.START, 1)], found)
+
+    def test_a_broken_gang_holds_nobody_up(self):
+        """Its server is on its way off its host, perhaps for ever."""
+        gone = servers(self.two, "SHELVED", task="shelving_offloading", hosts=("b",))
+        look = seen(servers(self.one, hosts=("a",)), gone, where=hosts("ab", slots=1))
+        look.claims.pop(gone[0].id)
+        jobs = {each.number: each for each in self.jobs}
+        [record] = self.decisions().decide(jobs, (), look, 1000.0)
+        self.assertEqual((ActionKind.START, 1), (record.kind, record.job))
+
+
+class TestStrangers(DecisionCase):
+    """VMs that are no job's hold slots."""
+
+    def test_nothing_is_decided_for_their_slots(self):
+        decisions, one = self.decisions(), waiting(number=1, size=2, cpu=1.0)
+        theirs = stranger("a")
+        self.assertEqual([], self.ask(decisions, [one], strangers=[theirs], levels=1))
+        self.assertEqual("needs 2 foreground slots, 1 idle", one.reason.partition(";")[0])
+        self.assertEqual([], self.ask(decisions, [one], strangers=[theirs], levels=1))
+        self.assertEqual([(ActionKind.START, 1)], self.ask(decisions, [one], levels=1))
+
+    def test_nobody_is_preempted_for_it(self):
+        one, late = waiting(number=1, size=2, cpu=1.0), job(number=2, size=1, cpu=1.0)
+        gang = servers(late, hosts=("b",))
+        found = self.ask(self.decisions(), [one, late], gang, strangers=[stranger("a")])
+        self.assertEqual([], found)
+
+    def test_who_comes_under_a_slot_that_they_close_has_to_leave(self):
+        decisions, below = self.decisions(), job(number=2, size=1, tier=BG)
+        gang = servers(below, hosts=("a",))
+        front = job(number=1, size=1)
+        jobs, gangs = [front, below], (servers(front, hosts=("b",)), gang)
+        cool, hot = ([stranger("a", points=points)] for points in (95, 97))
+        look = {"tiers": [FG, BG]}
+        self.assertEqual([], self.ask(decisions, jobs, *gangs, strangers=cool, **look))
+        found = self.ask(decisions, jobs, *gangs, strangers=hot, **look)
+        self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 2)], found)
+
+    def test_servers_that_an_end_takes_away_are_none(self):
+        """Their claims go a moment later, which is no news besides the end of the job."""
+        decisions, one = self.decisions(), job(number=1, size=1, state=JobState.ENDING)
+        late = waiting(number=2, size=2, cpu=1.0)
+        gone = stranger("a", points=100)
+        opened = [action(ActionKind.END, one, {}, **{gone.vm: 1})]
+        jobs = [one, late]
+        self.assertEqual([], self.ask(decisions, jobs, opened=opened, strangers=[gone]))
+        self.assertEqual([], self.ask(decisions, jobs, opened=opened))
+
+
+class TestTooLarge(DecisionCase):
+    """A job that is larger than the pool waits, and no other waits for it."""
+
+    def test_it_waits_for_hosts(self):
+        large, small = waiting(number=1, size=3), waiting(number=2, size=2)
+        decisions = self.decisions("fcfs")
+        self.assertEqual([(ActionKind.START, 2)], self.ask(decisions, [large, small]))
+        self.assertEqual("needs 3 slots in one tier, the pool has 2", large.reason)
+        decisions.happened(Event.FOREGROUND)
+        found = self.ask(decisions, [large], where=hosts("abc", slots=1))
+        self.assertEqual([(ActionKind.START, 1)], found)
+
+    def test_hosts_that_are_down_come_back(self):
+        """It keeps its turn: others do not pass it, as they would pass one that is too large."""
+        large, small = waiting(number=1, size=2), waiting(number=2, size=1)
+        look = dataclasses.replace(seen(where=hosts("ab", slots=1)), enabled=frozenset("a"))
+        jobs = {1: large, 2: small}
+        self.assertEqual([], self.decisions("fcfs").decide(jobs, (), look, 1000.0))
+
+    def test_hosts_that_leave_do_not(self):
+        large = waiting(number=1, size=2)
+        where = hosts("ab", slots=1)
+        where = where[0], dataclasses.replace(where[1], leaving=True)
+        self.assertEqual([], self.ask(self.decisions(), [large], where=where))
+        self.assertEqual("needs 2 slots in one tier, the pool has 1", large.reason)
+
+    def test_no_reason_is_better_than_that_of_a_held_job(self):
+        large = waiting(number=1, size=3, held=True, reason="held")
+        self.ask(self.decisions(), [large])
+        self.assertEqual("held", large.reason)
 
 
 class TestKilling(DecisionCase):
@@ -145,6 +283,31 @@ class TestStarting(DecisionCase):
         found = self.ask(self.decisions(), [below, hot], opened=opened)
         self.assertEqual([(ActionKind.START, 2)], found)
 
+    def test_but_not_for_ever(self):
+        """Neither for a start that is being undone, nor for an end that takes too long."""
+        one = job(number=1, size=1, state=JobState.STARTING, tier=BG)
+        hot = waiting(number=2, size=1, cpu=1.0)
+        undone = action(ActionKind.START, one, {"tier": "bg"}, undoing="not over")
+        found = self.ask(self.decisions(), [one, hot], opened=[undone])
+        self.assertEqual([(ActionKind.START, 2)], found)
+
+    def test_a_job_that_does_not_come_to_its_end(self):
+        below = job(number=1, size=2, state=JobState.ENDING, tier=BG)
+        hot = waiting(number=2, size=2, cpu=1.0)
+        decisions = self.decisions(operation_timeout=60.0)
+        for began, expected in ((1000.0, []), (939.0, [(ActionKind.START, 2)])):
+            opened = [action(ActionKind.END, below, {}, begun_at=began)]
+            gang = servers(below, "ACTIVE", "deleting", hosts=("a", "b"))
+            found = self.ask(decisions, [below, hot], gang, tiers=[BG], opened=opened)
+            self.assertEqual(expected, found)
+
+    def test_what_is_undone_takes_no_slots(self):
+        one = job(number=1, size=2, state=JobState.STARTING)
+        new = waiting(number=2, size=2)
+        undone = action(ActionKind.START, one, {"tier": "fg"}, undoing="not over")
+        found = self.ask(self.decisions("fcfs"), [one, new], opened=[undone])
+        self.assertEqual([(ActionKind.START, 2)], found)
+
     def test_nor_by_a_swap(self):
         below = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot, cool = (job(number=2, size=1, cpu=cpu, tier=BG) for cpu in (1.0, 0.5))
@@ -160,3 +323,47 @@ class TestStarting(DecisionCase):
         self.assertEqual([(ActionKind.START, 1)], self.ask(decisions, [one]))
         opened = [action(ActionKind.START, one, {"tier": "fg"})]
         self.assertEqual([], self.ask(decisions, [one], opened=opened))
+
+
+class TestWhatIsShown(DecisionCase):
+    """What the policy is told, and the queue that it is shown, each time that it is asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.front = job(number=9, size=1)
+        self.maker = self.decisions("fcfs")
+        self.asked = []
+        schedule = self.maker._policy.schedule
+
+        def spy(snapshot, event, now):
+            self.asked.append((event, [each.number for each in snapshot.queue]))
+            return schedule(snapshot, event, now)
+
+        self.maker._policy.schedule = spy
+
+    def look(self, *jobs, now=1000.0):
+        """What the policy was asked at it, if it was."""
+        self.asked.clear()
+        self.ask(self.maker, [self.front, *jobs], servers(self.front), now=now)
+        return self.asked
+
+    def test_who_is_to_pause_does_not_keep_it_busy(self):
+        one, other = (waiting(number=number, size=2) for number in (1, 2))
+        one.not_before = 1060.0
+        late = waiting(number=3, size=2)
+        self.assertEqual([(ALL, [2])], self.look(one, other))
+        self.assertEqual([], self.look(one, other, now=1010.0))
+        self.assertEqual([(Event.ARRIVAL, [2, 3])], self.look(one, other, late, now=1020.0))
+        self.assertEqual([], self.look(one, other, late, now=1059.0))
+        self.assertEqual([(ALL, [1, 2, 3])], self.look(one, other, late, now=1060.0))
+        self.assertEqual([], self.look(one, other, late, now=1061.0))
+
+    def test_who_comes_and_goes(self):
+        jobs = [waiting(number=number, size=2) for number in (1, 2, 3)]
+        self.look(*jobs)
+        jobs[1].held = True
+        self.assertEqual([(ALL, [1, 3])], self.look(*jobs))
+        self.maker.happened(ALL)
+        self.assertEqual([(ALL, [3])], self.look(*jobs[1:]))
+        jobs[1].held = False
+        self.assertEqual([(ALL, [1, 2, 3])], self.look(*jobs))

@@ -77,17 +77,23 @@ class TestEndings(testtools.TestCase):
         one = job(tier=FG)
         self.assertIsNone(self.end_of(one, servers(one, task="migrating"), tiers=[BG]))
 
-    def test_larger_than_the_cluster(self):
-        one = job(size=9, state=JobState.QUEUED, tier=None)
-        action = self.end_of(one, [])
-        self.assertEqual(JobState.FAILED, action.plan["then"])
-        self.assertEqual(
-            "needs 9 slots, the cluster has 8: submit it with fewer", action.plan["reason"]
-        )
+    def test_nor_soon_after_that_failed(self):
+        one = job(tier=FG)
+        one.put_off(100.0)
+        self.assertIsNone(self.end_of(one, servers(one), tiers=[BG], at=101.0))
+        action = self.end_of(one, servers(one), tiers=[BG], at=one.not_before)
+        self.assertEqual(ActionKind.EVICT, action.kind)
 
-    def test_nothing_is_too_large_for_a_cluster_not_seen_yet(self):
+    def test_a_gang_that_sleeps_in_part_is_evicted(self):
+        one = job()
+        up, asleep = servers(one)[0], servers(one, "SUSPENDED")[1]
+        action = self.end_of(one, [up, asleep])
+        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan["mend"]))
+
+    def test_larger_than_the_cluster(self):
+        """It waits: hosts may come."""
         one = job(size=9, state=JobState.QUEUED, tier=None)
-        self.assertIsNone(self.end_of(one, [], where=()))
+        self.assertIsNone(self.end_of(one, []))
 
     def test_too_many_failures(self):
         one = job(state=JobState.QUEUED, tier=None, failures=3, reason="did not start: no disk")

@@ -41,9 +41,9 @@ class LookCase(testtools.TestCase):
         self.woken = threading.Semaphore(0)
         self.engine = self.make_engine()
 
-    def make_engine(self, policy="fcfs", **values):
+    def make_engine(self, policy="fcfs", operation_timeout=900.0, **values):
         engine = Looking(
-            builders.options(boot_grace=5.0),
+            builders.options(boot_grace=5.0, operation_timeout=operation_timeout),
             self.store,
             self.cloud,
             self.placement,
@@ -81,12 +81,19 @@ class TestRequests(LookCase):
     def test_a_look_does_not_wait_nor_ask_twice(self):
         over = threading.Event()
         self.addCleanup(over.set)
-        self.cloud.boot.side_effect = lambda *_job: over.wait(WAIT)
+        asked = threading.Semaphore(0)
+
+        def boot(*_arguments):
+            asked.release()
+            over.wait(WAIT)
+
+        self.cloud.boot.side_effect = boot
         self.store.submit(2, [0.5], at=1)
         self.assertTrue(self.look())
         for _look in range(3):
             self.now += 10
             self.look()
+        self.assertTrue(asked.acquire(timeout=WAIT))
         self.assertEqual(1, self.cloud.boot.call_count)
 
     def test_recorded_before_it_is_requested(self):
@@ -266,6 +273,109 @@ class TestFailure(LookCase):
             self.assertRaises(RuntimeError, self.look)
         self.look()
         self.assertEqual(1, len(self.opened()))
+
+    def test_an_eviction_that_never_ends(self):
+        """The pool goes on without it, and leaves it alone as long as Nova is busy with it."""
+        self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0)
+        first = self.store.submit(8, [1.0], at=1)
+        self.look(builders.servers(late, hosts="ab"))
+        self.assertEqual(
+            [(ActionKind.EVICT, late.number), (ActionKind.START, first.number)], self.opened()
+        )
+        stuck = builders.servers(late, task="shelving", hosts="ab")
+        self.look(stuck)
+        self.now += 60
+        self.look(stuck)
+        self.assertEqual([], self.opened())
+        self.assertEqual(["not evicted"], self.kinds(late))
+        small = self.store.submit(1, [0.5], at=200)
+        where = builders.hosts("abc")
+        for _look in range(3):
+            self.now += 100
+            self.look(stuck, where=where)
+        self.assertEqual([(ActionKind.START, small.number)], self.opened())
+        self.assertEqual(JobState.RUNNING, self.store.job(late.number).state)
+
+    def test_the_time_that_nobody_looked_does_not_count(self):
+        """A manager that takes over finds what was begun long ago, and goes on with it."""
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0)
+        self.store.submit(8, [1.0], at=1)
+        gang = builders.servers(late, hosts="ab")
+        self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
+        self.look(gang)
+        with mock.patch.object(self.store, "transaction"):
+            self.look(gang)  # the eviction begins, and asks for nothing
+        with self.store.transaction() as session:
+            evict = open_actions(session)[0]
+            evict.begun_at, session.get(Job, late.number).state = self.now, JobState.PREEMPTING
+        self.now += 3600
+        self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
+        self.cloud.shelve.reset_mock()
+        for _look in range(2):
+            self.look(gang)
+            self.now += 59
+        self.assertEqual((ActionKind.EVICT, late.number), self.opened()[0])
+        self.answered(8)
+        self.assertEqual(8, self.cloud.shelve.call_count)
+
+    def test_no_quota_is_no_trouble_of_others(self):
+        """Of many jobs of a project without quota one is tried; the others wait with it."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+
+        def boot(job, _user_data):
+            if job.project_id == "a":
+                raise quota
+
+        self.cloud.boot.side_effect = boot
+        poor = [self.store.submit(4, [1.0], at=at, project_id="a", trust_id="t") for at in (1, 2)]
+        rich = self.store.submit(4, [1.0], at=3, project_id="b", trust_id="t")
+        self.store.hold(poor[1].number, True)
+        self.look()
+        started = [(ActionKind.START, poor[0].number), (ActionKind.START, rich.number)]
+        self.assertEqual(started, self.opened())
+        self.store.hold(poor[1].number, False)
+        self.look()
+        self.answered(2)
+        for _look in range(2):
+            self.look()
+            self.now += 1
+        self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+        self.assertEqual(2, self.cloud.boot.call_count)
+        for job in map(self.store.job, (one.number for one in poor)):
+            self.assertIn("waits for quota", job.reason)
+            self.assertGreater(job.not_before, self.now)
+        self.look()
+        self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+
+    def test_what_was_decided_for_others_stays(self):
+        """A job that was to start below one whose project has no quota."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+        self.cloud.boot.side_effect = quota
+        self.engine = self.make_engine(policy="amcbf")
+        self.store.submit(8, [0.5], at=1, project_id="a", trust_id="t")
+        rich = self.store.submit(4, [0.5], at=2, project_id="b", trust_id="t")
+        self.look()
+        self.look()
+        with self.store.reading() as session:
+            before = next(a.id for a in open_actions(session) if a.job == rich.number)
+        self.answered()
+        for _look in range(2):
+            self.look()
+            self.now += 1
+        with self.store.reading() as session:
+            self.assertEqual([before], [action.id for action in open_actions(session)])
+
+    def test_what_waits_for_quota_is_not_begun(self):
+        """Although it was decided before."""
+        one = self.store.submit(2, [0.5], at=1)
+        self.look()
+        self.assertEqual([(ActionKind.START, one.number)], self.opened())
+        with self.store.transaction() as session:
+            session.get(Job, one.number).not_before = self.now + 10
+        self.look()
+        self.assertEqual([], self.opened())
+        self.cloud.boot.assert_not_called()
 
     def test_a_job_without_retries_fails(self):
         job = self.running(retries=0)

@@ -7,7 +7,7 @@ import testtools
 
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager.db.models import JobState
-from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers
+from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, stranger
 
 
 class TestCluster(testtools.TestCase):
@@ -72,3 +72,78 @@ class TestCluster(testtools.TestCase):
         made = look.cluster((), {new: FG}, [old], 0.96)
         self.assertEqual(look.at + 30.0, made.runs[new.number].until)
         self.assertEqual(look.at, made.runs[old.number].until)
+
+
+class TestStrangers(testtools.TestCase):
+    """Two hosts of two slots; VMs that are no job's hold some."""
+
+    def look(self, *gangs, **options):
+        return seen(*gangs, where=hosts("ab", slots=2), **options)
+
+    def test_they_keep_their_slots(self):
+        look = self.look(strangers=[stranger("a"), stranger("b"), stranger("b", BG)])
+        made = look.cluster((), {}, (), 0.96)
+        self.assertEqual({FG: 2, BG: 3}, made.idle)
+        self.assertEqual([], made.evictable())
+        self.assertEqual([(True, math.inf)] * 2, [(r.pinned, r.until) for r in made.runs.values()])
+
+    def test_nothing_starts_in_their_places(self):
+        new = job(size=2, state=JobState.STARTING)
+        look = self.look(strangers=[stranger("a"), stranger("a")])
+        made = look.cluster((), {new: FG}, (), 0.96)
+        self.assertEqual((1, 1), made.runs[new.number].hosts)
+
+    def test_hot_ones_close_their_slots(self):
+        """For the ledger as for the policies."""
+        hot = [stranger("a", points=100), stranger("b", points=95), stranger("b", BG, points=100)]
+        look = self.look(strangers=hot)
+        closed = look.closed((), 0.96)
+        self.assertEqual({"a": 1, "b": 0}, closed)
+        self.assertEqual(list(closed.values()), look.cluster((), {}, (), 0.96).closed)
+
+    def test_a_job_counts_as_it_says_and_once(self):
+        """Its claims have no points yet."""
+        hot = job(cpu=1.0)
+        gang = servers(hot, hosts=("a", "b"))
+        look = self.look(gang)
+        look.claims.update({each.id: Claim(each.id, each.host, FG, 0) for each in gang})
+        self.assertEqual({"a": 1, "b": 1}, look.closed([hot], 0.96))
+        made = look.cluster([hot], {}, (), 0.96)
+        self.assertEqual(([1, 1], [hot.number]), (made.closed, list(made.runs)))
+
+    def test_what_a_broken_gang_holds(self):
+        """A server of it holds two slots, as while it is moved by force."""
+        one = job(size=2)
+        gang = servers(one, hosts=("a", "b"))
+        twice = [Claim(gang[1].id, host, FG, 50) for host in "ab"]
+        look = self.look(gang, several=twice)
+        del look.claims[gang[1].id]
+        made = look.cluster([one], {}, (), 0.96)
+        self.assertEqual(([2, 1], False), (made.used[FG], one.number in made.runs))
+
+    def test_the_slots_of_who_is_at_rest_are_free(self):
+        one = job(state=JobState.QUEUED, tier=None, saved=True)
+        gang = servers(one, "SUSPENDED", hosts=("a", "b"))
+        look = self.look(gang)
+        self.assertEqual([each.id for each in gang], look.resting(one))
+        made = look.cluster((), {}, (), 0.96, resting=look.resting(one))
+        self.assertEqual(4, made.idle[FG])
+
+    def test_who_works_is_not_at_rest(self):
+        one = job(size=3, state=JobState.QUEUED, tier=None, saved=True)
+        up, busy = servers(one)[0], servers(one, "SUSPENDED", task="resuming")[1]
+        off = servers(one, "SHUTOFF")[2]
+        self.assertEqual([off.id], self.look([up, busy, off]).resting(one))
+
+    def test_room(self):
+        others = [stranger("a", points=100), stranger("b", BG), stranger("b", BG)]
+        look = self.look(strangers=others)
+        self.assertEqual([3, 1], [look.room(tier, (), 0.96) for tier in (FG, BG)])
+        none = dataclasses.replace(look, enabled=frozenset("b"))
+        self.assertEqual([2, 0], [none.room(tier, (), 0.96) for tier in (FG, BG)])
+
+    def test_whose_they_are(self):
+        one = job()
+        fake = dataclasses.replace(servers(one)[0], id="fake", owner=("p", "u"))
+        look = self.look([*servers(one), fake], strangers=[theirs := stranger("b")])
+        self.assertEqual({"fake", theirs.vm}, {claim.vm for claim in look.strangers([one])})

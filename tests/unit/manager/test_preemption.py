@@ -7,6 +7,7 @@ from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.manager.cloud import CloudError, UnfitFlavor
 from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from nova_twotier.manager.operations import OPERATIONS
 from tests.unit.manager.builders import BG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -129,6 +130,61 @@ class TestSuspend(OperationCase):
         self.assertIn("is down", self.notes[0].detail)
 
 
+class TestSuspendedInPart(OperationCase):
+    """One server is suspended, and the other one does not get there."""
+
+    def setUp(self):
+        super().setUp()
+        self.one = job(state=JobState.PREEMPTING)
+        self.asleep = servers(self.one, "SUSPENDED")[0]
+
+    def second(self, status="ACTIVE", task=None):
+        return servers(self.one, status, task)[1]
+
+    def step(self, record, *gang, now=101.0):
+        self.cloud.reset_mock()
+        return self.advance(record, self.one, seen([*gang]), now, operation_timeout=60.0)
+
+    def test_refused(self):
+        """The first one goes on, then the job does, and is left alone for a while."""
+        up = self.second()
+        record = eviction(self.one, "suspend", **{up.id: 3})
+        self.assertIsNone(self.step(record, self.asleep, up).state)
+        self.assertEqual([("resume", self.asleep)], self.calls)
+        self.answer(record, f"undo {self.asleep.id}")
+        waking = dataclasses.replace(self.asleep, task="resuming")
+        self.assertIsNone(self.step(record, waking, up).state)
+        self.assertEqual([], self.calls)
+        awake = dataclasses.replace(self.asleep, status="ACTIVE")
+        self.assertIs(ActionState.FAILED, self.step(record, awake, up).state)
+        self.assertIn(f"server {up.id} does not suspend, it is ACTIVE", record.reason)
+        self.assertEqual((JobState.RUNNING, 103.0), (self.one.state, self.one.not_before))
+
+    def test_never_done(self):
+        """As long as there is time, nothing is taken back; then it does not wait any more."""
+        stuck = self.second(task="suspending")
+        record = eviction(self.one, "suspend")
+        self.assertIsNone(self.step(record, self.asleep, stuck, now=159.0).state)
+        self.assertEqual([], self.calls)
+        self.step(record, self.asleep, stuck, now=160.0)
+        self.assertEqual([("resume", self.asleep)], self.calls)
+        awake = dataclasses.replace(self.asleep, status="ACTIVE")
+        self.assertIs(ActionState.FAILED, self.step(record, awake, stuck, now=161.0).state)
+        self.assertIn(f"server {stuck.id} is ACTIVE (suspending)", record.reason)
+
+    def test_one_that_does_not_wake_up_either(self):
+        record = eviction(self.one, "suspend", undoing="no", **{f"undo {self.asleep.id}": 3})
+        step = self.step(record, self.asleep, self.second())
+        self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
+
+    def test_nor_ever_tells(self):
+        waking = dataclasses.replace(self.asleep, task="resuming")
+        record = eviction(self.one, "suspend", undoing="no")
+        self.assertIsNone(self.step(record, waking, self.second(), now=219.0).state)
+        step = self.step(record, waking, self.second(), now=220.0)
+        self.assertIs(ActionState.FAILED, step.state)
+
+
 class TestResume(OperationCase):
     def setUp(self):
         super().setUp()
@@ -223,7 +279,24 @@ class TestRefused(OperationCase):
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual("waits for quota: its project has not enough cores, ram left", one.reason)
         self.assertEqual((JobState.QUEUED, 0), (one.state, one.failures))
-        self.assertEqual(161.0, one.not_before)
+        self.assertEqual(103.0, one.not_before)
+        self.assertTrue(step.alone)
+
+    def test_the_pause_grows_and_the_event_comes_once(self):
+        one, record = self.refuse(CloudError(self.QUOTA, 403))
+        self.advance(record, one, seen(), now=101.0)
+        [note] = self.notes
+        self.assertEqual("not started", note.kind)
+        pauses = []
+        for now in (200.0, 300.0, 400.0, 500.0, 600.0, 700.0):
+            record = start(one)
+            OPERATIONS[record.kind].begin(record, {one.number: one})
+            self.advance(record, one, seen(), now=now)
+            self.answer(record, "boot", CloudError(self.QUOTA, 403))
+            self.advance(record, one, seen(), now=now)
+            self.assertEqual([], self.notes)
+            pauses.append(one.not_before - now)
+        self.assertEqual([4.0, 8.0, 16.0, 32.0, 60.0, 60.0], pauses)
 
     def test_quota_at_an_unshelve(self):
         one = job(state=JobState.RESTORING, saved=True)

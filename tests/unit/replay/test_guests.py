@@ -42,6 +42,14 @@ class TestGuests(testtools.TestCase):
         self.assertAlmostEqual(100 * model.disturbed, guests.work[1])
         self.assertAlmostEqual(100 * model.mean_parallel * 0.2 / 0.5, guests.work[2])
 
+    def test_when_they_will_be_done(self):
+        guests = Guests(roster(((0.8,), 100), ((0.4,), 50)))
+        self.assertEqual({}, guests.left())
+        both = sample(1, (1, 0, "h1", FG), (2, 0, "h2", FG))
+        guests.advance(0, both)
+        guests.advance(30, both)
+        self.assertEqual({1: 70, 2: 20}, guests.left())
+
     def test_shelving_keeps_the_work(self):
         guests = Guests(roster(((0.5,), 100)))
         guests.advance(0, sample(1, (1, 0, "h1", FG)))

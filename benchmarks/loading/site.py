@@ -1,0 +1,129 @@
+"""A fake cloud with the queue manager and its API, as processes on this machine."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import requests
+
+from nova_twotier.tools.fakecloud import FakeCloud
+
+PATIENCE = 300.0
+ROOT = pathlib.Path(__file__).parents[2]
+Found = TypeVar("Found")
+
+
+def wait_for(condition: Callable[[], Found], what: str, pause: float = 0.2) -> Found:
+    """What `condition` returns as soon as that is true.
+
+    :raises RuntimeError: if it takes too long.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"waited {PATIENCE:.0f} s in vain: {what}")
+        time.sleep(pause)
+    return found
+
+
+class Site:
+    """
+    :param directory: of everything that it writes.
+    """
+
+    def __init__(self, directory: pathlib.Path, hosts: int, slots: int):
+        self.directory = directory
+        self._cloud = FakeCloud(directory / "cloud", progress=_say, hosts=hosts, slots=slots)
+        self._looks = directory / "looks"
+
+    @contextlib.contextmanager
+    def up(self) -> Iterator["Site"]:
+        try:
+            self.info = self._cloud.up()
+            self.nova = self._cloud.nova()
+            self._http = requests.Session()
+            self._http.headers["X-Auth-Token"] = self.info["auth"]["token"]
+            yield self
+        finally:
+            self._cloud.down()
+
+    @contextlib.contextmanager
+    def manager(self, **options) -> Iterator[int]:
+        """Its process, from its first look on, with these options of `[manager]`."""
+        self._looks.unlink(missing_ok=True)
+        extra = self.directory / "manager.conf"
+        extra.write_text(
+            "[manager]\n" + "".join(f"{name} = {each}\n" for name, each in options.items())
+        )
+        with (self.directory / "manager.log").open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603
+                [
+                    *(sys.executable, "-m", "benchmarks.loading.watched", self._looks),
+                    f"--config-file={self.info['files']['manager_conf']}",
+                    f"--config-file={extra}",
+                ],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
+        try:
+            wait_for(lambda: self.looks() or process.poll() is not None, "a look of the manager")
+            yield process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+    def looks(self) -> list[dict]:
+        """Of each look, when it began, in seconds since the epoch, and what `Stopwatch` says."""
+        if not self._looks.exists():
+            return []
+        return [json.loads(line) for line in self._looks.read_text().splitlines()]
+
+    @property
+    def api_pid(self) -> int:
+        return self.info["pids"]["twotier"]
+
+    def api(self, method: str, path: str, **options) -> dict:
+        answer = self._http.request(
+            method, self.info["urls"]["twotier"] + path, timeout=PATIENCE, **options
+        )
+        if not answer.ok:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text}")
+        return answer.json()
+
+    def command(self, *words: str) -> subprocess.CompletedProcess:
+        """`openstack` as this cloud's administrator."""
+        return subprocess.run(  # noqa: S603
+            [
+                *("sh", "-c", '. "$0" && exec "$@"', self.info["files"]["openrc"]),
+                pathlib.Path(sys.executable).with_name("openstack"),
+                *words,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """What a process has of it in MiB, and the most that it had."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    return tuple(int(fields[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _say(text: str) -> None:
+    print(f"cloud: {text}", file=sys.stderr, flush=True)

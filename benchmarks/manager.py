@@ -1,0 +1,91 @@
+"""Load on the queue manager: python benchmarks/manager.py [PART ...]
+
+Parts, all of them by default: passes, starts, queue. Times are wall clock unless it is said
+otherwise. Figures, not tests; without a free core they mean little.
+
+passes: one look of the manager, and the pass in it, with no cloud behind it, in milliseconds of CPU
+time of this process; medians of --rounds.
+  --waiting 10000  --slots 10000   jobs that wait, and slots in either tier, all of them taken
+  --policies fcfs,easy,ambf,amcbf,acfcfs
+Real: the engine, its decisions, the policies, the database (SQLite in a temporary directory).
+In memory: Nova and Placement, which do at once whatever they are asked.
+  pass       Decisions.decide: what the target of 100 ms is for
+  play       of it, the policy, with its copy of the snapshot; reasons: why jobs wait
+  see        what stands for Nova and Placement: no part of the manager
+  read jobs  the jobs that are not over, from the database; write: what the look changed
+  look       all of Engine.look but `see`
+
+starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager
+and directly at Nova, in turn, --rounds times on one fake cloud of --start-hosts 16 hosts with 4
+slots. Target: 1.3. Real: Nova, Placement and all of ours; Nova's drivers are fake, and it is one
+process, all of whose hosts share a core. `server create` and `job create` are the commands, from
+their start on; --no-commands leaves them out.
+
+queue: on such a cloud of --hosts 64 hosts with 1 slot, with --queued 2000 jobs submitted through
+the API: looks of the manager and where their time goes, answers of the API, and memory, for
+--seconds 60 in which a job ends every 3 s.
+"""
+
+import argparse
+import contextlib
+import pathlib
+import signal
+import sys
+import tempfile
+
+PARTS = ("passes", "starts", "queue")
+POLICIES = "fcfs,easy,ambf,amcbf,acfcfs"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--waiting", type=int, default=10_000)
+    parser.add_argument("--slots", type=int, default=10_000)
+    parser.add_argument("--policies", default=POLICIES)
+    parser.add_argument("--hosts", type=int, default=64)
+    parser.add_argument("--start-hosts", type=int, default=16)
+    parser.add_argument("--size", type=int, default=16)
+    parser.add_argument("--no-commands", dest="commands", action="store_false")
+    parser.add_argument("--queued", type=int, default=2000)
+    parser.add_argument("--policy", default="easy", help="of the queue, default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
+    parts = options.parts or PARTS
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; choose of {', '.join(PARTS)}")
+    if "passes" in parts:
+        from loading import passes
+
+        policies = options.policies.split(",")
+        passes.table(policies, options.waiting, options.slots, options.rounds)
+    if {"starts", "queue"} & set(parts):
+        _on_a_cloud(parts, options)
+
+
+def _on_a_cloud(parts: list[str], options) -> None:
+    from loading import queue, starts
+    from loading.site import Site
+
+    @contextlib.contextmanager
+    def cloud(hosts: int, slots: int):
+        with (
+            tempfile.TemporaryDirectory(prefix="twotier-load-") as directory,
+            Site(pathlib.Path(directory), hosts, slots).up() as site,
+        ):
+            yield site
+
+    if "starts" in parts:
+        with cloud(options.start_hosts, 4) as site:
+            starts.table(site, options.size, options.rounds, options.commands)
+    if "queue" in parts:
+        with cloud(options.hosts, 1) as site:
+            queue.table(site, options.policy, options.queued, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

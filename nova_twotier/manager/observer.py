@@ -1,0 +1,64 @@
+"""Looks at Nova and Placement: what they say, put together."""
+
+from collections.abc import Iterable
+
+from nova_twotier.ledger.holdings import Holdings
+from nova_twotier.ledger.placement import Placement
+from nova_twotier.manager.cloud import Cloud, Server
+from nova_twotier.manager.hosts import Hosts
+from nova_twotier.manager.observation import Observation
+
+#: Status of servers that Nova does nothing with, as long as they have no task.
+SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
+
+
+class Observer:
+    """
+    :param hosts: those of the pool, kept up to date by whoever looks.
+    """
+
+    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts):
+        self._cloud, self._hosts = cloud, hosts
+        self._holdings = Holdings(placement)
+        #: Who held slots at the last look, and was no server of a job.
+        self._unknown: set[str] = set()
+
+    def look(self, now: float, down_grace: float) -> Observation:
+        """
+        :param down_grace: seconds after which what is on a host that is down is lost.
+        :raises CloudError, PlacementError: if one of them does not answer.
+        """
+        servers = self._cloud.servers()
+        settled = {
+            server.id: server.host
+            for server in servers
+            if server.status in SETTLED and not server.busy
+        }
+        held = self._holdings.look(self._hosts.tree, settled)
+        unknown = held.keys() - {server.id for server in servers}
+        if unknown - self._unknown:
+            # Servers may have been made, and placed, in between.
+            late = [server for server in self._cloud.servers() if server.id in unknown]
+            servers = [*servers, *late]
+            unknown -= {server.id for server in late}
+        self._unknown = unknown
+        down = self._hosts.down.items()
+        return Observation(
+            at=now,
+            hosts=self._hosts.tree,
+            enabled=self._hosts.enabled,
+            servers=_gangs(servers),
+            claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
+            down=frozenset(name for name, since in down if now >= since + down_grace),
+            several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
+        )
+
+
+def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:
+    """By the job that they name, in the order of the processes."""
+    gangs = {}
+    for server in servers:
+        gangs.setdefault(server.job, []).append(server)
+    for gang in gangs.values():
+        gang.sort(key=lambda server: server.index)
+    return gangs

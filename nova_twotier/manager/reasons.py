@@ -1,0 +1,62 @@
+"""Why jobs wait: hundreds of them learn it at each look, the others at the next ones.
+
+A decision may change the reasons of all that wait. To find and write ten thousand of them each time
+would take longer than the decision itself.
+"""
+
+from collections.abc import Mapping
+from itertools import chain, islice
+
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.manager.db.models import Job
+
+#: Reasons that are found at a look.
+AT_ONCE = 300
+#: Of so many jobs, the first by arrival, they are found at each decision.
+FIRST = 100
+
+
+class Reasons:
+    """
+    :param policy: that decides.
+    """
+
+    def __init__(self, policy: Policy):
+        self._policy = policy
+        self._find = None
+        self._given: Mapping[int, str] = {}
+        #: The jobs that wait after the last decision.
+        self._left: dict[int, CoreJob] = {}
+        #: Numbers of those who have not learned yet why, in their turn.
+        self._due: dict[int, None] = {}
+
+    def renew(self, cluster: Cluster, queue: Queue, given: Mapping[int, str]) -> None:
+        """There was a decision: who was not there before it comes first, then who waits longest.
+
+        :param cluster: as it is after the decision.
+        :param queue: as it was before.
+        :param given: reasons that the policy does not know of, by number.
+        """
+        queue = queue.copy()
+        for run in cluster.runs.values():
+            if run.job.number in queue:
+                queue.remove(run.job)
+        before, self._left = self._left, {job.number: job for job in queue}
+        new = self._left.keys() - before.keys()
+        arrivals = (number for number in self._left if number in new)
+        self._due = dict.fromkeys(chain(islice(self._left, FIRST), arrivals, self._due, self._left))
+        self._given = given
+        self._find = self._policy.reasons(Snapshot(cluster, queue))
+
+    def tell(self, waiting: Mapping[int, Job]) -> None:
+        """Tell those whose turn it is, of the jobs that still wait."""
+        for number in list(islice(self._due, AT_ONCE)):
+            del self._due[number]
+            if number in waiting and number in self._left:
+                reason = self._given.get(number) or self._find(self._left[number])
+                if waiting[number].reason != reason:
+                    waiting[number].reason = reason

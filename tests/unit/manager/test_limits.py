@@ -1,0 +1,201 @@
+"""Operations that Nova or Placement never gets done with come to an end."""
+
+import dataclasses
+from unittest import mock
+
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import PlacementError, StaleGeneration
+from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from nova_twotier.manager.operations.operation import LEFT_BEHIND
+from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers, stranger
+from tests.unit.manager.operation_case import OperationCase
+
+LIMIT = 60.0
+
+
+class LimitCase(OperationCase):
+    """Actions that began at 100, and may take until 160."""
+
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(claims, "vacate")
+        self.addCleanup(patch.stop)
+        self.vacated = patch.start()
+
+    def step(self, record, one, look, now, **limits):
+        self.cloud.reset_mock()
+        return self.advance(record, one, look, now, operation_timeout=LIMIT, **limits)
+
+    def assert_given_up(self, record, one, look, told, **limits):
+        """At the end of its time, not before."""
+        self.assertIsNone(self.step(record, one, look, 159.0, **limits).state)
+        self.assertIs(ActionState.FAILED, self.step(record, one, look, 160.0, **limits).state)
+        self.assertEqual(f"not over after 60 s: {told}", record.reason)
+        [note] = self.notes
+        self.assertEqual(record.reason, note.detail)
+        self.assertGreater(one.not_before, 160.0)
+
+
+class TestEvict(LimitCase):
+    def test_a_server_that_nova_is_never_done_with(self):
+        one = job(state=JobState.PREEMPTING)
+        up, stuck = servers(one)[0], servers(one, task="shelving")[1]
+        record = action(ActionKind.EVICT, one, {"by": "x"}, begun_at=100.0)
+        self.assert_given_up(
+            record, one, seen([up, stuck]), f"server {stuck.id} is ACTIVE (shelving)"
+        )
+        self.assertEqual(JobState.RUNNING, one.state)
+
+    def test_the_time_of_grace_comes_before(self):
+        one = job(state=JobState.PREEMPTING)
+        look = seen(servers(one, task="shelving"))
+        record = action(ActionKind.EVICT, one, {"by": "x"}, begun_at=70.0)
+        told = f"server {one.number}/0 is ACTIVE (shelving)"
+        self.assert_given_up(record, one, look, told, preemption_grace=30.0)
+
+    def test_a_delete_that_takes_for_ever(self):
+        one = job(state=JobState.PREEMPTING)
+        plan = {"by": "x", "mode": "requeue"}
+        record = action(ActionKind.EVICT, one, plan, begun_at=100.0)
+        look = seen(servers(one, task="deleting"))
+        self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (deleting)")
+
+    def test_success_ends_the_row_of_setbacks(self):
+        one = job(state=JobState.PREEMPTING, setbacks=5)
+        look = seen(servers(one, "SHELVED_OFFLOADED", hosts=(None,)))
+        self.finish(action(ActionKind.EVICT, one, {"by": "x"}), one, look)
+        self.assertEqual(0, one.setbacks)
+
+
+class TestMigrate(LimitCase):
+    def test_it_never_arrives(self):
+        one = job()
+        gang = servers(one, task="migrating")
+        record = action(ActionKind.MIGRATE, one, {"targets": {"1": "b"}}, begun_at=100.0)
+        look = seen(gang, tiers=[BG])
+        self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (migrating)")
+
+
+class TestSwap(LimitCase):
+    def record(self, one):
+        item = {
+            "number": one.number,
+            "uuid": one.uuid,
+            "size": 2,
+            "tier": "fg",
+            "vms": [],
+            "by": "",
+        }
+        return action(ActionKind.SWAP, plan={"swaps": [item]}, begun_at=100.0)
+
+    def test_who_was_overtaken_tries_again(self):
+        """So does who got another error; but not for ever."""
+        for error in (StaleGeneration("409"), PlacementError("500")):
+            one = job(tier=BG)
+            record = self.record(one)
+            with mock.patch.object(claims, "swap", side_effect=error):
+                look = seen(servers(one))
+                self.assertRaises(type(error), self.step, record, one, look, 159.0)
+                self.assertIs(ActionState.FAILED, self.step(record, one, look, 160.0).state)
+            self.assertEqual(162.0, one.not_before)
+
+
+class TestStart(LimitCase):
+    def record(self, one, **begun):
+        plan = {"tier": "fg", "how": "immediate"}
+        return action(ActionKind.START, one, plan, begun_at=100.0, **begun)
+
+    def test_a_server_that_does_not_come_up(self):
+        one = job(state=JobState.STARTING)
+        up, stuck = servers(one)[0], servers(one, "BUILD", "networking")[1]
+        record = self.record(one, boot=1)
+        self.assertEqual([], self.step(record, one, seen([up, stuck]), 159.0).calls)
+        self.step(record, one, seen([up, stuck]), 160.0)
+        self.assertEqual([("delete", up), ("delete", stuck)], self.calls)
+        self.assertIs(ActionState.FAILED, self.step(record, one, seen(), 161.0).state)
+        told = f"did not start: not over after 60 s: server {stuck.id} is BUILD (networking)"
+        self.assertEqual((JobState.QUEUED, 1, told), (one.state, one.failures, one.reason))
+
+    def test_its_owner_sees_why_while_it_is_undone(self):
+        one = job(state=JobState.STARTING)
+        self.step(self.record(one, boot=1), one, seen(servers(one, task="spawning")), 160.0)
+        self.assertIn("did not start: not over after 60 s", one.reason)
+
+    def test_deletes_are_repeated(self):
+        """Once in that time, however long Nova is at it."""
+        one = job(state=JobState.STARTING)
+        gang = servers(one, task="deleting")
+        record = self.record(one, undoing="no", **{server.id: 1 for server in gang})
+        deletes = []
+        for now in (150.0, 160.0, 161.0, 219.0, 220.0):
+            deletes.append(len(self.step(record, one, seen(gang), now).calls))
+            for call in self.calls:
+                self.answer(record, call[1].id)
+        self.assertEqual([0, 2, 0, 0, 2], deletes)
+
+    def test_a_restore_that_cannot_be_undone(self):
+        """What is up stays, and the job waits for the next attempt with that."""
+        one = job(state=JobState.RESTORING, saved=True)
+        up, stuck = servers(one)[0], servers(one, "SHELVED_OFFLOADED", "unshelving")[1]
+        record = self.record(one, undoing="no")
+        self.step(record, one, seen([up, stuck]), 219.0)
+        self.assertEqual([("shelve", up)], self.calls)
+        step = self.step(record, one, seen([up, stuck]), 220.0)
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual((JobState.QUEUED, True), (one.state, one.saved))
+
+
+class TestCrowded(LimitCase):
+    """Nova found no hosts: because somebody else was faster, or for another reason."""
+
+    FAULT = "No valid host was found. There are not enough hosts available."
+
+    def start(self, **look):
+        one = job(state=JobState.STARTING, tier=FG)
+        failed = [
+            dataclasses.replace(server, fault=self.FAULT)
+            for server in servers(one, "ERROR", hosts=(None,))
+        ]
+        plan = {"tier": "fg", "how": "immediate"}
+        record = action(ActionKind.START, one, plan, begun_at=100.0, boot=1)
+        look = {"where": hosts("ab", slots=1), **look}
+        self.step(record, one, seen(failed, **look), 101.0)
+        self.assertIs(ActionState.FAILED, self.step(record, one, seen(**look), 102.0).state)
+        return one
+
+    def test_by_strangers(self):
+        one = self.start(strangers=[stranger("b")])
+        self.assertEqual((0, 1, 104.0), (one.failures, one.setbacks, one.not_before))
+        self.assertEqual(
+            "did not start: the slots that it was to get were taken meanwhile", one.reason
+        )
+
+    def test_by_nobody(self):
+        one = self.start(strangers=[stranger("b", BG)])
+        self.assertEqual((1, 0), (one.failures, one.setbacks))
+        self.assertIn("No valid host was found", one.reason)
+
+
+class TestLeftBehind(LimitCase):
+    """Nova has deleted a server, or taken it off its host, and not its claim."""
+
+    def assert_vacated(self, record, one, look, vms):
+        for now in (100.0, 100.0 + LEFT_BEHIND - 1):
+            self.assertIsNone(self.advance(record, one, look, now).state)
+        self.vacated.assert_not_called()
+        self.assertIsNone(self.advance(record, one, look, 100.0 + LEFT_BEHIND).state)
+        self.vacated.assert_called_once_with(self.placement, look.hosts, vms)
+
+    def test_deleted(self):
+        one = job(state=JobState.PREEMPTING)
+        gone = stranger()
+        plan = {"by": "x", "mode": "requeue"}
+        record = action(ActionKind.EVICT, one, plan, **{gone.vm: 1})
+        self.assert_vacated(record, one, seen(strangers=[gone, stranger()]), [gone.vm])
+
+    def test_offloaded(self):
+        one = job(state=JobState.PREEMPTING)
+        gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
+        left = dataclasses.replace(stranger(), vm=gang[0].id)
+        record = action(ActionKind.EVICT, one, {"by": "x"}, **{server.id: 1 for server in gang})
+        self.assert_vacated(record, one, seen(gang, strangers=[left]), [left.vm])

@@ -1,0 +1,95 @@
+"""Which of the waiting jobs learn why they wait, and when."""
+
+from unittest import mock
+
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.queue import Queue
+from nova_twotier.manager import reasons
+from nova_twotier.manager.db.models import JobState
+from tests.unit.manager.builders import FG, job
+
+
+class TestReasons(testtools.TestCase):
+    """One slot under fcfs; the first two jobs and three more learn at each look."""
+
+    def setUp(self):
+        super().setUp()
+        for name, value in (("FIRST", 2), ("AT_ONCE", 5)):
+            patch = mock.patch.object(reasons, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.reasons = reasons.Reasons(policies.get("fcfs"))
+        self.jobs = {}
+
+    def arrive(self, *numbers):
+        for number in numbers:
+            self.jobs[number] = job(
+                number=number, size=2, state=JobState.QUEUED, tier=None, reason="?"
+            )
+
+    def decide(self, started=(), given=()):
+        """A decision, and the rest of its look."""
+        cluster = Cluster([Host("a", 2)])
+        queue = Queue(one.core() for one in self.jobs.values())
+        for number in started:
+            cluster.start(self.jobs[number].core(), FG)
+        self.reasons.renew(cluster, queue, dict(given))
+        return self.look()
+
+    def look(self):
+        """Those who learn why they wait."""
+        for one in self.jobs.values():
+            one.reason = "?"
+        self.reasons.tell(self.jobs)
+        return [number for number, one in self.jobs.items() if one.reason != "?"]
+
+    def test_few(self):
+        self.arrive(1, 2, 3)
+        self.assertEqual([1, 2, 3], self.decide())
+        self.assertEqual([], self.look())
+
+    def test_what_they_learn(self):
+        self.arrive(1, 2, 3)
+        self.decide(given={3: "for a reason of its own"})
+        self.assertEqual(
+            ["needs 2 foreground slots, 2 idle", "waits behind job 1", "for a reason of its own"],
+            [one.reason for one in self.jobs.values()],
+        )
+
+    def test_many_by_and_by(self):
+        self.arrive(*range(1, 13))
+        self.assertEqual([1, 2, 3, 4, 5], self.decide())
+        self.assertEqual([6, 7, 8, 9, 10], self.look())
+        self.assertEqual([11, 12], self.look())
+        self.assertEqual([], self.look())
+
+    def test_nobody_is_forgotten_by_frequent_decisions(self):
+        self.arrive(*range(1, 13))
+        told = [self.decide() for _decision in range(4)]
+        self.assertEqual([[1, 2, 3, 4, 5], [1, 2, 6, 7, 8], [1, 2, 9, 10, 11]], told[:3])
+        self.assertIn(12, told[3])
+
+    def test_arrivals_come_before_those_who_know_something(self):
+        self.arrive(*range(1, 13))
+        self.decide()
+        self.arrive(13, 14)
+        self.assertEqual([1, 2, 6, 13, 14], self.decide())
+
+    def test_who_starts_does_not_wait(self):
+        self.arrive(1, 2)
+        self.assertEqual([2], self.decide(started=[1]))
+        self.assertEqual("waits behind job 2", self._reason_of_next())
+
+    def _reason_of_next(self):
+        self.arrive(3)
+        self.decide(started=[1])
+        return self.jobs[3].reason
+
+    def test_who_has_left_meanwhile(self):
+        self.arrive(*range(1, 9))
+        self.decide()
+        del self.jobs[6], self.jobs[7]
+        self.assertEqual([8], self.look())

@@ -1,0 +1,87 @@
+"""The queue manager's records and the simulator's actions tell the same in one form."""
+
+import testtools
+
+from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start
+from nova_twotier.core.jobs import Job
+from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Place
+from nova_twotier.manager.planning import records
+from nova_twotier.sim.scripted import Decision
+from nova_twotier.tools.replay import decisions
+from tests.unit.manager import builders
+
+JOBS = {number: Job(number, 2, 0.0, (0.5, 0.5)) for number in range(1, 6)}
+DECISION = Decision(
+    7.0,
+    (
+        Evict(JOBS[1], FG, by=JOBS[3]),
+        Move(JOBS[2], BG, (0, 1), (0, 1), by=JOBS[3]),
+        Move(JOBS[4], FG, (0, 1), (0, 0)),
+        Start(JOBS[3], FG, (1, 1), How.BACKFILLED),
+    ),
+)
+
+
+def recorded(decision):
+    """What the queue manager records of a decision, read back."""
+    rows = {
+        number: builders.job(number=number, tier=(BG if number == 4 else FG)) for number in JOBS
+    }
+    gangs = [builders.servers(row, hosts="ab") for row in rows.values()]
+    seen = builders.seen(*gangs, tiers=[row.tier for row in rows.values()])
+    return decisions.recorded(records(decision.actions, rows, seen, decision.at))
+
+
+class TestDecided(testtools.TestCase):
+    def test_words(self):
+        self.assertEqual(
+            [
+                "7 s: evict job 1, by job 3",
+                "7 s: move job 2 to bg, 2 in place, 0 elsewhere, by job 3",
+                "7 s: move job 4 to fg, 1 in place, 1 elsewhere",
+                "7 s: start job 3 in fg, backfilled",
+            ],
+            [str(one) for one in decisions.simulated([DECISION])],
+        )
+
+    def test_of_the_queue_manager(self):
+        self.assertEqual(decisions.simulated([DECISION]), recorded(DECISION))
+
+    def test_kills(self):
+        job, other = JOBS[1], JOBS[2]
+        decision = Decision(
+            1.0,
+            (
+                Kill(job, BG, by=job),
+                Kill(other, FG, by=job),
+                Start(job, FG, (0, 1), How.IMMEDIATE),
+            ),
+        )
+        self.assertEqual(decisions.simulated([decision]), recorded(decision))
+        self.assertEqual(
+            ["kill job 1, by itself", "kill job 2, by job 1"],
+            [str(one).partition(": ")[2] for one in recorded(decision)[:2]],
+        )
+
+
+class TestPlaced(testtools.TestCase):
+    def test_hosts_of_each_start(self):
+        starts = [
+            start(begun_at=1.0, closed_at=3.0, tier="bg"),
+            start(begun_at=8.0, closed_at=9.0, tier="fg", state=ActionState.FAILED),
+            start(begun_at=11.0, closed_at=14.0, tier="fg"),
+        ]
+        places = [
+            *(place(0, "b", "bg", 3.0), place(1, "a", "bg", 3.0)),
+            *(place(0, "a", "fg", 5.0), place(1, "a", "fg", 5.0)),
+            *(place(0, "c", "fg", 13.0), place(1, "b", "fg", 13.0)),
+        ]
+        self.assertEqual({1: [(1, 0), (2, 1)]}, decisions.placed(starts, places, ["a", "b", "c"]))
+
+
+def start(tier, state=ActionState.DONE, **times):
+    return Action(kind=ActionKind.START, job=1, plan={"tier": tier}, state=state, **times)
+
+
+def place(process, host, tier, since):
+    return Place(job=1, process=process, host=host, tier=tier, since=since)

@@ -1,0 +1,132 @@
+"""What was decided, in one form: by the queue manager, from its database, and by the simulator."""
+
+import difflib
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from nova_twotier.core import actions as core
+from nova_twotier.core.actions import Tier
+from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Place, Preemption
+from nova_twotier.sim.scripted import Decision
+
+START, MOVE, EVICT, KILL = "start", "move", "evict", "kill"
+#: What the queue manager calls a job that is preempted so that it can begin anew elsewhere.
+ITSELF = "itself"
+#: Lines of a difference before and after each line that differs, and in all.
+CONTEXT, SHOWN = 5, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One action on one job.
+
+    :param at: in seconds.
+    :param tier: where it starts, or moves to.
+    :param how: a start came about.
+    :param by: who preempts it; empty if nobody.
+    :param in_place: processes that change their tier where they are.
+    :param migrating: those that change their host as well.
+    """
+
+    at: float
+    kind: str
+    job: int
+    tier: Tier | None = None
+    how: str = ""
+    by: str = ""
+    in_place: int = 0
+    migrating: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.at:.0f} s: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """Without the time."""
+        words = f"{self.kind} job {self.job}"
+        if self.tier:
+            words += f" in {self.tier}" if self.kind == START else f" to {self.tier}"
+        if self.kind == MOVE:
+            words += f", {self.in_place} in place, {self.migrating} elsewhere"
+        if self.how:
+            words += f", {self.how}"
+        return f"{words}, by {self.by}" if self.by else words
+
+
+def recorded(actions: Iterable[Action]) -> list[Decided]:
+    """What the queue manager decided: its actions, in the order in which they were recorded."""
+    found: list[Decided] = []
+    places: dict[int, int] = {}
+    for action in actions:
+        at, job, plan = action.created_at, action.job, action.plan
+        match action.kind:
+            case ActionKind.START:
+                found.append(Decided(at, START, job, Tier(plan["tier"]), how=plan["how"]))
+            case ActionKind.EVICT:
+                kind = KILL if plan["mode"] == Preemption.REQUEUE else EVICT
+                by = ITSELF if plan["by"].startswith(ITSELF) else plan["by"]
+                found.append(Decided(at, kind, job, by=by))
+            case ActionKind.SWAP:
+                for swap in plan["swaps"]:
+                    number, tier, by = swap["number"], Tier(swap["tier"]), swap["by"] or ""
+                    places[number] = len(found)
+                    found.append(Decided(at, MOVE, number, tier, by=by, in_place=len(swap["vms"])))
+            case ActionKind.MIGRATE:  # of a job in the swap before
+                place = places[job]
+                found[place] = replace(found[place], migrating=len(plan["targets"]))
+    return found
+
+
+def placed(
+    actions: Iterable[Action], places: Iterable[Place], hosts: Sequence[str]
+) -> dict[int, list[tuple[int, ...]]]:
+    """Where Nova put the jobs: of each, the hosts of its processes at each of its starts.
+
+    :param places: in the order in which they were taken.
+    :param hosts: names; what is returned are indices of it.
+    """
+    index = {name: i for i, name in enumerate(hosts)}
+    taken: dict[int, list[Place]] = {}
+    for place in places:
+        taken.setdefault(place.job, []).append(place)
+    starts: dict[int, list[tuple[int, ...]]] = {}
+    for action in actions:
+        if action.kind == ActionKind.START and action.state == ActionState.DONE:
+            found = {
+                place.process: index[place.host]
+                for place in taken[action.job]
+                if place.tier == action.plan["tier"]
+                and action.begun_at <= place.since <= action.closed_at
+            }
+            hosts_of = tuple(host for _process, host in sorted(found.items()))
+            starts.setdefault(action.job, []).append(hosts_of)
+    return starts
+
+
+def difference(simulated: Iterable[str], live: Iterable[str]) -> list[str]:
+    """Where two logs part first, and what comes before; empty if they do not."""
+    lines = difflib.unified_diff(
+        list(simulated), list(live), "simulated", "live", n=CONTEXT, lineterm=""
+    )
+    return list(itertools.islice(lines, SHOWN))
+
+
+def simulated(decisions: Iterable[Decision]) -> list[Decided]:
+    """The same of the simulator."""
+    return [_decided(action, at) for at, actions in decisions for action in actions]
+
+
+def _decided(action: core.Action, at: float) -> Decided:
+    job = action.job
+    match action:
+        case core.Start():
+            return Decided(at, START, job.number, action.tier, how=action.how)
+        case core.Move():
+            migrating = len(action.migrating)
+            by = action.by.label if action.by else ""
+            rest = {"by": by, "in_place": job.size - migrating, "migrating": migrating}
+            return Decided(at, MOVE, job.number, action.tier, **rest)
+    kind = KILL if isinstance(action, core.Kill) else EVICT
+    by = ITSELF if action.by.number == job.number else action.by.label
+    return Decided(at, kind, job.number, by=by)

@@ -1,0 +1,125 @@
+"""The command `python -m nova_twotier.tools.replay.equality`: live equals simulated, by policy."""
+
+import argparse
+import pathlib
+import sys
+import time
+
+from nova_twotier import conf as configuration
+from nova_twotier.conf import ConfigError
+from nova_twotier.core import policies
+from nova_twotier.manager.db.store import StoreError
+from nova_twotier.sim.workloads import swf
+from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
+from nova_twotier.tools.replay import workload
+from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.run import EXCERPT
+from nova_twotier.tools.replay.supervisor import Supervisor, python
+from nova_twotier.tools.replay.verify import Verdict, verify
+
+PROG = "equality"
+POLICIES = ("fcfs", "easy", "amcbf", "acfcfs")
+HOSTS, SLOTS = 4, 3
+#: What the manager of a run has of its own; it looks often, since the run waits until it is calm.
+CONF = """[DEFAULT]
+state_path = {directory}
+[manager]
+policy = {policy}
+poll_interval = 0.2
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    out = arguments.out.absolute()
+    alike = True
+    try:
+        with FakeCloud(out / "cloud", hosts=HOSTS, slots=SLOTS) as cloud:
+            for policy in arguments.policies or POLICIES:
+                begun = time.monotonic()
+                verdict = _run(
+                    cloud.info(), policy, out / f"{policy}-{int(time.time())}", arguments
+                )
+                alike &= _report(policy, verdict, time.monotonic() - begun)
+    except (FakeCloudError, ConfigError, StoreError, ReplayError) as error:
+        print(f"{PROG}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{PROG}: interrupted", file=sys.stderr)
+        return 130
+    return 0 if alike else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROG,
+        allow_abbrev=False,
+        description="Plays an excerpt of a trace on a fake-driver cloud, one event at a time, and "
+        "compares what the queue manager decides with what the simulator does when jobs arrive and "
+        "end as they did.",
+        epilog="Example: python -m nova_twotier.tools.replay.equality --jobs 20 amcbf. "
+        "Exit status: 0 when all decisions were the same, 1 when not.",
+    )
+    parser.add_argument(
+        "policies",
+        nargs="*",
+        type=_policy,
+        metavar="POLICY",
+        help=f"which of them (default: {' '.join(POLICIES)})",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=40, metavar="N", help="jobs of a run (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--skip",
+        type=int,
+        default=4,
+        metavar="N",
+        help="jobs of the excerpt before those (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=pathlib.Path(".equality"),
+        metavar="DIR",
+        help="directory for the files of the runs (default: %(default)s)",
+    )
+    return parser
+
+
+def _policy(name: str) -> str:
+    try:
+        if not policies.get(name).bandwidth:
+            return name
+        raise argparse.ArgumentTypeError(f"{name} is for the simulator only")
+    except policies.UnknownPolicy as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _run(info: dict, policy: str, directory: pathlib.Path, arguments) -> Verdict:
+    directory.mkdir(parents=True)
+    path = directory / "manager.conf"
+    path.write_text(CONF.format(directory=directory, policy=policy))
+    files = [f"--config-file={info['files']['manager_conf']}", f"--config-file={path}"]
+    trace = swf.read(EXCERPT)
+    records = trace.records[arguments.skip : arguments.skip + arguments.jobs]
+    jobs = workload.fit(records, trace.processors, HOSTS * SLOTS)
+    argv = python("nova_twotier.cmd.manager", *files)
+    with Supervisor("manager", argv, directory / "manager.log", print) as manager:
+        return verify(configuration.load(files, PROG), jobs, watch=manager.check)
+
+
+def _report(policy: str, verdict: Verdict, seconds: float) -> bool:
+    alike = not verdict.difference
+    what = "the same" if alike else "not the same"
+    print(f"{policy}: {verdict.decisions} decisions, {what} as the simulator's ({seconds:.0f} s)")
+    for reason in verdict.failures:
+        print(f"  failed and was decided anew: {reason}")
+    for line in verdict.difference:
+        print(f"  {line}")
+    sys.stdout.flush()
+    return alike
+
+
+if __name__ == "__main__":
+    sys.exit(main())
