@@ -31,7 +31,7 @@ OPTS = [
         ],
         help="""
 Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) let them begin anew, whatever preemption
-they ask for. The one that goes by their bandwidth (sbf) is for the simulator only so far.
+they ask for. Those that go by their bandwidth (sbf, bgmbf) are for the simulator only so far.
 
 Example: amcbf
 """,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 from nova_twotier.core.jobs import Job
@@ -44,8 +45,11 @@ class Start(NamedTuple):  # the most frequent one: made in half the time of a fr
     how: How
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+#: A start of its fields, in a tuple: in two thirds of the time.
+make_start = partial(tuple.__new__, Start)
+
+
+class Move(NamedTuple):
     """Change the tier of a running job.
 
     Processes whose host stays the same (`before[i] == after[i]`) swap in place; the others migrate.

@@ -4,18 +4,20 @@ A host has L slots, each with room for one foreground and K-1 background process
 interchangeable: as in Placement, they are counted, not named (`core.slots` says who shares one).
 """
 
-import heapq
 import math
 import random
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.places import Group, Ranking, first
 from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
 
 NOTHING = MappingProxyType({})
@@ -47,6 +49,10 @@ class Run(NamedTuple):
     hosts: tuple[int, ...]
     pinned: bool = False
     until: float = math.inf
+
+
+#: A run of its fields, in a tuple: in two thirds of the time.
+make_run = partial(tuple.__new__, Run)
 
 
 class Cluster:
@@ -84,6 +90,7 @@ class Cluster:
         #: Slots closed by a hot foreground process, and the sum of the utilisations there.
         self.closed = [0] * len(self.hosts)
         self._hot_load = [0.0] * len(self.hosts)
+        self._no_rankings()
         self.idle = {
             tier: sum(self.room(tier, index) for index in range(len(self.hosts))) for tier in Tier
         }
@@ -107,6 +114,13 @@ class Cluster:
         twin.used = {tier: list(counts) for tier, counts in self.used.items()}
         twin.load = {tier: list(loads) for tier, loads in self.load.items()}
         twin.closed, twin._hot_load = list(self.closed), list(self._hot_load)
+        twin._no_rankings()
+
+    def _no_rankings(self) -> None:
+        """They are made when they are asked for."""
+        self._rankings: dict[Tier, Ranking] = {}
+        #: Hosts whose places are others than those in the ranking of the tier.
+        self._changed: dict[Tier, set[int]] = {}
 
     def room(self, tier: Tier, host: int) -> int:
         """Processes that the host still takes in this tier; never negative."""
@@ -148,6 +162,11 @@ class Cluster:
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]
 
+    def need(self, job: Job, tier: Tier) -> str:
+        """What a waiting job lacks in a tier, in words for its owner."""
+        words = "foreground" if tier is FG else "background"
+        return f"needs {job.size} {words} slots, {self.idle[tier]} idle"
+
     def uses(self, tier: Tier) -> bool:
         """Whether anything runs in the tier."""
         return bool(self._running[tier])
@@ -177,52 +196,80 @@ class Cluster:
         """Whether each of these hosts has room for a process, as often as it is named."""
         return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
 
+    def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
+        """For each process on these hosts, whether it finds room there besides what is promised.
+
+        :param promised: places by host; those that it finds are added.
+        """
+        staying = []
+        for host in hosts:
+            taken = promised.get(host, 0)
+            stays = taken < self.room(tier, host)
+            staying.append(stays)
+            promised[host] = taken + stays
+        return staying
+
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         """The `count` best free places of a tier, as host indices: the least loaded first.
 
         :param promised: places by host that are not to be given away.
         :raises OutOfSlots: if fewer are free.
         """
-        free = self._free_places(tier, promised)
-        if self.rng:
-            best = self._draw(count, sorted(free))
+        if self.rng or promised:
+            free = sorted(chain.from_iterable(self._all_free(tier, promised)))
+            best = self._draw(count, free) if self.rng else first(free, count)
         else:
-            best = [host for _load, host in heapq.nsmallest(count, free)]
+            best = self._ranking(tier).best(count)
         if len(best) < count:
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
         return best
 
-    def _draw(self, count: int, free: list[tuple[float, int]]) -> list[int]:
+    def _draw(self, count: int, free: list[Group]) -> list[int]:
         """As many of the ranked places as there are, at random where another VM is below or above.
 
         How much such a VM uses is not known, but that one which is not there uses nothing.
         """
-        alone = [host for load, host in free if not load]
-        beside = sorted(host for load, host in free if load)
-        missing = max(0, count - len(alone))
-        return alone[:count] + self.rng.sample(beside, min(missing, len(beside)))
+        alone = first((group for group in free if not group[0]), count)
+        beside = sorted(host for load, host, places in free if load for _place in range(places))
+        missing = count - len(alone)
+        return alone + self.rng.sample(beside, min(missing, len(beside)))
 
-    def _free_places(self, tier: Tier, promised: Mapping[int, int]) -> Iterator[tuple[float, int]]:
-        for host, spec in enumerate(self.hosts):
-            room = self.room(tier, host) - promised.get(host, 0)
-            if room <= 0:
-                continue
-            if tier is FG:
-                share = max(1, spec.tiers - 1)
-                view = spec.slots, -(-self.used[BG][host] // share), self.load[BG][host]
-            else:
-                share = spec.tiers - 1
-                closed = self.closed[host]
-                view = (
-                    spec.slots - closed,
-                    self.used[FG][host] - closed,
-                    max(0.0, self.load[FG][host] - self._hot_load[host]),
-                )
-            slots, other, other_cpu = view
-            own = self.used[tier][host]
-            for place in range(own, own + room):
-                taken = place if tier is FG else place // share
-                yield next_slot_load(slots, taken, other, other_cpu), host
+    def _ranking(self, tier: Tier) -> Ranking:
+        """The free places of a tier, as they are now."""
+        ranking = self._rankings.get(tier)
+        if ranking is None:
+            ranking = self._rankings[tier] = Ranking(self._all_free(tier))
+            self._changed[tier] = set()
+        changed = self._changed[tier]
+        while changed:
+            host = changed.pop()
+            ranking.replace(host, self._free(tier, host))
+        return ranking
+
+    def _all_free(self, tier: Tier, promised: Mapping[int, int] = NOTHING) -> list[list[Group]]:
+        return [self._free(tier, host, promised.get(host, 0)) for host in range(len(self.hosts))]
+
+    def _free(self, tier: Tier, host: int, promised: int = 0) -> list[Group]:
+        """The free places of a host, those on slots without the other tier first."""
+        room = self.room(tier, host) - promised
+        if room <= 0:
+            return []
+        spec, own = self.hosts[host], self.used[tier][host]
+        share = spec.tiers - 1
+        if tier is FG:
+            slots, cpu = spec.slots, self.load[BG][host]
+            other = -(-self.used[BG][host] // max(1, share))
+            alone = slots - other - own
+        else:
+            slots = spec.slots - self.closed[host]
+            cpu = max(0.0, self.load[FG][host] - self._hot_load[host])
+            other = self.used[FG][host] - self.closed[host]
+            alone = (slots - other) * share - own
+        alone = max(0, min(room, alone)) if other else room
+        groups = [(0.0, host, alone)] if alone else []
+        if alone < room:
+            groups.append((next_slot_load(slots, slots, other, cpu), host, room - alone))
+        return groups
 
     def start(
         self,
@@ -241,25 +288,25 @@ class Cluster:
             hosts = self.rank(tier, job.size)
         elif not self.takes(tier, hosts):
             raise OutOfSlots(f"{job.label} has no room in {tier} on the hosts chosen for it")
-        run = Run(job, tier, tuple(hosts), False, until)
+        run = make_run((job, tier, tuple(hosts), False, until))
         self.adopt(run)
         return run
 
     def adopt(self, run: Run) -> None:
         """Take a run as observed, room or not."""
-        job, tier = run.job, run.tier
+        job, tier, until = run.job, run.tier, run.until
         number, order = job.number, job.order
         self.runs[number] = run
-        orders = self._orders[tier]
+        orders, running = self._orders[tier], self._running[tier]
         if orders and order < orders[-1]:
             index = bisect_left(orders, order)
             orders.insert(index, order)
-            self._running[tier].insert(index, run)
+            running.insert(index, run)
         else:
             orders.append(order)
-            self._running[tier].append(run)
-        if run.until < math.inf and tier is FG:
-            insort(self._ends, (run.until, number, job.size))
+            running.append(run)
+        if until < math.inf and tier is FG:
+            insort(self._ends, (until, number, job.size))
         self._occupy(run)
 
     def remove(self, job: Job) -> Run:
@@ -267,13 +314,14 @@ class Cluster:
 
         :raises KeyError: if it does not run.
         """
-        run = self.runs.pop(job.number)
+        number = job.number
+        run = self.runs.pop(number)
         tier = run.tier
         orders = self._orders[tier]
         index = bisect_left(orders, job.order)
         del orders[index], self._running[tier][index]
-        if run.until < math.inf and tier is FG:
-            del self._ends[bisect_left(self._ends, (run.until, job.number, run.job.size))]
+        if tier is FG and run.until < math.inf:
+            del self._ends[bisect_left(self._ends, (run.until, number, run.job.size))]
         self._vacate(run)
         return run
 
@@ -301,11 +349,14 @@ class Cluster:
             self._count(run.tier, host, cpu, -1)
 
     def _count(self, tier: Tier, host: int, cpu: float, sign: int) -> None:
-        before = self.room(FG, host), self.room(BG, host)
+        room, closes = self.room, tier is FG and is_hot(cpu, self.threshold)
+        before, beneath = room(tier, host), room(BG, host) if closes else 0
         self.used[tier][host] += sign
         self.load[tier][host] += sign * cpu
-        if tier is FG and is_hot(cpu, self.threshold):
+        if closes:
             self.closed[host] += sign
             self._hot_load[host] += sign * cpu
-        self.idle[FG] += self.room(FG, host) - before[0]
-        self.idle[BG] += self.room(BG, host) - before[1]
+            self.idle[BG] += room(BG, host) - beneath
+        self.idle[tier] += room(tier, host) - before
+        for changed in self._changed.values():
+            changed.add(host)

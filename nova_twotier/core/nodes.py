@@ -6,6 +6,7 @@ whose process uses no CPU; to a `Cluster` they are equal.
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
@@ -33,7 +34,7 @@ class Nodes(Cluster):
         #: Nodes whose foreground process leaves no room for another; those who share one of them.
         self._closed: set[int] = set()
         self._overdue: set[int] = set()
-        self._count_idle()
+        self.idle = {tier: len(self.hosts) for tier in Tier}
 
     def _copy_places(self, twin: "Nodes") -> None:
         twin.jobs = {tier: list(numbers) for tier, numbers in self.jobs.items()}
@@ -41,11 +42,6 @@ class Nodes(Cluster):
         twin.free = {tier: set(nodes) for tier, nodes in self.free.items()}
         twin.below = set(self.below)
         twin._closed, twin._overdue = set(self._closed), set(self._overdue)
-
-    def _count_idle(self) -> None:
-        free, idle = self.free, self.idle
-        idle[FG] = len(free[FG])
-        idle[BG] = len(free[BG])
 
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self.free[tier])
@@ -67,18 +63,28 @@ class Nodes(Cluster):
         return self.running(FG)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        return len(self.free[tier].intersection(hosts)) == len(hosts)
+        return self.free[tier].issuperset(hosts) and len(set(hosts)) == len(hosts)
+
+    def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
+        free = self.free[tier]
+        staying = [host in free and not promised.get(host) for host in hosts]
+        for host in compress(hosts, staying):
+            promised[host] = 1
+        return staying
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         free = self.free[tier]
         if promised:
             free = free.difference([host for host, places in promised.items() if places])
-        vacant = free - self.below if tier is FG else free & self.free[FG]
+        vacant = free
+        if tier is BG:
+            vacant = free & self.free[FG]
+        elif self.below:
+            vacant = free - self.below
         best = sorted(vacant)
         missing = count - len(best)
         if missing <= 0:
-            del best[count:]
-            return best
+            return best[:count]
         if count > len(free):
             raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
         shared = sorted(free - vacant if vacant else free)
@@ -89,39 +95,47 @@ class Nodes(Cluster):
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts = run.job, run.tier, run.hosts
-        number = job.number
-        jobs, cpu = self.jobs[tier], self.cpu[tier]
-        for host, value in zip(hosts, job.cpu, strict=True):
+        number, values, threshold = job.number, job.cpu, self.threshold
+        jobs, cpu, free = self.jobs[tier], self.cpu[tier], self.free[tier]
+        for host, value in zip(hosts, values):  # noqa: B905  (a check costs as much as ten hosts)
             jobs[host] = number
             cpu[host] = value
-        self.free[tier].difference_update(hosts)
+        free.difference_update(hosts)
+        self.idle[tier] = len(free)
         if tier is BG:
             self.below.update(hosts)
         # Utilisations descend: what closes a slot comes first.
-        elif job.cpu[0] >= self.threshold:
-            hot = [host for host in hosts if cpu[host] >= self.threshold]
+        elif values[0] >= threshold:
+            hot = []
+            for host in hosts:
+                if cpu[host] < threshold:
+                    break
+                hot.append(host)
             self._closed.update(hot)
-            self.free[BG].difference_update(hot)
-            self._overdue.update(self.below.intersection(hot))
-        self._count_idle()
+            open_below = self.free[BG]
+            open_below.difference_update(hot)
+            self.idle[BG] = len(open_below)
+            if not self.below.isdisjoint(hot):
+                self._overdue.update(self.below.intersection(hot))
 
     def _vacate(self, run: Run) -> None:
         job, tier, hosts = run.job, run.tier, run.hosts
-        jobs = self.jobs[tier]
+        jobs, free = self.jobs[tier], self.free[tier]
         for host in hosts:
             jobs[host] = None
-        self.free[tier].update(hosts)
+        free.update(hosts)
         if tier is BG:
             self.below.difference_update(hosts)
-            if self._closed:
-                self.free[BG] -= self._closed.intersection(hosts)
+            if not self._closed.isdisjoint(hosts):
+                free -= self._closed
                 self._overdue.difference_update(hosts)
         elif job.cpu[0] >= self.threshold:
             opened = self._closed.intersection(hosts)
             self._closed -= opened
             self._overdue -= opened
             self.free[BG] |= opened - self.below
-        self._count_idle()
+            self.idle[BG] = len(self.free[BG])
+        self.idle[tier] = len(free)
 
 
 class Counted(Cluster):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
-from operator import truediv
 from statistics import NormalDist, fmean
 
 from nova_twotier.core.actions import FG
@@ -115,27 +114,37 @@ class Progress:
 
     def background(
         self, idle: Sequence[float], cpu: Sequence[float], eff: float | list[float]
-    ) -> float | list[float]:
-        """The rate of a background job with a foreground VM at work above it.
+    ) -> tuple[float | list[float], float]:
+        """How a background job with a foreground VM at work above it advances.
 
         :param idle: the share of its CPU that each process finds idle, at least `floor`.
         :param cpu: the CPU utilisation that each has on a dedicated slot, above 0.
         :param eff: of the job, or of each process.
-        :returns: the job's rate, or that of each process if these have their own work.
+        :returns: the job's rate, or that of each process if these have their own work; and the
+            CPU seconds that it uses a second.
         """
+        least, burn = 1.0, 0.0
+        # One pass for both: jobs have many processes, and this is done most often of all.
+        for left, wanted in zip(idle, cpu):  # noqa: B905  (a check costs as much as ten processes)
+            if left < wanted:
+                burn += left
+                share = left / wanted
+                if share < least:
+                    least = share
+            else:
+                burn += wanted
         if self.processes is SLOWEST and isinstance(eff, float):
-            # By far the most frequent, and jobs have many processes.
-            return eff * min(1.0, min(map(truediv, idle, cpu)))
+            return eff * least, burn
         effs = [eff] * len(cpu) if isinstance(eff, float) else eff
         rates = [
             own * min(1.0, left / wanted) for own, left, wanted in zip(effs, idle, cpu, strict=True)
         ]
         match self.processes:
             case Processes.SLOWEST:
-                return min(rates)
+                return min(rates), burn
             case Processes.MEAN:
-                return fmean(rates)
-        return rates
+                return fmean(rates), burn
+        return rates, burn
 
     def rates(self, cluster: Cluster) -> dict[int, float]:
         """The mean progress of each running job of a cluster, by its number."""
@@ -148,7 +157,7 @@ class Progress:
                 rate = self.disturbed
             else:
                 eff = self.mean_single if run.job.size == 1 else self.mean_parallel
-                rate = mean.background(idle, positive(run.job.cpu), eff)
+                rate, _burn = mean.background(idle, positive(run.job.cpu), eff)
             found[run.job.number] = rate
         return found
 

@@ -55,7 +55,14 @@ class Queue:
 
     def has_fitting(self, slots: int) -> bool:
         """Whether any job needs no more than so many slots."""
-        return bool(self._sizes) and self._sizes[0] <= slots
+        sizes = self._sizes
+        return sizes[0] <= slots if sizes else False
+
+    @property
+    def head(self) -> Job | None:
+        """The earliest job, if any waits."""
+        orders = self._orders
+        return self._jobs[orders[0][1]] if orders else None
 
     @property
     def smallest_job(self) -> Job:
@@ -67,7 +74,8 @@ class Queue:
 
     def passed_by(self, job: Job) -> bool:
         """Whether an earlier arrival than `job` waits."""
-        return bool(self._orders) and self._orders[0] < job.order
+        orders = self._orders
+        return orders[0] < job.order if orders else False
 
     def add(self, job: Job) -> None:
         order = job.order
@@ -137,7 +145,9 @@ class Queue:
             which that is false may be left out.
         """
         if len(self._orders) <= _SHORT:
-            for job in self:
+            jobs = self._jobs
+            for _arrival, number in self._orders.copy():
+                job = jobs[number]
                 if job.size <= idle[tier]:
                     yield job
                     if not self.has_fitting(idle[tier]):

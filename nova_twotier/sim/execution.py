@@ -96,11 +96,13 @@ class Execution:
             self.advance(now)
         self.rate, self.burn = rate, burn
         if self.own is None:
-            self.finish = self.since + _seconds(self.remaining, rate)
+            work = self.remaining
+            finish = self.since + (work / rate if work > 0 < rate else _seconds(work, rate))
         else:
             pairs = zip(self.own, rate, strict=True)
-            self.finish = self.since + max(_seconds(work, speed) for work, speed in pairs)
-        return self.finish
+            finish = self.since + max(_seconds(work, speed) for work, speed in pairs)
+        self.finish = finish
+        return finish
 
     def restart(self) -> None:
         """Lose all work."""

@@ -45,7 +45,8 @@ def summarise(result) -> dict:
     Rejected jobs are counted and enter nothing else, the load neither. `utilisation` is the
     fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2), where a background
     process has the progress model's floor at least; `allocation_share` is the fraction of slots
-    that the jobs' work would fill if nothing slowed it down.
+    that the jobs' work would fill if nothing slowed it down. `accept_rate` is the fraction of the
+    jobs that were not rejected.
     """
     jobs = per_job(result.jobs)
     capacity = result.span * result.nodes
@@ -66,6 +67,7 @@ def summarise(result) -> dict:
     row["utilisation"] = _share(result.busy, capacity)
     row["allocation_share"] = _share((jobs["size"] * jobs["runtime"]).sum(), capacity)
     row["makespan_seconds"] = float(result.span)
+    row["accept_rate"] = _share(len(jobs), len(jobs) + len(result.rejected))
     return row
 
 
@@ -77,6 +79,7 @@ def names() -> list[str]:
         "utilisation",
         "allocation_share",
         "makespan_seconds",
+        "accept_rate",
     ]
 
 

@@ -51,16 +51,13 @@ class Shared(Stage):
         elif job.tier is FG:
             rate = self.model.disturbed
         else:
-            rate = self.model.background(idle, job.cpu, job.eff)
-            pairs = zip(idle, job.cpu, strict=True)
-            burn = sum([left if left < wanted else wanted for left, wanted in pairs])
+            rate, burn = self.model.background(idle, job.cpu, job.eff)
         if self._divided and isinstance(rate, float):
             rate = [rate] * job.job.size
         self._set(job, rate, burn, now)
 
-    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
-        job.tier, job.hosts, job.placed = tier, hosts, now
-        if tier is BG:
+    def _entered(self, job: Execution, now: float) -> None:
+        if job.tier is BG:
             job.eff = self.model.efficiency(job.job.size, self._rng)
         if self._divided:
             job.divide()
@@ -73,6 +70,7 @@ class SharedNodes(Shared):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
+        self._disturbed = self.model.disturbed
         #: What the foreground leaves of each node's CPU, at least the model's floor.
         self._idle = [1.0] * len(self.cluster.hosts)
         #: Numbers of the foreground jobs below which a process came or left.
@@ -80,49 +78,62 @@ class SharedNodes(Shared):
         #: Numbers of the background jobs that came, or above which a process came or left.
         self._below: set[int | None] = set()
 
-    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
+    def _entered(self, job: Execution, now: float) -> None:
         # The cluster is as it will be when all have entered.
-        super()._enter(job, tier, hosts, now)
-        cluster = self.cluster
-        if tier is BG:
+        cluster, hosts = self.cluster, job.hosts
+        if job.tier is BG or self._divided:
+            Shared._entered(self, job, now)
+        if job.tier is BG:
             self._below.add(job.job.number)
             if not cluster.free[FG].issuperset(hosts):
-                self._above.update(map(cluster.jobs[FG].__getitem__, hosts))
+                self._note(self._above, FG, hosts)
             return
         idle, floor = self._idle, self.model.floor
         most = 1 - floor
-        for host, cpu in zip(hosts, job.cpu, strict=True):
+        for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
             idle[host] = 1 - cpu if cpu < most else floor
         shared = not cluster.below.isdisjoint(hosts)
         if shared:
-            self._below.update(map(cluster.jobs[BG].__getitem__, hosts))
-        self._adjust(job, shared, (), now)
+            self._note(self._below, BG, hosts)
+        self._adjust_front(job, shared, now)
 
     def _leave(self, job: Execution, now: float) -> None:
-        super()._leave(job, now)
+        Stage._leave(self, job, now)
         # Who is there later, and is not now, enters: so it does not matter how far the cluster is.
         cluster, hosts = self.cluster, job.hosts
         if job.tier is BG:
             if not cluster.free[FG].issuperset(hosts):
-                self._above.update(map(cluster.jobs[FG].__getitem__, hosts))
+                self._note(self._above, FG, hosts)
             return
         idle = self._idle
         for host in hosts:
             idle[host] = 1.0
         if not cluster.below.isdisjoint(hosts):
-            self._below.update(map(cluster.jobs[BG].__getitem__, hosts))
+            self._note(self._below, BG, hosts)
+
+    def _adjust_front(self, job: Execution, shared: bool, now: float) -> None:
+        """As `_adjust`, of a job in the foreground; often, nothing has changed."""
+        rate = self._disturbed if shared else 1.0
+        if self._divided:
+            self._set(job, [rate] * job.job.size, job.demand, now)
+        elif rate != job.rate:
+            self._set(job, rate, job.demand, now)
+
+    def _note(self, numbers: set[int | None], tier: Tier, hosts: tuple[int, ...]) -> None:
+        """Add those who are on the hosts in a tier."""
+        there = self.cluster.jobs[tier]
+        for host in hosts:
+            numbers.add(there[host])
 
     def settle(self, now: float) -> None:
         running = self.running
         if self._above:
-            below, disturbed = self.cluster.below, self.model.disturbed
+            below = self.cluster.below
             for number in self._above:
                 job = running.get(number)
                 if job is None or job.tier is BG:  # it has left or fallen as well
                     continue
-                shared = not below.isdisjoint(job.hosts)
-                if job.rate != (disturbed if shared else 1.0):  # often, one follows another
-                    self._adjust(job, shared, (), now)
+                self._adjust_front(job, not below.isdisjoint(job.hosts), now)
             self._above.clear()
         if self._below:
             free, idle = self.cluster.free[FG], self._idle
@@ -133,5 +144,5 @@ class SharedNodes(Shared):
                 if free.issuperset(job.hosts):
                     self._adjust(job, False, (), now)
                 else:
-                    self._adjust(job, True, list(map(idle.__getitem__, job.hosts)), now)
+                    self._adjust(job, True, [idle[host] for host in job.hosts], now)
             self._below.clear()

@@ -1,5 +1,6 @@
 """One run: a workload under a policy, from the first arrival to the last end."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -13,14 +14,17 @@ from nova_twotier.core import progress as models
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.ranking import THRESHOLD
-from nova_twotier.sim import calibration, engine
+from nova_twotier.sim import calibration, engine, network, rivals, variants
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.workloads.bandwidth import Bandwidth
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
@@ -59,8 +63,13 @@ class Scenario:
     :param migration_cost: seconds that a job loses when it is restored or migrates.
     :param threshold: foreground CPU utilisation from which on a slot is closed.
     :param exact_estimates: whether the policy is told the run times.
-    :param seed: of the utilisations, and of what the model draws.
-    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel: if a field is wrong.
+    :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
+    :param embedding: which hosts take a job there, by name (`rivals.get`).
+    :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
+    :param queueing: whether jobs wait; else those that do not fit at their arrival are rejected.
+    :param seed: of the utilisations and bandwidths, and of what the model draws.
+    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, and those of the
+        embedding, the topology and the bandwidth: if a field is wrong.
     """
 
     policy: str
@@ -72,10 +81,14 @@ class Scenario:
     migration_cost: float = 20.0
     threshold: float = THRESHOLD
     exact_estimates: bool = False
+    topology: str | None = None
+    embedding: str = "adaba"
+    bandwidth: str | None = None
+    queueing: bool = True
     seed: int = 0
 
     def __post_init__(self):
-        policies.get(self.policy)
+        policy = variants.get(self.policy)
         for name, lowest in (("slots", 1), ("tiers", 1), ("seed", 0)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and value >= lowest):
@@ -84,6 +97,15 @@ class Scenario:
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
         self.model()
+        rivals.get(self.embedding)
+        if self.bandwidth is not None:
+            Bandwidth.parse(self.bandwidth)
+        if self.topology is not None:
+            network.topology(self.topology)
+        if not policy.embeds and (self.topology is not None or not self.queueing):
+            where = "on a topology" if self.topology is not None else "without a queue"
+            able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
+            raise InvalidScenario(f"{self.policy} cannot decide {where}; choose one of: {able}")
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
@@ -94,7 +116,8 @@ class Result:
     """What happened.
 
     :param jobs: one row a job, by number, with `COLUMNS`.
-    :param rejected: job, size and reason of those that no cluster of this size can run.
+    :param rejected: job, size and reason of those that this cluster can never run, or, without a
+        queue, could not when they arrived.
     :param nodes: slots.
     :param span: seconds from the first arrival to the last end.
     :param busy: CPU seconds used.
@@ -117,8 +140,9 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     A job larger than the cluster is rejected, and the run goes on.
 
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
+    :raises InvalidScenario: if the workload is for other nodes than the topology has.
     """
-    policy = policies.get(scenario.policy)
+    policy = variants.get(scenario.policy)
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=rng)
     recorder = Recorder(scenario.slots) if record else None
@@ -131,12 +155,18 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     ]
     accepted = [job for job in workload.jobs if job.size <= size]
     arrivals = executions(accepted, scenario)
+    if scenario.queueing:
+        arrivals = network.admitted(arrivals, cluster, rejected)
+        run = engine.run(arrivals, policy, cluster, stage)
+    else:
+        run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
-    for job in engine.run(arrivals, policy, cluster, stage):
+    for job in run:
         rows.append(_row(job))
         busy += job.busy
         first, last = min(first, job.job.arrival), max(last, job.finish)
     rows.sort()
+    rejected.sort()
     return Result(
         workload=workload.name,
         scenario=scenario,
@@ -156,9 +186,12 @@ def make_cluster(
 
     :param named: whether it matters which process is on which slot.
     """
+    if scenario.topology is not None:
+        return _linked(nodes, scenario)
     tiers = policy.tiers if scenario.tiers is None else scenario.tiers
     unknown = rng if scenario.utilisation.error is None and policy.tiers > 1 else None
-    if policy.tiers == 1 and not named:
+    # A job that returns to its own hosts has not migrated: that tells them apart.
+    if policy.tiers == 1 and not named and not isinstance(policy, Guaranteeing):
         return Counted(math.ceil(nodes / scenario.slots) * scenario.slots)
     if scenario.slots == 1 and tiers <= 2 and (tiers == 2 or policy.tiers == 1):
         return Nodes(nodes, scenario.threshold, unknown)
@@ -170,17 +203,41 @@ def make_cluster(
     )
 
 
+def _linked(nodes: int, scenario: Scenario) -> Linked:
+    topology = network.topology(scenario.topology)
+    there = len(topology.hosts) * scenario.slots
+    if nodes != there:
+        raise InvalidScenario(
+            f"{scenario.topology} with {scenario.slots} slots a host has {there} slots; the "
+            f"workload is for {nodes}"
+        )
+    return Linked.of(topology, scenario.slots, rivals.get(scenario.embedding))
+
+
 def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution]:
-    """The jobs as they arrive, each with its CPU utilisation."""
+    """The jobs as they arrive, each with its CPU utilisation and bandwidth."""
     draws = scenario.utilisation.draw(
         (job.size for job in jobs),
         numpy.random.default_rng(scenario.seed),
         scenario.threshold,
     )
     exact = scenario.exact_estimates
-    for (number, arrival, size, runtime, estimate), (known, true) in zip(jobs, draws, strict=True):
-        job = Job(number, size, arrival, known, runtime if exact else estimate)
+    rows = zip(jobs, draws, _demands(jobs, scenario), strict=True)
+    for (number, arrival, size, runtime, estimate), (known, true), mbps in rows:
+        job = Job(number, size, arrival, known, runtime if exact else estimate, mbps=mbps)
         yield Execution(job, true, runtime)
+
+
+def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
+    """The bandwidth that each job asks for; the same whatever the utilisations are."""
+    if scenario.bandwidth is None:
+        return itertools.repeat(0.0, len(jobs))
+    return Bandwidth.parse(scenario.bandwidth).draw(
+        [job.size for job in jobs],
+        scenario.slots,
+        network.link_rate(scenario.topology),
+        numpy.random.default_rng((scenario.seed, 1)),
+    )
 
 
 def make_stage(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from nova_twotier.core.actions import Action, Evict, Kill, Move, Start, Tier
+from nova_twotier.core.actions import Action, Evict, Kill, Move, Start
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 
@@ -42,7 +42,6 @@ class Stage:
             job = running.get(number)
             if job is not None and job.finish == finish:
                 del running[number]
-                job.advance(now)
                 self._leave(job, now)
                 ended.append(job)
         return ended
@@ -51,19 +50,19 @@ class Stage:
         self, actions: Sequence[Action], waiting: dict[int, Execution], now: float
     ) -> None:
         """Do what a policy decided; jobs come from `waiting` and return there."""
+        running = self.running
         moved, starts = [], []
         for action in actions:
-            number = action.job.number
             if isinstance(action, Start):
-                starts.append((action, number))
+                starts.append(action)
                 continue
-            job = self.running[number]
-            job.advance(now)
+            number = action.job.number
+            job = running[number]
             self._leave(job, now)
             if isinstance(action, Move):
                 moved.append((job, action))
                 continue
-            waiting[number] = self.running.pop(number)
+            waiting[number] = running.pop(number)
             if isinstance(action, Kill):
                 job.kills += 1
                 job.restart()
@@ -71,14 +70,16 @@ class Stage:
                 job.evictions += 1
                 job.saved = True
         for job, move in moved:
-            if move.migrating:
+            if move.after != move.before:
                 job.migrations += 1
                 job.since = now + self._cost
             else:
                 job.swaps += 1
-            self._enter(job, move.tier, move.after, now)
-        for (_job, tier, hosts, how), number in starts:
-            job = self.running[number] = waiting.pop(number)
+            job.tier, job.hosts, job.placed = move.tier, move.after, now
+            self._entered(job, now)
+        for started, tier, hosts, how in starts:
+            number = started.number
+            job = running[number] = waiting.pop(number)
             job.since = now
             if job.start is None:
                 job.start, job.how, job.first_tier = now, how, tier
@@ -86,16 +87,22 @@ class Stage:
                 job.saved = False
                 job.migrations += 1
                 job.since += self._cost
-            self._enter(job, tier, hosts, now)
+            job.tier, job.hosts, job.placed = tier, hosts, now
+            self._entered(job, now)
+        if len(self._ends) > 1000 + 8 * len(running):
+            # Most are no longer expected.
+            self._ends = [(job.finish, number) for number, job in running.items()]
+            heapify(self._ends)
 
     def settle(self, now: float) -> None:
         """See to the rates of jobs whose surroundings have changed."""
 
-    def _enter(self, job: Execution, tier: Tier, hosts: tuple[int, ...], now: float) -> None:
-        job.tier, job.hosts, job.placed = tier, hosts, now
+    def _entered(self, job: Execution, now: float) -> None:
+        """A job came to its slots, or to its tier."""
         self._set(job, 1.0, job.demand, now)
 
     def _leave(self, job: Execution, now: float) -> None:
+        job.advance(now)
         job.rate = None
         if self._recorder:
             self._recorder.left(job, now)
@@ -104,8 +111,4 @@ class Stage:
         """Let a job advance at `rate` from now on and use `burn` CPU seconds a second."""
         if rate == job.rate and burn == job.burn:
             return
-        ends = self._ends
-        heappush(ends, (job.change(rate, burn, now), job.job.number))
-        if len(ends) > 1000 + 8 * len(self.running):
-            self._ends = [(job.finish, number) for number, job in self.running.items()]
-            heapify(self._ends)
+        heappush(self._ends, (job.change(rate, burn, now), job.job.number))

@@ -3,6 +3,8 @@
 from nova_twotier.core.policies.acfcfs import Acfcfs
 from nova_twotier.core.policies.ambf import Ambf
 from nova_twotier.core.policies.amcbf import Amcbf
+from nova_twotier.core.policies.bgmbf import Bgmbf
+from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
 from nova_twotier.core.policies.ccfcfs import Ccfcfs
 from nova_twotier.core.policies.cmbf import Cmbf
 from nova_twotier.core.policies.cmcbf import Cmcbf
@@ -38,6 +40,8 @@ POLICIES: dict[str, type[Policy]] = {
         Ccfcfs,
         Acfcfs,
         KtierCmbf,
+        Bgmbf,
+        BgmbfSdf,
     )
 }
 

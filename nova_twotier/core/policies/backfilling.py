@@ -6,9 +6,11 @@ all of them (conservative).
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
-from nova_twotier.core.actions import FG, Action, Start
+from nova_twotier.core.actions import FG, Action, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import IMMEDIATE, RESERVED, Policy, in_turn
 from nova_twotier.core.policies.profile import Profile
@@ -18,6 +20,7 @@ from nova_twotier.core.snapshot import Event, Snapshot
 
 
 class Backfilling(Policy):
+    embeds = True
     #: Waiting jobs that have a reservation.
     depth: ClassVar[float] = 0
 
@@ -26,15 +29,17 @@ class Backfilling(Policy):
         return queue[0]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        queue, idle = snapshot.queue, snapshot.cluster.idle
+        queue, idle, fits = snapshot.queue, snapshot.cluster.idle, snapshot.cluster.fits
         actions: list[Action] = []
-        if not queue.has_fitting(idle[FG]):
-            return actions
-        while queue and (job := self.first(queue)).size <= idle[FG]:
-            actions.append(self._start(job, snapshot, now))
-        if self.depth and queue.has_fitting(idle[FG]):
-            backfill = self._beside_head if self.depth == 1 else self._beside_all
-            backfill(snapshot, now, actions)
+        while queue.has_fitting(idle[FG]):
+            job = self.first(queue)
+            if fits(job, FG):
+                actions.append(self._start(job, snapshot, now))
+                continue
+            if self.depth:
+                backfill = self._beside_head if self.depth == 1 else self._beside_all
+                backfill(snapshot, now, actions)
+            break
         return actions
 
     def _start(self, job: Job, snapshot: Snapshot, now: float) -> Start:
@@ -44,7 +49,7 @@ class Backfilling(Policy):
         if self.depth and how is IMMEDIATE:
             decided = now if snapshot.since is None else snapshot.since
             how = RESERVED if job.arrival < decided else IMMEDIATE
-        return Start(job, FG, run.hosts, how)
+        return make_start((job, FG, run.hosts, how))
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay the head."""
@@ -68,10 +73,16 @@ class Backfilling(Policy):
                 break
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
+        return self.reasons(snapshot)(job)
+
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+        queue = snapshot.queue
+        return partial(self._reason, snapshot, self.first(queue) if queue else None)
+
+    def _reason(self, snapshot: Snapshot, first: Job, job: Job) -> str:
         idle = snapshot.cluster.idle[FG]
-        first = self.first(snapshot.queue)
         if job.number == first.number or (self.depth and job.size > idle):
-            return f"needs {job.size} foreground slots, {idle} idle"
+            return snapshot.cluster.need(job, FG)
         if not self.depth:
             return f"waits behind {first.label}"
         return (

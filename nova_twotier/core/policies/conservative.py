@@ -13,3 +13,4 @@ class Conservative(Backfilling):
 
     name = "conservative"
     depth = math.inf
+    embeds = False  # its reservations count slots

@@ -1,12 +1,14 @@
 """The loop of the two-tier policies with migration (TPDS 2013, section 4.2, Algorithms 2-4)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import Selection, foreground_need, select
+from nova_twotier.core.policies.preemption import Holders, Selection, foreground_need, select
 from nova_twotier.core.snapshot import ARRIVAL, BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
@@ -45,25 +47,31 @@ class Consolidation(Policy):
     def _select(self, snapshot: Snapshot) -> Selection | None:
         """To whom the foreground belongs, waiting or in the background, if they do not have it."""
         queue, cluster = snapshot.queue, snapshot.cluster
-        if not (queue or cluster.uses(BG)):
+        uses_background = cluster.uses(BG)
+        if not uses_background and queue.head is None:
             return None
-        rising = [run.job for run in cluster.running(BG) if not run.pinned]
+        rising = ()
+        if uses_background:
+            rising = [run.job for run in cluster.walk(BG) if not run.pinned]
         selection = select(queue, rising, cluster.evictable(), cluster.idle[FG], self.only_head)
         return selection if selection.chosen else None
 
     def _rearrange(self, play: Play, selection: Selection) -> None:
         """Give them the foreground."""
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
-        chosen = {job.number for job in selection.chosen}
-        background = play.cluster.running(BG)
-        rising = {run.job.number: run for run in background if run.job.number in chosen}
-        for run in rising.values():
-            play.remove(run.job)
+        below = play.cluster.runs
+        rising = {job.number: play.remove(job) for job in selection.chosen if job.number in below}
         for run in play.swap_down(losing):
             play.wait(run.job)
         play.raise_up(selection.chosen, rising)
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
+        return self.reasons(snapshot)(job)
+
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
         open_and_idle = snapshot.cluster.idle[BG]
-        need = foreground_need(snapshot, job)
+        need = foreground_need(snapshot, held, job)
         return f"{need}; or {job.size} background slots, {open_and_idle} open and idle"

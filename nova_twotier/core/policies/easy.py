@@ -8,3 +8,4 @@ class Easy(Backfilling):
 
     name = "easy"
     depth = 1
+    embeds = False  # its reservation counts slots

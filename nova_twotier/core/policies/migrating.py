@@ -1,11 +1,13 @@
 """The loop of the one-tier policies with preemption (TPDS 2013, section 4.1, Algorithm 1)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
-from nova_twotier.core.actions import FG, Action, Evict, Start
+from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import foreground_need, select
+from nova_twotier.core.policies.preemption import Holders, foreground_need, select
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 
 
@@ -35,7 +37,10 @@ class Migrating(Policy):
     def _start(self, job: Job, snapshot: Snapshot) -> Start:
         snapshot.queue.remove(job)
         run = snapshot.cluster.start(job, FG)
-        return Start(job, FG, run.hosts, in_turn(snapshot.queue, job))
+        return make_start((job, FG, run.hosts, in_turn(snapshot.queue, job)))
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        return foreground_need(snapshot, job)
+        return self.reasons(snapshot)(job)
+
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+        return partial(foreground_need, snapshot, Holders(snapshot.cluster.evictable()))

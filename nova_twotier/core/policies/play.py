@@ -1,11 +1,13 @@
 """One pass of a two-tier policy, played out on the snapshot and read back as actions."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, Tier
-from nova_twotier.core.cluster import Run
+from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, Tier, make_start
+from nova_twotier.core.cluster import NOTHING, Run, make_run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
+from nova_twotier.core.queue import Order
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
@@ -16,8 +18,9 @@ class Play:
     def __init__(self, snapshot: Snapshot):
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
-        #: The runs that jobs had before, by number, of those that were touched.
+        #: The runs that jobs had before, by number, of those that were touched; whether any had.
         self._before: dict[int, Run | None] = {}
+        self._removed = False
         self._preemptor: dict[int, Job] = {}
         self._killed: set[int] = set()
         self._tentative: set[int] = set()
@@ -28,6 +31,7 @@ class Play:
         `by` is who preempts it; if it loses both tiers in turn, the first one counts.
         """
         run = self.cluster.remove(job)
+        self._removed = True
         self._before.setdefault(job.number, run)
         if by is not None:
             self._preemptor.setdefault(job.number, by)
@@ -42,14 +46,15 @@ class Play:
         self._killed.add(job.number)
         self.queue.add(job)
 
-    def start(self, job: Job, tier: Tier, hosts: Sequence[int] | None = None) -> None:
-        """Start a waiting or a removed job on the best places of the tier, or on free `hosts`."""
-        if job.number in self.queue:
-            self.queue.remove(job)
+    def start(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
+        """Start a waiting job on the best places of the tier, but for those that are promised."""
+        self.queue.remove(job)
         self._before.setdefault(job.number, None)
-        if hosts is None:
-            hosts = self.cluster.rank(tier, job.size)
-        self.cluster.adopt(Run(job, tier, tuple(hosts)))
+        self.put(job, tier, self.cluster.rank(tier, job.size, promised))
+
+    def put(self, job: Job, tier: Tier, hosts: Iterable[int]) -> None:
+        """Start a job that was removed, from its slots or from the queue, on free `hosts`."""
+        self.cluster.adopt(make_run((job, tier, tuple(hosts), False, math.inf)))
 
     def swap_down(self, runs: Sequence[Run]) -> list[Run]:
         """Leave jobs that lost the foreground on their hosts, if the background has room on all.
@@ -62,7 +67,7 @@ class Play:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
             if self.cluster.takes(BG, run.hosts):
-                self.start(run.job, BG, run.hosts)
+                self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
         return left
@@ -77,38 +82,30 @@ class Play:
         partly = []
         for run in rising.values():
             if self.cluster.takes(FG, run.hosts):
-                self.start(run.job, FG, run.hosts)
+                self.put(run.job, FG, run.hosts)
             else:
                 partly.append(run)
         promised: dict[int, int] = {}
-        staying = {run.job.number: self._staying(run.hosts, promised) for run in partly}
+        keep = self.cluster.keep
+        staying = {run.job.number: keep(FG, run.hosts, promised) for run in partly}
         for job in chosen:
             if job.number in staying:
                 hosts = rising[job.number].hosts
-                self.start(job, FG, self._mixed(hosts, staying[job.number], promised))
+                self.put(job, FG, self._mixed(hosts, staying[job.number], promised))
             elif job.number not in rising:
-                self.start(job, FG, self.cluster.rank(FG, job.size, promised))
-
-    def _staying(self, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
-        """For each process, whether its host's foreground has room for it, which it is promised."""
-        staying = []
-        room = self.cluster.room
-        for host in hosts:
-            taken = promised.get(host, 0)
-            stays = taken < room(FG, host)
-            staying.append(stays)
-            promised[host] = taken + stays
-        return staying
+                self.start(job, FG, promised)
 
     def _mixed(
         self, hosts: Sequence[int], staying: Sequence[bool], promised: dict[int, int]
     ) -> list[int]:
         """The hosts of those that stay, and the best others for those that do not."""
         others = iter(self.cluster.rank(FG, staying.count(False), promised))
+        mixed = []
         for host, stays in zip(hosts, staying, strict=True):
-            promised[host] -= stays
-        pairs = zip(hosts, staying, strict=True)
-        return [host if stays else next(others) for host, stays in pairs]
+            if stays:
+                promised[host] -= 1
+            mixed.append(host if stays else next(others))
+        return mixed
 
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, by arrival."""
@@ -125,10 +122,16 @@ class Play:
 
     def actions(self) -> list[Action]:
         """What leads from the cluster before to the one now, in a feasible order."""
-        if not self._before:
-            return []
-        preemptions, falls, rises, starts = [], [], [], []
         runs = self.cluster.runs
+        if not self._removed:
+            # By far the most frequent: most often one, for which a comprehension takes longer.
+            starts = []
+            for number in self._before:
+                starts.append(self._started(runs[number]))
+            if len(starts) > 1:
+                starts.sort(key=_start_order)
+            return starts
+        preemptions, falls, rises, starts = [], [], [], []
         for number, before in self._before.items():
             now = runs.get(number)
             if before is None:
@@ -149,16 +152,16 @@ class Play:
                 move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
                 (rises if now.tier is FG else falls).append(move)
         if len(starts) > 1:
-            starts.sort(key=lambda start: (start.tier is BG, start.job.order))
+            starts.sort(key=_start_order)
         for moved in (preemptions, falls, rises):
             if len(moved) > 1:
                 moved.sort(key=lambda action: action.job.order)
         return [*preemptions, *falls, *rises, *starts]
 
     def _started(self, run: Run) -> Start:
-        job = run.job
+        job, tier, hosts, _pinned, _until = run
         how = TENTATIVE if job.number in self._tentative else in_turn(self.queue, job)
-        return Start(job, run.tier, run.hosts, how)
+        return make_start((job, tier, hosts, how))
 
     def vacate_closed(self) -> None:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
@@ -184,3 +187,7 @@ class Play:
             at == host and is_hot(cpu, self.cluster.threshold)
             for at, cpu in zip(run.hosts, run.job.cpu, strict=True)
         )
+
+
+def _start_order(start: Start) -> tuple[bool, Order]:
+    return start.tier is BG, start.job.order

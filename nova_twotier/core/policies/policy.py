@@ -1,6 +1,8 @@
 """What every policy is: a pure function from a snapshot to a list of actions."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from nova_twotier.core.actions import Action, How
@@ -19,6 +21,8 @@ class Policy(ABC):
     kills: ClassVar[bool] = False
     #: Whether it goes by the bandwidth of jobs.
     bandwidth: ClassVar[bool] = False
+    #: Whether it asks the cluster if a job fits, and so heeds a network that guarantees bandwidth.
+    embeds: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """The actions that follow from `event`, in the order in which they can be carried out.
@@ -37,6 +41,13 @@ class Policy(ABC):
     @abstractmethod
     def reason(self, snapshot: Snapshot, job: Job) -> str:
         """Why `job` of the queue waits, in words for its owner."""
+
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+        """`reason` for many jobs of a snapshot that stays as it is meanwhile.
+
+        What is the same for all of them is found once.
+        """
+        return partial(self.reason, snapshot)
 
 
 #: By these names in what runs for every start: to look up a member takes five times longer.

@@ -5,6 +5,7 @@ are enough for it (Algorithm 1). Works on counts; which slots these are is decid
 """
 
 import heapq
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,13 @@ from operator import attrgetter
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.queue import Queue
+from nova_twotier.core.queue import Order, Queue
 from nova_twotier.core.snapshot import Snapshot
 
 _order = attrgetter("order")
+#: Of so few candidates, each is looked at: that is faster.
+_FEW = 50
+_NEVER = math.inf, 0
 
 
 @dataclass(slots=True)
@@ -40,11 +44,22 @@ def select(
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     """
     result = Selection()
-    reach = _reach(queue, rising, holders, idle, only_head)
-    if not queue.has_fitting(reach) and all(job.size > reach for job in rising):
+    first = queue.head
+    if rising and (first is None or rising[0].order < first.order):
+        first = rising[0]
+    if first is None:
         return result
-    held = Holders(holders if reach > idle else ())
-    candidates = _Candidates(queue, rising, reach)
+    # The earliest could get the most, since most others arrived later; mostly, all holders arrived
+    # before. Those who need more are not looked at.
+    holders = _arrived_after(first, holders)
+    reach = idle + sum([run.job.size for run in holders]) if holders else idle
+    if only_head and first.size > reach:
+        reach = idle
+    if not (queue.has_fitting(reach) or [job for job in rising if job.size <= reach]):
+        return result
+    held = Holders(holders)
+    kind = _Each if len(queue) + len(rising) <= _FEW else _FirstOfEachSize
+    candidates = kind(queue, rising, reach)
     head = True
     while (job := candidates.next()) is not None:
         may_evict = not only_head or (head and job.order < candidates.hopeless)
@@ -63,45 +78,70 @@ def select(
                 result.chosen.append(job)
         else:
             head = False
-            if only_head and not idle:
+            if not idle and (only_head or not held.slots):
                 break
+            candidates.refuse(job)
     return result
 
 
-def _reach(
-    queue: Queue, rising: Sequence[Job], holders: Sequence[Run], idle: int, only_head: bool
-) -> int:
-    """The most slots that any candidate could get, to look only at those who need no more.
-
-    That is what the earliest could, since most others arrived later; mostly, all arrived before.
-    """
-    first = queue[0] if queue else None
-    if rising and (first is None or rising[0].order < first.order):
-        first = rising[0]
-    if first is None:
-        return 0
-    reach = idle
-    for run in reversed(holders):
-        if run.job.order < first.order:
-            break
-        reach += run.job.size
-    return idle if only_head and first.size > reach else reach
+def _arrived_after(job: Job, holders: Sequence[Run]) -> Sequence[Run]:
+    """Those of the holders that arrived after a job; mostly none."""
+    index = len(holders)
+    while index and holders[index - 1].job.order > job.order:
+        index -= 1
+    return holders[index:]
 
 
-class _Candidates:
-    """Those who want the foreground, by arrival.
-
-    Of those of one size only the earliest is looked at: when it can neither start nor evict, nor
-    can the others, until an eviction leaves more slots idle than were needed.
+class _Each:
+    """Those who want the foreground, by arrival: of so few, each is looked at.
 
     :param largest: slots that one of them could get at most.
+    """
+
+    def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
+        self._jobs = jobs = list(queue)
+        if rising:
+            jobs += rising
+            jobs.sort(key=_order)
+        self._largest = largest
+        #: Who is still to be looked at, the earliest last.
+        self._turns = [job for job in reversed(jobs) if job.size <= largest]
+
+    @property
+    def hopeless(self) -> Order:
+        """The position of the earliest that could never get enough slots."""
+        return next((job.order for job in self._jobs if job.size > self._largest), _NEVER)
+
+    def next(self) -> Job | None:
+        return self._turns.pop() if self._turns else None
+
+    def accept(self, job: Job) -> None:
+        """`job`, the one of the last turn, got its slots."""
+
+    def refuse(self, job: Job) -> None:
+        """`job`, the one of the last turn, can neither start nor evict: nor can those as large."""
+        size = job.size
+        self._turns = [other for other in self._turns if other.size < size]
+
+    def restore(self, victims: Iterable[Job], job: Job) -> None:
+        """`job` evicted the victims: they become candidates, and what was refused has a chance."""
+        self._jobs = sorted([*self._jobs, *victims], key=_order)
+        after = bisect_right(self._jobs, job.order, key=_order)
+        largest = self._largest
+        self._turns = [other for other in reversed(self._jobs[after:]) if other.size <= largest]
+
+
+class _FirstOfEachSize:
+    """The same for many: of those of one size only the earliest is looked at.
+
+    When it can neither start nor evict, nor can the others, until an eviction leaves more slots
+    idle than were needed.
     """
 
     def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
         self._queue = queue
         #: Jobs in the background by size, then by arrival.
         self._rising: dict[int, list[Job]] = {}
-        #: The position of the earliest that could never get enough slots.
         self.hopeless = queue.earliest_above(largest)
         first = {job.size: job for job in queue.first_of_each_size(largest)}
         for job in rising:
@@ -121,12 +161,14 @@ class _Candidates:
         return heapq.heappop(self._turns)[1] if self._turns else None
 
     def accept(self, job: Job) -> None:
-        """`job`, the one of the last turn, got its slots: the next of its size has a chance."""
+        # The next of its size has a chance.
         if job.number not in self._victims:
             self._advance(job.size, job)
 
+    def refuse(self, job: Job) -> None:
+        """The others of its size have no turn."""
+
     def restore(self, victims: Iterable[Job], job: Job) -> None:
-        """`job` evicted the victims: they become candidates, and what was refused has a chance."""
         due = {other.size for _order, other in self._turns if other.number not in self._victims}
         if job.number not in self._victims:
             due.add(job.size)
@@ -164,6 +206,11 @@ class Holders:
 
     def later(self, job: Job) -> int:
         """Slots of those that arrived after `job`."""
+        jobs = self._jobs
+        if not jobs or jobs[-1].order < job.order:
+            return 0
+        if jobs[0].order > job.order:
+            return self.slots
         if self._later is None:
             sizes = [held.size for held in self._jobs]
             self._later = [self.slots - before for before in accumulate(sizes, initial=0)]
@@ -203,10 +250,12 @@ def held_by_later(job: Job, held: Iterable[Job]) -> int:
     return sum(other.size for other in held if other.order > job.order)
 
 
-def foreground_need(snapshot: Snapshot, job: Job) -> str:
-    """What a job needs of the foreground, and what there is for it."""
-    cluster = snapshot.cluster
-    reason = f"needs {job.size} foreground slots, {cluster.idle[FG]} idle"
-    if later := held_by_later(job, (run.job for run in cluster.evictable())):
+def foreground_need(snapshot: Snapshot, held: Holders, job: Job) -> str:
+    """What a job needs of the foreground, and what there is for it.
+
+    :param held: of the foreground, by jobs that may lose it.
+    """
+    reason = f"needs {job.size} foreground slots, {snapshot.cluster.idle[FG]} idle"
+    if later := held.later(job):
         reason += f" + {later} held by later arrivals"
     return reason

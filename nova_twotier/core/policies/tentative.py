@@ -4,7 +4,8 @@ Nothing migrates: a job that has to leave its slots, in either tier, is killed a
 unless it can change its tier in place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
@@ -74,7 +75,7 @@ class Tentative(Policy):
             hosts = play.cluster.runs[job.number].hosts
             if play.cluster.takes(FG, hosts):
                 play.remove(job)
-                play.start(job, FG, hosts)
+                play.put(job, FG, hosts)
             else:
                 moving.append(job)
         for job in moving:
@@ -84,10 +85,16 @@ class Tentative(Policy):
             play.start(job, FG)
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
+        return self.reasons(snapshot)(job)
+
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
         idle = snapshot.cluster.idle
         head = snapshot.queue[0]
         if self.aggressive:
-            need = foreground_need(snapshot, job)
+            need = foreground_need(snapshot, held, job)
         else:
             need = f"needs {job.size} foreground slots, {idle[FG]} idle"
         if job.number != head.number:

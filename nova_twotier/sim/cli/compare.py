@@ -15,6 +15,13 @@ KEY = (
 )
 
 
+def _rejections(rejected: int, row: dict, name: str, parsed) -> str:
+    jobs = count(rejected, "job")
+    if parsed.topology or not parsed.queueing:
+        return f"up to {jobs} a run rejected, which --long counts"
+    return f"{jobs} rejected in every run: more processes than the {row['nodes']} slots of {name}"
+
+
 class Compare(Table):
     """Run several policies on the same workload and print a row each"""
 
@@ -42,15 +49,12 @@ class Compare(Table):
             [parsed_args.load],
             [parsed_args.seed],
             options.scenario(parsed_args, parsed_args.policy[0]),
-            nodes=parsed_args.nodes,
+            nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
         found = dict(sweep.run(points, jobs=parsed_args.jobs, dask=parsed_args.dask))
         rows = [found[index] for index in range(len(points))]
-        if rejected := rows[0]["rejected"]:
-            self.app.complain(
-                f"{count(rejected, 'job')} rejected in every run: more processes than the "
-                f"{rows[0]['nodes']} slots of {workload.name}"
-            )
+        if rejected := max(row["rejected"] for row in rows):
+            self.app.complain(_rejections(rejected, rows[0], workload.name, parsed_args))
         long = ("policy", "workload", "nodes", "load", "seed", "jobs", "rejected")
         return table(rows, (*long, *metrics.names()) if parsed_args.long else KEY)

@@ -7,9 +7,9 @@ from nova_twotier.sim.cli import values
 
 SOURCE = (
     "a trace in the Standard Workload Format (NASA.swf, KTH.swf.gz), or a model and its number of "
-    "jobs: feitelson:JOBS, jann:JOBS[:MODEL.json], lublin:JOBS[:type1]; with users' estimates "
-    "drawn by the model of Tsafrir et al. if it ends in +tsafrir or +tsafrir:LONGEST, e.g. "
-    "jann:1000+tsafrir:64800"
+    "jobs: feitelson:JOBS, jann:JOBS[:MODEL.json], lublin:JOBS[:type1], memoryless:JOBS[:SIZE]; "
+    "with users' estimates drawn by the model of Tsafrir et al. if it ends in +tsafrir or "
+    "+tsafrir:LONGEST, e.g. jann:1000+tsafrir:64800"
 )
 
 
@@ -24,7 +24,8 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
         "--nodes",
         type=values.whole(1),
         metavar="N",
-        help="slots of the machine, e.g. 128 (default: those of the trace; 320 for a model)",
+        help="slots of the machine, e.g. 128 (default: those of the topology, or of the trace; 320 "
+        "for a model)",
     )
     group.add_argument(
         "--head",
@@ -127,6 +128,41 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time that a migration or a restore takes, e.g. 0 (default: 20)",
     )
+    _add_network(parser)
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("network with guaranteed bandwidth")
+    group.add_argument(
+        "--topology",
+        type=values.topology,
+        metavar="T",
+        help="a job fits where its bandwidth does, too: fat-tree:K or fat-tree:K:MBPS, k**3 / 4 "
+        "hosts of --slots slots with links of so many Mbit/s (default 1000), ':single' at its end "
+        "if parallel links do not add up, e.g. fat-tree:6 (default: no network)",
+    )
+    group.add_argument(
+        "--embedding",
+        type=values.embedding,
+        default="adaba",
+        metavar="E",
+        help="which hosts take a job on a topology: adaba, oktopus, greedy, best-fit, first-fit; "
+        "the rivals without search for a subtree: best-fit-anywhere, greedy-anywhere "
+        "(default: adaba)",
+    )
+    group.add_argument(
+        "--bandwidth",
+        type=values.bandwidth,
+        metavar="B",
+        help="of each process, drawn: by-size (Symmetry 2018, section 5.2), by-size:MEAN or "
+        "normal:MEAN in Mbit/s, e.g. normal:250 (default: none)",
+    )
+    group.add_argument(
+        "--no-queue",
+        dest="queueing",
+        action="store_false",
+        help="jobs that do not fit when they arrive are rejected; see accept_rate",
+    )
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:
@@ -194,11 +230,21 @@ def workload(parsed: argparse.Namespace):
     """
     from nova_twotier.sim.workloads import catalogue
 
-    found = catalogue.load(parsed.source, nodes=parsed.nodes, seed=parsed.seed)
+    found = catalogue.load(parsed.source, nodes=nodes(parsed), seed=parsed.seed)
     if parsed.head is not None:
         found = found.head(parsed.head)
     # Last, because the load of the first jobs is not that of all.
     return found if parsed.load is None else found.scaled(parsed.load)
+
+
+def nodes(parsed: argparse.Namespace) -> int | None:
+    """Slots of the machine, where the options say so."""
+    topology = getattr(parsed, "topology", None)  # not every command has one
+    if parsed.nodes is not None or topology is None:
+        return parsed.nodes
+    from nova_twotier.sim import network
+
+    return len(network.topology(topology).hosts) * parsed.slots
 
 
 def scenario(parsed: argparse.Namespace, policy: str):
@@ -219,5 +265,9 @@ def scenario(parsed: argparse.Namespace, policy: str):
         migration_cost=parsed.migration_cost,
         threshold=parsed.threshold,
         exact_estimates=parsed.exact_estimates,
+        topology=parsed.topology,
+        embedding=parsed.embedding,
+        bandwidth=parsed.bandwidth,
+        queueing=parsed.queueing,
         seed=parsed.seed,
     )

@@ -48,15 +48,18 @@ class Sweep(Action):
             parsed_args.load,
             range(parsed_args.seed, parsed_args.seed + parsed_args.seeds),
             options.scenario(parsed_args, parsed_args.policy[0]),
-            nodes=parsed_args.nodes,
+            nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
         done = sweep.resume(points, parsed_args.out, jobs=parsed_args.jobs, dask=parsed_args.dask)
         rejected = int(sweep.collect(parsed_args.out)["rejected"].max())
         if rejected:
-            self.app.complain(
-                f"up to {count(rejected, 'job')} a run rejected: more processes than slots"
+            why = (
+                ""
+                if parsed_args.topology or not parsed_args.queueing
+                else ": more processes than slots"
             )
+            self.app.complain(f"up to {count(rejected, 'job')} a run rejected{why}")
         print(
             f"{count(done, 'run')} done, {len(points) - done} were there: "
             f"{pathlib.Path(parsed_args.out) / sweep.TABLE}",

@@ -92,18 +92,44 @@ def span(text: str) -> tuple[int, int]:
 
 def policy(text: str) -> str:
     """The name of a policy."""
-    from nova_twotier.core import policies
+    from nova_twotier.sim import variants
 
-    try:
-        policies.get(text)
-    except policies.UnknownPolicy as unknown:
-        raise ArgumentTypeError(str(unknown)) from None
-    return text
+    return _checked(text, variants.get)
 
 
 def policies(text: str) -> list[str]:
     """Names of policies, each once."""
     return list(dict.fromkeys(policy(word) for word in text.split(",")))
+
+
+def topology(text: str) -> str:
+    """A network, as `network.topology` reads it."""
+    from nova_twotier.sim import network
+
+    return _checked(text, network.topology)
+
+
+def embedding(text: str) -> str:
+    """The name of an embedding."""
+    from nova_twotier.sim import rivals
+
+    return _checked(text, rivals.get)
+
+
+def bandwidth(text: str) -> str:
+    """What jobs ask for, as `Bandwidth.parse` reads it."""
+    from nova_twotier.sim.workloads.bandwidth import Bandwidth
+
+    return _checked(text, Bandwidth.parse)
+
+
+def _checked(text: str, read: Callable[[str], object]) -> str:
+    """The text itself, if it can be read."""
+    try:
+        read(text)
+    except ValueError as wrong:
+        raise ArgumentTypeError(str(wrong)) from None
+    return text
 
 
 def condition(text: str) -> tuple[str, str]:

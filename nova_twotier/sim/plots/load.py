@@ -1,4 +1,7 @@
-"""A metric against the load, one curve a policy: what to draw, nothing of how."""
+"""A metric against the load, one curve a policy: what to draw, nothing of how.
+
+Other curves have the same form: `axis`, `legend` and `remark` of a chart say what they show.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +14,8 @@ from nova_twotier.sim.plots.files import PlotError
 
 #: Columns that may differ between the runs of one plot, besides what was measured.
 FREE = {"policy", "load", "seed", "jobs", "rejected"}
+#: The title of the horizontal axis, if it is the load.
+LOAD = "offered load (fraction of the machine)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,9 @@ class Chart:
     curves: tuple[Curve, ...]
     seeds: int
     logarithmic: bool = False
+    axis: str = LOAD
+    legend: str = "policy"
+    remark: str = ""
 
     @property
     def label(self) -> str:
@@ -51,6 +59,8 @@ class Chart:
     @property
     def note(self) -> str:
         """What a point stands for."""
+        if self.remark:
+            return self.remark
         if self.seeds == 1:
             return "one run a point"
         return f"mean of {self.seeds} seeds, band: one standard deviation"
@@ -63,6 +73,7 @@ def of(
     *,
     title: str = "",
     logarithmic: bool = False,
+    axis: str = LOAD,
 ) -> Chart:
     """The chart of a sweep's table.
 
@@ -82,6 +93,7 @@ def of(
         curves=tuple(_curve(policy, runs[runs["policy"] == policy], metric) for policy in policies),
         seeds=runs["seed"].nunique(),
         logarithmic=logarithmic,
+        axis=axis,
     )
 
 

@@ -15,8 +15,8 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         _png, symbol = palette.MARKERS[number % len(palette.MARKERS)]
         figure.add_trace(_band(curve, colour))
         figure.add_trace(_line(curve, colour, symbol))
-    page.style(figure, chart.title, chart.note, legend={"title": {"text": "policy"}})
-    figure.update_xaxes(title="offered load (fraction of the machine)")
+    page.style(figure, chart.title, chart.note, legend={"title": {"text": chart.legend}})
+    figure.update_xaxes(title=chart.axis)
     figure.update_yaxes(
         title=chart.label,
         type="log" if chart.logarithmic else "linear",

@@ -22,14 +22,14 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     loads = sorted({load for curve in chart.curves for load in curve.loads})
     if len(loads) <= TICKS:
         axes.set_xticks(loads, [f"{load:.4g}" for load in loads])
-    axes.set_xlabel("offered load (fraction of the machine)")
+    axes.set_xlabel(chart.axis)
     axes.set_ylabel(chart.label)
     if chart.logarithmic:
         picture.logarithmic(axes)
-    else:
+    elif min(min(curve.low) for curve in chart.curves) >= 0:
         axes.set_ylim(bottom=0)
     # Beside the curves: inside it would cover one of them.
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, title="policy")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, title=chart.legend)
     picture.title(axes, chart.title, chart.note)
     picture.grid(axes)
     picture.save(figure, path)

@@ -11,6 +11,7 @@ UNITS = {
 LABELS = {
     "utilisation": "CPU utilisation (fraction of busy cycles)",
     "allocation_share": "share of the machine that does work",
+    "accept_rate": "accept rate (fraction of the jobs)",
 }
 
 

@@ -1,7 +1,7 @@
-"""The traces of JSS 2015, from the Parallel Workloads Archive."""
+"""The papers' traces, from the Parallel Workloads Archive."""
 
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import NamedTuple
 
 #: Where they are looked for if nothing else is said.
@@ -20,7 +20,7 @@ class Source(NamedTuple):
     nodes: int
 
 
-#: By the paper's names, those that take longest to run first.
+#: Of JSS 2015, by the paper's names, those that take longest to run first.
 TRACES = {
     "LANL": Source("LANL-CM5-1994-4.1-cln", 1024),
     "CTC": Source("CTC-SP2-1996-3.1-cln", 338),
@@ -29,14 +29,14 @@ TRACES = {
 }
 
 
-def find(directory: pathlib.Path, names: Iterable[str] = tuple(TRACES)) -> dict[str, pathlib.Path]:
+def find(directory: pathlib.Path, traces: Mapping[str, Source] = TRACES) -> dict[str, pathlib.Path]:
     """The file of each trace, packed or not.
 
     :raises MissingTraces: if one of them is not there.
     """
     found, missing = {}, []
-    for name in names:
-        plain = directory / f"{TRACES[name].file}.swf"
+    for name, source in traces.items():
+        plain = directory / f"{source.file}.swf"
         packed = plain.with_suffix(".swf.gz")
         path = next((each for each in (packed, plain) if each.is_file()), None)
         if path is None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nova_twotier.sim import sweep
+from nova_twotier.sim.plots.load import LOAD, Chart
 from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.numbers import Number
@@ -37,12 +38,14 @@ class Run:
     """One simulation: the curve or column and the workload it is for, as the paper calls them.
 
     :param shown: whether it appears in plots, or serves a claim only.
+    :param at: where on the horizontal axis; None: at its load.
     """
 
     series: str
     place: str
     point: sweep.Point
     shown: bool = True
+    at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class Experiment:
     :param numbers: the printed numbers beside ours.
     :param notes: what a reader has to know to compare.
     :param points: whether a deviation is in percentage points, not in per cent of what is printed.
-    :param progress: the name of the progress model; None where nothing is simulated.
+    :param progress: the name of the progress model; None where none is used.
+    :param axis: what the plots, and the claims' points, go by.
+    :param charts: curves that need no runs.
     """
 
     name: str
@@ -77,3 +82,5 @@ class Experiment:
     notes: tuple[str, ...] = ()
     points: bool = False
     progress: str | None = None
+    axis: str = LOAD
+    charts: Callable[[], tuple[Chart, ...]] = tuple

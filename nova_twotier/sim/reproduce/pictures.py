@@ -16,8 +16,8 @@ from nova_twotier.sim.reproduce.results import Results
 WIDTH = 0.8
 
 
-def against_load(results: Results, plot: Plot) -> bytes:
-    """A metric against the load."""
+def against_load(results: Results, plot: Plot, axis: str) -> bytes:
+    """A metric against the load, or what else the axis says."""
     runs = results.shown[results.shown["place"] == plot.place]
     rows = runs[["place", "series", "load", "seed", plot.metric]].rename(
         columns={"place": "workload", "series": "policy"}
@@ -27,7 +27,12 @@ def against_load(results: Results, plot: Plot) -> bytes:
         plot.metric,
         list(rows["policy"].unique()),
         logarithmic=plot.logarithmic and bool((rows[plot.metric] > 0).any()),
+        axis=axis,
     )
+    return curves(chart)
+
+
+def curves(chart: load.Chart) -> bytes:
     stream = io.BytesIO()
     load_png.draw(chart, stream)
     return stream.getvalue()

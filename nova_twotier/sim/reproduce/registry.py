@@ -1,6 +1,12 @@
 """The experiments by name."""
 
-from nova_twotier.sim.reproduce import jss_figures, jss_tables, tpds_figures
+from nova_twotier.sim.reproduce import (
+    jss_figures,
+    jss_tables,
+    symmetry_embedding,
+    symmetry_scheduling,
+    tpds_figures,
+)
 from nova_twotier.sim.reproduce.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -10,6 +16,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         jss_tables.TABLE2,
         *jss_figures.EXPERIMENTS,
         *tpds_figures.EXPERIMENTS,
+        *symmetry_embedding.EXPERIMENTS,
+        *symmetry_scheduling.EXPERIMENTS,
     )
 }
 

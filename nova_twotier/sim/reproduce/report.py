@@ -32,7 +32,7 @@ def page(outcome: Outcome, command: str) -> str:
         *report_tables.numbers(outcome),
         *report_tables.claims(outcome.findings),
         *_plots(outcome),
-        *report_tables.means(outcome.results, experiment.plots),
+        *report_tables.means(outcome.results, experiment.plots, experiment.axis),
     ]
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
@@ -65,7 +65,9 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
         jobs = runs.groupby("place", sort=False)["jobs"].max()
         yield "Jobs", ", ".join(f"{count:,} of {place}" for place, count in jobs.items())
     if experiment.plots:
-        yield "Loads", ", ".join(f"{load:g}" for load in settings.loads)
+        points = sorted(outcome.results.shown["load"].unique())
+        name = experiment.axis[0].upper() + experiment.axis[1:]
+        yield name, ", ".join(f"{point:g}" for point in points)
     if experiment.progress:
         model = dataclasses.asdict(calibration.get(experiment.progress))
         reading = ", ".join(f"{name} {_plain(value)}" for name, value in model.items())
@@ -99,11 +101,12 @@ def _plots(outcome: Outcome) -> Iterable[str]:
     ]
     small = [
         _figure(
-            pictures.against_load(outcome.results, plot),
+            pictures.against_load(outcome.results, plot, outcome.experiment.axis),
             f"{words.label(plot.metric)}, {plot.place}",
         )
         for plot in outcome.experiment.plots
     ]
+    small += [_figure(pictures.curves(chart), chart.title) for chart in outcome.experiment.charts()]
     yield f"<section><h2>Plots</h2><div class='plots'>{''.join(wide + small)}</div></section>"
 
 

@@ -58,8 +58,8 @@ def claims(findings: Sequence[tuple[Claim, Finding]]) -> Iterable[str]:
     )
 
 
-def means(results: Results, plots: Sequence[Plot]) -> Iterable[str]:
-    """The numbers behind the plots against load."""
+def means(results: Results, plots: Sequence[Plot], axis: str) -> Iterable[str]:
+    """The numbers behind the plots against load, or what else the axis says."""
     if not plots:
         return
     tables = []
@@ -76,7 +76,8 @@ def means(results: Results, plots: Sequence[Plot]) -> Iterable[str]:
         caption = html.escape(f"{words.label(plot.metric)}, {plot.place}")
         tables.append(
             f"<table class='numbers'><caption>{caption}</caption>"
-            f"<thead><tr><th scope='col'>load</th>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<thead><tr><th scope='col'>{html.escape(axis)}</th>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
         )
     yield (
         "<section><details><summary>The numbers behind the plots: means over the seeds</summary>"

@@ -15,7 +15,7 @@ class Results:
 
     `series` names the curve or the column of the paper, `place` the workload as the paper calls
     it, and `shown` is False for runs that serve a claim only. `load` is what the workload was
-    scaled to, and NaN where it was not.
+    scaled to, and NaN where it was not; or whatever else the experiment goes by.
     """
 
     runs: pandas.DataFrame

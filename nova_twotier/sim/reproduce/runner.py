@@ -55,5 +55,6 @@ def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **o
 def _row(run: Run, directory: pathlib.Path) -> dict:
     """A finished run: the directory may hold others, of other settings."""
     path = directory / sweep.RUNS / f"{run.point.key()}.json"
-    about = {"series": run.series, "place": run.place, "shown": run.shown, "load": run.point.load}
+    at = run.point.load if run.at is None else run.at
+    about = {"series": run.series, "place": run.place, "shown": run.shown, "load": at}
     return json.loads(path.read_text()) | about

@@ -8,6 +8,7 @@ from nova_twotier.sim.workloads import swf, tsafrir05
 from nova_twotier.sim.workloads.feitelson96 import Feitelson96
 from nova_twotier.sim.workloads.jann97 import Jann97
 from nova_twotier.sim.workloads.lublin99 import TYPES, Lublin99
+from nova_twotier.sim.workloads.memoryless import Memoryless
 from nova_twotier.sim.workloads.workload import Workload
 
 #: The cluster of TPDS 2013, which models are for if nothing else is said.
@@ -27,8 +28,9 @@ def load(
     """The workload of a source.
 
     :param source: the path of a trace (.swf or .swf.gz), or `feitelson:JOBS`,
-        `jann:JOBS[:MODEL.json]` or `lublin:JOBS[:type0|:type1]`; each may end in `+tsafrir` or
-        `+tsafrir:SECONDS`, SECONDS being the longest estimate that is allowed.
+        `jann:JOBS[:MODEL.json]`, `lublin:JOBS[:type0|:type1]` or `memoryless:JOBS[:SIZE]`; each
+        may end in `+tsafrir` or `+tsafrir:SECONDS`, SECONDS being the longest estimate that is
+        allowed.
     :param nodes: slots of the cluster; without, the trace's machine, or 320 for a model.
     :param seed: of a model and of estimates; the same one gives the same workload.
     :param load: scale the times between arrivals to this offered load.
@@ -101,8 +103,18 @@ def _lublin(option: str) -> Lublin99:
     return Lublin99(TYPES[option or "type0"])
 
 
-MODELS: dict[str, Callable[[str], Feitelson96 | Jann97 | Lublin99]] = {
+def _memoryless(option: str) -> Memoryless:
+    try:
+        return Memoryless(float(option)) if option else Memoryless()
+    except ValueError:
+        raise SourceError(
+            f"memoryless has no average size {option!r}; write memoryless:1000:8"
+        ) from None
+
+
+MODELS: dict[str, Callable[[str], Feitelson96 | Jann97 | Lublin99 | Memoryless]] = {
     "feitelson": _feitelson,
     "jann": _jann,
     "lublin": _lublin,
+    "memoryless": _memoryless,
 }

@@ -8,6 +8,7 @@ from nova_twotier.core.actions import Evict, How, Kill, Move, Start, Tier
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.nodes import Counted
 from nova_twotier.core.policies.backfilling import Backfilling
+from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.policies.migrating import Migrating
 from nova_twotier.core.policies.preemption import held_by_later
 from nova_twotier.core.policies.tentative import Tentative
@@ -269,8 +270,9 @@ def promise(driver, actions, event):
     case, policy, cluster = driver.case, driver.policy, driver.cluster
     if isinstance(policy, Backfilling):
         _backfilling(driver, actions)
-    elif isinstance(policy, Migrating):
-        _nobody_has_more_right(driver, driver.waiting, policy.only_head)
+    elif isinstance(policy, Migrating | Guaranteeing):
+        only_head = isinstance(policy, Guaranteeing) or policy.only_head
+        _nobody_has_more_right(driver, driver.waiting, only_head)
         for action in actions:
             if isinstance(action, Evict):
                 case.assertLess(action.by.order, action.job.order)

@@ -11,6 +11,7 @@ from nova_twotier.core.actions import Start, Tier
 from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, bandwidth, estimate, job, recounted, state
 from tests.unit.core.driver import Driver, promise
@@ -18,7 +19,12 @@ from tests.unit.core.driver import Driver, promise
 #: Above nought: a vacant node is better than one beside an idle process, which the others tie.
 LOADS = (0.05, 0.1, 0.3, 0.5, 0.6, 0.8, 0.95, 0.96, 1.0)
 
-ONE_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers == 1)
+#: Not those that tell counted hosts from others: a job that returns to its own has not left.
+ONE_TIER = sorted(
+    name
+    for name, policy in policies.POLICIES.items()
+    if policy.tiers == 1 and not issubclass(policy, Guaranteeing)
+)
 
 every_policy = st.sampled_from(sorted(policies.POLICIES))
 

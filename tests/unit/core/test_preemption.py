@@ -1,10 +1,13 @@
 """Who takes foreground slots from whom."""
 
+from unittest import mock
+
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.cluster import Run
+from nova_twotier.core.policies import preemption
 from nova_twotier.core.policies.preemption import Holders, held_by_later, select, spared
 from nova_twotier.core.queue import Queue
 from tests.unit.core.builders import FG, job
@@ -128,14 +131,16 @@ class TestAgainstThePlainLoop(testtools.TestCase):
     """`select` looks at few of the waiting jobs, and decides as if it had looked at all."""
 
     @settings(max_examples=400)
-    @given(contests(), st.booleans())
-    def test_same(self, contest, only_head):
+    @given(contests(), st.booleans(), st.sampled_from((-1, 50)))
+    def test_same(self, contest, only_head, few):
+        """Whether there are few, of whom it looks at each, or many."""
         parts, idle = contest
         holders = sorted(parts["holds"], key=lambda each: each.order)
         runs = [Run(each, FG, ()) for each in holders]
         queue = Queue(parts["waits"])
         rising = sorted(parts["rises"], key=lambda each: each.order)
-        selection = select(queue, rising, runs, idle, only_head)
+        with mock.patch.object(preemption, "_FEW", few):
+            selection = select(queue, rising, runs, idle, only_head)
         chosen, evicted = plain([*parts["waits"], *parts["rises"]], holders, idle, only_head)
         self.assertEqual(chosen, selection.chosen)
         self.assertEqual(evicted, selection.evicted)

@@ -196,7 +196,7 @@ class TestInvariants(testtools.TestCase):
             self.assertEqual({"fg"} if len(frame) else set(), set(frame["tier"]))
             self.assertEqual(0, frame["swaps"].sum() + frame["background_time"].sum())
             self.assertTrue((frame["migrations"] == frame["evictions"]).all())
-        if name not in (*TWO_TIER, "cmbf", "ambf"):
+        if name not in (*TWO_TIER, "cmbf", "ambf", "bgmbf", "bgmbf-sdf"):
             self.assertTrue((frame["finish"] - frame["start"] - frame["runtime"] < NOTHING).all())
         # A restore follows each eviction.
         self.assertTrue((frame["migrations"] >= frame["evictions"]).all())

@@ -12,7 +12,13 @@ from nova_twotier.sim.workloads.workload import Workload
 
 class TestModels(testtools.TestCase):
     def test_models(self):
-        for source in ("feitelson:50", "jann:50", "lublin:50", "lublin:50:type1"):
+        for source in (
+            "feitelson:50",
+            "jann:50",
+            "lublin:50",
+            "lublin:50:type1",
+            "memoryless:50:3",
+        ):
             made = catalogue.load(source, seed=2)
             self.assertEqual((source, 320, 50), (made.name, made.nodes, len(made.jobs)))
             self.assertEqual(made, catalogue.load(source, seed=2))
@@ -43,7 +49,13 @@ class TestModels(testtools.TestCase):
         self.assertEqual(text, str(error))
 
     def test_what_there_is_not(self):
-        self.assert_refused("unknown model 'x'; there are feitelson, jann, lublin", "x:5")
+        models = "feitelson, jann, lublin, memoryless"
+        self.assert_refused(f"unknown model 'x'; there are {models}", "x:5")
+        for size in ("x", "0.5"):
+            self.assert_refused(
+                f"memoryless has no average size '{size}'; write memoryless:1000:8",
+                f"memoryless:5:{size}",
+            )
         self.assert_refused("lublin:: '' is no number of jobs; write lublin:1000", "lublin:")
         self.assert_refused("jann:0: '0' is no number of jobs; write jann:1000", "jann:0")
         self.assert_refused("lublin has no variant 'x'; there are type0, type1", "lublin:5:x")

@@ -1,0 +1,116 @@
+"""The loop of the policies that backfill virtual clusters (Symmetry 2018, Algorithm 2).
+
+"It fits" is what the cluster says: that the embedding finds a place, if bandwidth is guaranteed.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+
+from nova_twotier.core.actions import FG, Action, Evict, Start
+from nova_twotier.core.cluster import Cluster, Run
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.policy import Policy, in_turn
+from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import Event, Snapshot
+
+
+class Pass:
+    """The steps of a pass, and what they come to."""
+
+    def __init__(self, snapshot: Snapshot):
+        self.cluster, self.queue = snapshot.cluster, snapshot.queue
+        self._started: dict[int, Run] = {}
+        #: The runs that were suspended, with the preemptor, by job number.
+        self._suspended: dict[int, tuple[Run, Job]] = {}
+
+    def make_room(self, head: Job, passed: list[Run]) -> bool:
+        """Suspend all that passed the head, if it fits then."""
+        room = self.cluster.idle[FG] + sum(run.job.size for run in passed)
+        if not passed or head.size > room:
+            return False
+        trial = self.cluster.copy()
+        for run in passed:
+            trial.remove(run.job)
+        if not trial.fits(head, FG):
+            return False
+        for run in passed:
+            self.cluster.remove(run.job)
+            self.queue.add(run.job)
+            self._suspended[run.job.number] = run, head
+        return True
+
+    def backfill(self, job: Job) -> None:
+        """Start a job past the head."""
+        self.start(job)
+
+    def start(self, job: Job) -> None:
+        self.queue.remove(job)
+        run = self.cluster.start(job, FG)
+        suspended = self._suspended.get(job.number)
+        if suspended and self.stays(suspended[0], run):
+            self.cluster.remove(job)
+            self.cluster.adopt(suspended[0])
+            del self._suspended[job.number]
+        else:
+            self._started[job.number] = run
+
+    def stays(self, before: Run, now: Run) -> bool:
+        """Whether a suspended job that starts again has never left its hosts."""
+        return sorted(before.hosts) == sorted(now.hosts)
+
+    def actions(self) -> list[Action]:
+        """Preemptions first; the jobs of each kind by arrival."""
+        suspended = sorted(self._suspended.values(), key=lambda each: each[0].job.order)
+        started = sorted(self._started.values(), key=lambda run: run.job.order)
+        return [
+            *(Evict(run.job, FG, by) for run, by in suspended),
+            *(Start(run.job, FG, run.hosts, in_turn(self.queue, run.job)) for run in started),
+        ]
+
+
+class Guaranteeing(Policy):
+    """The head of the queue starts as soon as it would fit without the jobs that passed it.
+
+    All of those are suspended then, and tried again with the rest of the queue.
+    """
+
+    bandwidth = True
+    embeds = True
+
+    @abstractmethod
+    def candidates(self, queue: Queue) -> Iterable[Job]:
+        """The waiting jobs in the order in which they are tried behind a head that does not fit."""
+
+    def passed(self, cluster: Cluster, head: Job) -> list[Run]:
+        """The runs that the head may suspend: those of jobs that arrived later, as in AMBF.
+
+        The paper keeps a list of all jobs that were backfilled when they started. Some of them have
+        seen all earlier arrivals start since, and its aim is that later ones do not delay them.
+        """
+        return [run for run in cluster.evictable() if run.job.order > head.order]
+
+    def begin(self, snapshot: Snapshot) -> Pass:
+        return Pass(snapshot)
+
+    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        cluster, queue = snapshot.cluster, snapshot.queue
+        step = self.begin(snapshot)
+        # 1. Heads start, on what is idle or on what those hold that passed them (lines 3-23).
+        while queue and (head := queue[0]):
+            if not (cluster.fits(head, FG) or step.make_room(head, self.passed(cluster, head))):
+                break
+            step.start(head)
+        # 2. The others take what is left (lines 3-9 with i > 1).
+        if len(queue) > 1 and queue.has_fitting(cluster.idle[FG]):
+            for job in list(self.candidates(queue)):
+                if job.number != head.number and cluster.fits(job, FG):
+                    step.backfill(job)
+        return step.actions()
+
+    def reason(self, snapshot: Snapshot, job: Job) -> str:
+        cluster, head = snapshot.cluster, snapshot.queue[0]
+        need = cluster.need(job, FG)
+        if job.number != head.number:
+            return need
+        passed = len(self.passed(cluster, head))
+        return f"{need}; nor without the {passed} that passed it" if passed else need

@@ -1,0 +1,99 @@
+"""Simulated clusters with a network, and which jobs they take."""
+
+import functools
+from collections.abc import Iterable, Iterator
+
+from nova_twotier.core.actions import FG, How, Start
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.embedding import InvalidTopology, Topology
+from nova_twotier.core.linked import Linked
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.stage import Stage
+
+#: Mbit/s of a link if nothing else is said (Symmetry 2018, section 5.1).
+RATE = 1000
+
+#: A job's number and size, and why it does not run.
+Rejected = tuple[int, int, str]
+
+
+@functools.lru_cache
+def topology(text: str) -> Topology:
+    """From `fat-tree:K` or `fat-tree:K:MBPS`; with `:single` at its end, without parallel links.
+
+    :raises InvalidTopology: if it is none of them.
+    """
+    kind, *rest = text.split(":")
+    aggregate = rest[-1:] != ["single"]
+    numbers = rest if aggregate else rest[:-1]
+    known = kind == "fat-tree" and len(numbers) in (1, 2)
+    if not (known and all(number.isdecimal() for number in numbers)):
+        raise InvalidTopology(
+            f"topology is {text!r}; give fat-tree:K, fat-tree:K:MBPS or fat-tree:K:MBPS:single, "
+            "e.g. fat-tree:6:1000"
+        )
+    k, rate = (*map(int, numbers), RATE)[:2]
+    return Topology.fat_tree(k, rate, aggregate)
+
+
+def link_rate(text: str | None) -> float:
+    """Mbit/s of a host's link in a topology, or of the papers' without one."""
+    if text is None:
+        return RATE
+    return topology(text).rate[0]
+
+
+def admitted(
+    arrivals: Iterable[Execution], cluster: Cluster, rejected: list[Rejected]
+) -> Iterator[Execution]:
+    """Those jobs that find a place when nothing else runs; the others join `rejected`.
+
+    :param cluster: of the run, and empty now: its embedding is told of the bandwidth of each job
+        when that has arrived, which is when the next one is asked for.
+    """
+    if not isinstance(cluster, Linked):
+        yield from arrivals
+        return
+    empty = cluster.copy()
+    arrived = []
+    for each in arrivals:
+        job = each.job
+        arrived.append(job)
+        if empty.fits(job, FG):
+            yield each
+            for one in arrived:
+                cluster.saw(one)
+            arrived.clear()
+        else:
+            rejected.append((job.number, job.size, empty.need(job, FG)))
+
+
+def run_without_queue(
+    arrivals: Iterable[Execution], cluster: Cluster, stage: Stage, rejected: list[Rejected]
+) -> Iterator[Execution]:
+    """Simulate jobs that start when they arrive or are rejected (Symmetry 2018, section 5.3.1).
+
+    Jobs that end at an instant leave before others arrive.
+
+    :returns: the jobs, each as it ends.
+    """
+    for each in arrivals:
+        job = each.job
+        yield from _leave(cluster, stage, job.arrival)
+        if isinstance(cluster, Linked):
+            cluster.saw(job)
+        if cluster.fits(job, FG):
+            run = cluster.start(job, FG)
+            start = Start(job, FG, run.hosts, How.IMMEDIATE)
+            stage.carry_out([start], {job.number: each}, job.arrival)
+        else:
+            rejected.append((job.number, job.size, cluster.need(job, FG)))
+    yield from _leave(cluster, stage, float("inf"))
+
+
+def _leave(cluster: Cluster, stage: Stage, now: float) -> Iterator[Execution]:
+    """The jobs that have ended by `now`."""
+    while (end := stage.next_end()) <= now and end < float("inf"):
+        for done in stage.take_ended(end):
+            cluster.remove(done.job)
+            yield done

@@ -1,0 +1,68 @@
+"""Policies as a paper prints them, where ours differ: for comparisons with its numbers."""
+
+from nova_twotier.core import policies
+from nova_twotier.core.cluster import Cluster, Run
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.policies.bandwidth import Guaranteeing, Pass
+from nova_twotier.core.policies.bgmbf import Bgmbf
+from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
+from nova_twotier.core.snapshot import Snapshot
+
+
+class _PrintedPass(Pass):
+    """Every job that is suspended has left its hosts, though it may come back to them at once."""
+
+    def __init__(self, snapshot: Snapshot, backfilled: set[int]):
+        super().__init__(snapshot)
+        self._backfilled = backfilled
+
+    def make_room(self, head: Job, passed: list[Run]) -> bool:
+        made = super().make_room(head, passed)
+        if made:
+            self._backfilled.difference_update(run.job.number for run in passed)
+        return made
+
+    def backfill(self, job: Job) -> None:
+        self._backfilled.add(job.number)
+        super().backfill(job)
+
+    def stays(self, before: Run, now: Run) -> bool:
+        return False
+
+
+class _AsPrinted(Guaranteeing):
+    """Algorithm 2 to the letter: who was backfilled may be suspended until it ends (lines 8, 16).
+
+    So a job may have to leave for one that arrived later. It remembers, so each run needs its own.
+    """
+
+    def __init__(self):
+        self._backfilled: set[int] = set()
+
+    def begin(self, snapshot: Snapshot) -> Pass:
+        return _PrintedPass(snapshot, self._backfilled)
+
+    def passed(self, cluster: Cluster, head: Job) -> list[Run]:
+        return [run for run in cluster.evictable() if run.job.number in self._backfilled]
+
+
+class BgmbfAsPrinted(_AsPrinted, Bgmbf):
+    name = "bgmbf-as-printed"
+
+
+class BgmbfSdfAsPrinted(_AsPrinted, BgmbfSdf):
+    name = "bgmbf-sdf-as-printed"
+
+
+VARIANTS: dict[str, type[Policy]] = {
+    policy.name: policy for policy in (BgmbfAsPrinted, BgmbfSdfAsPrinted)
+}
+
+
+def get(name: str) -> Policy:
+    """A policy of core, or a new one of here.
+
+    :raises policies.UnknownPolicy: if there is none of that name.
+    """
+    return VARIANTS[name]() if name in VARIANTS else policies.get(name)
