@@ -110,7 +110,19 @@ class TestOnFiles(testtools.TestCase):
         self.assertNotIn("secret", manager.log())
 
 
-class OnServer:
+class TakenOver:
+    """What holds on every backend; `site` is one that uses it."""
+
+    def test_the_leader_is_killed(self):
+        first = self.site.start()
+        self.site.leads(first)
+        second = self.site.start()
+        second.says(STANDS_BY)
+        first.kill()
+        self.assertLess(self.site.leads(second), 2 * self.site.lease)
+
+
+class OnServer(TakenOver):
     """Elections on a database server; jobs are in a file, as on the other backends."""
 
     def setUp(self):
@@ -121,14 +133,6 @@ class OnServer:
         self.addCleanup(self.drop_database, self.database)
         url = self.database.set(drivername=self.SCHEME)
         self.site = Site(self, url.render_as_string(hide_password=False))
-
-    def test_the_leader_is_killed(self):
-        first = self.site.start()
-        self.site.leads(first)
-        second = self.site.start()
-        second.says(STANDS_BY)
-        first.kill()
-        self.assertLess(self.site.leads(second), 2 * self.site.lease)
 
     def test_the_leader_loses_its_connection(self):
         """It does not notice, and another one leads: it finds that out before it acts."""
@@ -170,7 +174,7 @@ class TestOnPostgresql(OnServer, test_databases.Postgresql):
         self.assertEqual(1, cut)
 
 
-class TestOnEtcd(testtools.TestCase):
+class TestOnEtcd(TakenOver, testtools.TestCase):
     """Elections in etcd, whose locks end with a lease that is not renewed."""
 
     def setUp(self):
@@ -204,14 +208,6 @@ class TestOnEtcd(testtools.TestCase):
     def end_etcd(self):
         self.etcd.kill()
         self.etcd.wait()
-
-    def test_the_leader_is_killed(self):
-        first = self.site.start()
-        self.site.leads(first)
-        second = self.site.start()
-        second.says(STANDS_BY)
-        first.kill()
-        self.assertLess(self.site.leads(second), 2 * self.site.lease)
 
     def test_etcd_is_away_for_a_while(self):
         """The lead goes on where it is, or is taken over: never is the pool without a leader."""
