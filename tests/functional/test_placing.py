@@ -1,6 +1,7 @@
 """Where servers go: the scheduler with our weigher chooses as `core` does."""
 
 import collections
+import itertools
 import random
 import uuid
 
@@ -113,8 +114,8 @@ class TestLikeCore(PlacingTestCase):
     def loads(self, cluster, tier, hosts):
         """The load beside each process, as `core` sees it, when they are placed on these hosts."""
         free = collections.defaultdict(list)
-        for load, host in sorted(cluster._free_places(tier, {})):
-            free[host].append(round(load, 6))
+        for load, host, places in itertools.chain.from_iterable(cluster._all_free(tier)):
+            free[host] += [round(load, 6)] * places
         return [free[host].pop(0) for host in hosts]
 
     def check(self, seed):
