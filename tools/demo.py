@@ -23,6 +23,8 @@ from nova_twotier.tools.replay.supervisor import Supervisor, python
 
 PROG = "demo"
 HOSTS, SLOTS, TIERS = 8, 4, 2
+#: The policies of the queue manager.
+PLAYED = sorted(name for name, policy in POLICIES.items() if not policy.bandwidth)
 #: Wall seconds after which a replay that is not over is given up.
 TIMEOUT = 900.0
 #: What the first policy must really have done: key of the totals, least number, and in words.
@@ -85,8 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=["amcbf", "fcfs"],
         metavar="POLICY",
-        choices=sorted(POLICIES),
-        help=f"of {', '.join(sorted(POLICIES))} (default: amcbf fcfs)",
+        choices=PLAYED,
+        help=f"of {', '.join(PLAYED)} (default: amcbf fcfs)",
     )
     return parser
 

@@ -109,14 +109,14 @@ class Decisions:
         )
         if unplaced and _heats(decision, self._options.threshold):
             return []
-        # Nor which slots of the background those will close.
+        # Nor which slots of the background those will close: nobody leaves on a guess.
         closing = any(
             action.plan["tier"] == Tier.FG
             and not seen.whole(jobs[number])
             and any(is_hot(cpu, self._options.threshold) for cpu in jobs[number].cpu)
             for number, action in placing.items()
         )
-        if closing and any(action.tier is Tier.BG for action in decision):
+        if closing and not all(isinstance(action, decided.Start) for action in decision):
             return []
         records = planning.records(decision, jobs, seen, now)
         self._reasons.renew(cluster, self._queue, dict.fromkeys(aside, ELSEWHERE))
