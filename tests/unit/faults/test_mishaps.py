@@ -67,9 +67,9 @@ class TestMishaps(testtools.TestCase):
     def test_the_database_is_cut_and_comes_back(self):
         gate = mock.Mock()
         gate.server_side.side_effect = [set(), {4711}]
-        database = mock.Mock(cut=mock.Mock(return_value=1))
+        database = mock.Mock(cut=mock.Mock(side_effect=len))
         restart = DatabaseRestart(0.0, self.journal, gate, database, seconds=0.01)
         restart.start()
         restart.join()
-        database.cut.assert_called_once_with({4711})
+        self.assertEqual([mock.call(set()), mock.call({4711})], database.cut.call_args_list)
         self.assertEqual(["shut", "open"], [call[0] for call in gate.method_calls[-2:]])
