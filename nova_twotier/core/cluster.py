@@ -6,7 +6,7 @@ interchangeable: as in Placement, they are counted, not named (`core.slots` says
 
 import math
 import random
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +21,8 @@ from nova_twotier.core.places import Group, Ranking, first
 from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
 
 NOTHING = MappingProxyType({})
+#: Before the position of any job.
+FIRST = (-math.inf, 0)
 
 
 class OutOfSlots(ValueError):
@@ -183,9 +185,16 @@ class Cluster:
         """The runs with a process in this tier of a host, in the order of their jobs' arrival."""
         return [run for run in self.walk(tier) if host in run.hosts]
 
-    def evictable(self) -> list[Run]:
-        """The foreground runs that a policy may evict, in the order of their jobs' arrival."""
-        return [run for run in self.running(FG) if self.frees(run)]
+    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
+        """The foreground runs that a policy may evict, in the order of their jobs' arrival.
+
+        :param after: only those of jobs that arrived after this position.
+        """
+        return [run for run in self._later(after) if self.frees(run)]
+
+    def _later(self, after: tuple[float, int]) -> list[Run]:
+        """The foreground runs of jobs that arrived after a position."""
+        return self._running[FG][bisect_right(self._orders[FG], after) :]
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:
@@ -294,7 +303,7 @@ class Cluster:
 
     def adopt(self, run: Run) -> None:
         """Take a run as observed, room or not."""
-        job, tier, until = run.job, run.tier, run.until
+        job, tier, _hosts, _pinned, until = run
         number, order = job.number, job.order
         self.runs[number] = run
         orders, running = self._orders[tier], self._running[tier]
@@ -316,12 +325,12 @@ class Cluster:
         """
         number = job.number
         run = self.runs.pop(number)
-        tier = run.tier
+        _job, tier, _hosts, _pinned, until = run
         orders = self._orders[tier]
         index = bisect_left(orders, job.order)
         del orders[index], self._running[tier][index]
-        if tier is FG and run.until < math.inf:
-            del self._ends[bisect_left(self._ends, (run.until, number, run.job.size))]
+        if until < math.inf and tier is FG:
+            del self._ends[bisect_left(self._ends, (until, number, job.size))]
         self._vacate(run)
         return run
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import compress
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.cluster import FIRST, NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.ranking import THRESHOLD
 
 
@@ -59,8 +59,8 @@ class Nodes(Cluster):
         number = self.jobs[tier][host]
         return [] if number is None else [self.runs[number]]
 
-    def evictable(self) -> list[Run]:
-        return self.running(FG)
+    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
+        return self._later(after)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         return self.free[tier].issuperset(hosts) and len(set(hosts)) == len(hosts)
@@ -94,7 +94,7 @@ class Nodes(Cluster):
         return best + shared[:missing]
 
     def _occupy(self, run: Run) -> None:
-        job, tier, hosts = run.job, run.tier, run.hosts
+        job, tier, hosts, _pinned, _until = run
         number, values, threshold = job.number, job.cpu, self.threshold
         jobs, cpu, free = self.jobs[tier], self.cpu[tier], self.free[tier]
         for host, value in zip(hosts, values):  # noqa: B905  (a check costs as much as ten hosts)
@@ -119,16 +119,16 @@ class Nodes(Cluster):
                 self._overdue.update(self.below.intersection(hot))
 
     def _vacate(self, run: Run) -> None:
-        job, tier, hosts = run.job, run.tier, run.hosts
+        job, tier, hosts, _pinned, _until = run
         jobs, free = self.jobs[tier], self.free[tier]
         for host in hosts:
             jobs[host] = None
         free.update(hosts)
         if tier is BG:
             self.below.difference_update(hosts)
-            if not self._closed.isdisjoint(hosts):
-                free -= self._closed
-                self._overdue.difference_update(hosts)
+            if closed := self._closed.intersection(hosts):
+                free -= closed
+                self._overdue -= closed
         elif job.cpu[0] >= self.threshold:
             opened = self._closed.intersection(hosts)
             self._closed -= opened
@@ -153,8 +153,8 @@ class Counted(Cluster):
     def overdue(self) -> list[int]:
         return []
 
-    def evictable(self) -> list[Run]:
-        return self.running(FG)
+    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
+        return self._later(after)
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         return True

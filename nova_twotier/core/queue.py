@@ -3,7 +3,7 @@
 import heapq
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import Job
@@ -22,8 +22,8 @@ class Queue:
         #: Orders of the jobs of each size, and the sizes there are.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
-        #: The shortest estimate of a size, where it is known.
-        self._shortest: dict[int, float] = {}
+        #: Estimates and orders of the jobs of a size, the shortest first, once asked for.
+        self._by_estimate: dict[int, list[tuple[float, Order]]] = {}
         for job in jobs:
             self.add(job)
 
@@ -33,7 +33,7 @@ class Queue:
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
-        twin._shortest = dict(self._shortest)
+        twin._by_estimate = {size: list(jobs) for size, jobs in self._by_estimate.items()}
         return twin
 
     def __len__(self) -> int:
@@ -90,21 +90,23 @@ class Queue:
             insort(self._sizes, job.size)
         else:
             insort(alike, order)
-        if self._shortest and job.expected < self._shortest.get(job.size, 0.0):
-            self._shortest[job.size] = job.expected
+        if job.size in self._by_estimate:
+            insort(self._by_estimate[job.size], (job.expected, order))
 
     def remove(self, job: Job) -> None:
         """:raises KeyError: if the job does not wait."""
+        order = job.order
         del self._jobs[job.number]
-        del self._orders[bisect_left(self._orders, job.order)]
+        del self._orders[bisect_left(self._orders, order)]
         alike = self._of_size[job.size]
         if len(alike) == 1:
             del self._of_size[job.size]
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
-            del alike[bisect_left(alike, job.order)]
-        if self._shortest and job.expected <= self._shortest.get(job.size, -1.0):
-            del self._shortest[job.size]
+            del alike[bisect_left(alike, order)]
+        if job.size in self._by_estimate:
+            by_estimate = self._by_estimate[job.size]
+            del by_estimate[bisect_left(by_estimate, (job.expected, order))]
 
     def first_of_each_size(self, largest: int) -> list[Job]:
         """The earliest job of each size up to the `largest`."""
@@ -124,25 +126,45 @@ class Queue:
         index = bisect_right(alike, order)
         return self._jobs[alike[index][1]] if index < len(alike) else None
 
-    def _shortest_of(self, size: int) -> float:
-        """The shortest estimate of the jobs of a size."""
-        if size not in self._shortest:
-            jobs = (self._jobs[number] for _arrival, number in self._of_size[size])
-            self._shortest[size] = min(job.expected for job in jobs)
-        return self._shortest[size]
+    def next_beside(
+        self, order: Order, slots: int, extra: int, now: float, end: float
+    ) -> Job | None:
+        """The earliest job that arrived after `order` and may start beside a reservation.
 
-    def fitting(
-        self,
-        idle: Mapping[Tier, int],
-        tier: Tier,
-        chance: Callable[[int, float], bool] | None = None,
-    ) -> Iterator[Job]:
+        It needs no more than `slots`, and no more than `extra` unless it ends by `end`, by its
+        estimate and started `now`.
+        """
+        if len(self._orders) <= _SHORT:
+            jobs = self._jobs
+            for _arrival, number in self._orders[bisect_right(self._orders, order) :]:
+                job = jobs[number]
+                size = job.size
+                if size <= slots and (size <= extra or now + job.expected <= end):
+                    return job
+            return None
+        found = []
+        for size in self._sizes[: bisect_right(self._sizes, slots)]:
+            if size > extra:
+                found += self._ending(size, order, now, end)
+            elif job := self.next_of_size(size, order):
+                found.append(job.order)
+        return self._jobs[min(found)[1]] if found else None
+
+    def _ending(self, size: int, order: Order, now: float, end: float) -> Iterator[Order]:
+        """The jobs of a size that arrived after `order` and end by `end` if they start `now`."""
+        if size not in self._by_estimate:
+            jobs = (self._jobs[number] for _arrival, number in self._of_size[size])
+            self._by_estimate[size] = sorted((job.expected, job.order) for job in jobs)
+        for expected, position in self._by_estimate[size]:
+            if now + expected > end:
+                break
+            if position > order:
+                yield position
+
+    def fitting(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
         """By arrival, each job that fits the idle slots of a tier when its turn comes.
 
         The caller may start, and so remove, the job that it was given.
-
-        :param chance: whether a job of a size and an estimate could be started at all; jobs for
-            which that is false may be left out.
         """
         if len(self._orders) <= _SHORT:
             jobs = self._jobs
@@ -154,8 +176,6 @@ class Queue:
                         break
             return
         sizes = self._sizes[: bisect_right(self._sizes, idle[tier])]
-        if chance:
-            sizes = [size for size in sizes if chance(size, self._shortest_of(size))]
         turns = [(self._of_size[size][0], size) for size in sizes]
         heapq.heapify(turns)
         while turns:
@@ -170,11 +190,3 @@ class Queue:
             else:
                 heapq.heapreplace(turns, (following.order, size))
             yield job
-
-    def smallest(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
-        """By size, then by arrival, each job that fits the idle slots of a tier in its turn.
-
-        The caller starts, and so removes, the job that it was given.
-        """
-        while self._sizes and self._sizes[0] <= idle[tier]:
-            yield self.smallest_job

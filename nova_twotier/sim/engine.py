@@ -33,6 +33,7 @@ def run(
     :raises Stuck: if jobs never end.
     """
     snapshot = Snapshot(cluster)
+    queue = snapshot.queue
     waiting: dict[int, Execution] = {}
     arrivals = iter(arrivals)
     coming = next(arrivals, None)
@@ -44,13 +45,14 @@ def run(
             break
         bits = 0
         if end == now:
-            for job in stage.take_ended(now):
-                cluster.remove(job.job)
-                bits |= _ENDED[job.tier]
-                yield job
+            for ended in stage.take_ended(now):
+                cluster.remove(ended.job)
+                bits |= _ENDED[ended.tier]
+                yield ended
         while arrival <= now:
-            waiting[coming.job.number] = coming
-            snapshot.queue.add(coming.job)
+            job = coming.job
+            waiting[job.number] = coming
+            queue.add(job)
             bits |= _ARRIVAL
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from nova_twotier.core.actions import Action, Evict, Kill, Move, Start
+from nova_twotier.core.actions import Action, Kill, Move, Start
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 
@@ -20,15 +20,14 @@ class Stage:
         self._cost = cost
         self._recorder = recorder
         #: Ends that were expected at some time; those that are no longer are passed over.
-        self._ends: list[tuple[float, int]] = []
+        self._ends: list[tuple[float, int, Execution]] = []
 
     def next_end(self) -> float:
         """When the next job ends; infinite if none does."""
-        ends, running = self._ends, self.running
+        ends = self._ends
         while ends:
-            finish, number = ends[0]
-            job = running.get(number)
-            if job is not None and job.finish == finish:
+            finish, _number, job = ends[0]
+            if job.finish == finish and job.rate is not None:
                 return finish
             heappop(ends)
         return math.inf
@@ -36,12 +35,11 @@ class Stage:
     def take_ended(self, now: float) -> list[Execution]:
         """Remove, and return, the jobs that have ended by `now`."""
         ended = []
-        ends, running = self._ends, self.running
+        ends = self._ends
         while ends and ends[0][0] <= now:
-            finish, number = heappop(ends)
-            job = running.get(number)
-            if job is not None and job.finish == finish:
-                del running[number]
+            finish, number, job = heappop(ends)
+            if job.finish == finish and job.rate is not None:
+                del self.running[number]
                 self._leave(job, now)
                 ended.append(job)
         return ended
@@ -49,50 +47,51 @@ class Stage:
     def carry_out(
         self, actions: Sequence[Action], waiting: dict[int, Execution], now: float
     ) -> None:
-        """Do what a policy decided; jobs come from `waiting` and return there."""
+        """Do what a policy decided, in its order: who loses a place leaves before others come.
+
+        Jobs come from `waiting` and return there.
+        """
         running = self.running
-        moved, starts = [], []
         for action in actions:
             if isinstance(action, Start):
-                starts.append(action)
-                continue
-            number = action.job.number
-            job = running[number]
-            self._leave(job, now)
-            if isinstance(action, Move):
-                moved.append((job, action))
-                continue
-            waiting[number] = running.pop(number)
-            if isinstance(action, Kill):
-                job.kills += 1
-                job.restart()
-            elif isinstance(action, Evict):
-                job.evictions += 1
-                job.saved = True
-        for job, move in moved:
-            if move.after != move.before:
-                job.migrations += 1
-                job.since = now + self._cost
+                started, tier, hosts, how = action
+                number = started.number
+                job = running[number] = waiting.pop(number)
+                job.since = now
+                if job.start is None:
+                    job.start, job.how, job.first_tier = now, how, tier
+                elif job.saved:
+                    job.saved = False
+                    job.migrations += 1
+                    job.since += self._cost
+                job.tier, job.hosts, job.placed = tier, hosts, now
+                self._entered(job, now)
+            elif isinstance(action, Move):
+                self._move(running[action.job.number], action, now)
             else:
-                job.swaps += 1
-            job.tier, job.hosts, job.placed = move.tier, move.after, now
-            self._entered(job, now)
-        for started, tier, hosts, how in starts:
-            number = started.number
-            job = running[number] = waiting.pop(number)
-            job.since = now
-            if job.start is None:
-                job.start, job.how, job.first_tier = now, how, tier
-            elif job.saved:
-                job.saved = False
-                job.migrations += 1
-                job.since += self._cost
-            job.tier, job.hosts, job.placed = tier, hosts, now
-            self._entered(job, now)
+                number = action.job.number
+                job = waiting[number] = running.pop(number)
+                self._leave(job, now)
+                if isinstance(action, Kill):
+                    job.kills += 1
+                    job.restart()
+                else:
+                    job.evictions += 1
+                    job.saved = True
         if len(self._ends) > 1000 + 8 * len(running):
             # Most are no longer expected.
-            self._ends = [(job.finish, number) for number, job in running.items()]
+            self._ends = [(job.finish, number, job) for number, job in running.items()]
             heapify(self._ends)
+
+    def _move(self, job: Execution, move: Move, now: float) -> None:
+        self._leave(job, now)
+        if move.after != move.before:
+            job.migrations += 1
+            job.since = now + self._cost
+        else:
+            job.swaps += 1
+        job.tier, job.hosts, job.placed = move.tier, move.after, now
+        self._entered(job, now)
 
     def settle(self, now: float) -> None:
         """See to the rates of jobs whose surroundings have changed."""
@@ -109,6 +108,5 @@ class Stage:
 
     def _set(self, job: Execution, rate: float | list[float], burn: float, now: float) -> None:
         """Let a job advance at `rate` from now on and use `burn` CPU seconds a second."""
-        if rate == job.rate and burn == job.burn:
-            return
-        heappush(self._ends, (job.change(rate, burn, now), job.job.number))
+        if rate != job.rate or burn != job.burn:
+            heappush(self._ends, (job.change(rate, burn, now), job.job.number, job))

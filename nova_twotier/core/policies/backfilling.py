@@ -29,17 +29,16 @@ class Backfilling(Policy):
         return queue[0]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        queue, idle, fits = snapshot.queue, snapshot.cluster.idle, snapshot.cluster.fits
+        queue, cluster = snapshot.queue, snapshot.cluster
         actions: list[Action] = []
-        while queue.has_fitting(idle[FG]):
+        while queue.has_fitting(cluster.idle[FG]):
             job = self.first(queue)
-            if fits(job, FG):
-                actions.append(self._start(job, snapshot, now))
-                continue
-            if self.depth:
-                backfill = self._beside_head if self.depth == 1 else self._beside_all
-                backfill(snapshot, now, actions)
-            break
+            if not cluster.fits(job, FG):
+                if self.depth:
+                    backfill = self._beside_head if self.depth == 1 else self._beside_all
+                    backfill(snapshot, now, actions)
+                break
+            actions.append(self._start(job, snapshot, now))
         return actions
 
     def _start(self, job: Job, snapshot: Snapshot, now: float) -> Start:
@@ -53,10 +52,11 @@ class Backfilling(Policy):
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay the head."""
-        shadow = Shadow(snapshot.cluster, snapshot.queue[0], now)
-        for job in snapshot.queue.fitting(snapshot.cluster.idle, FG, shadow.could_admit):
-            if shadow.admits(job):
-                actions.append(self._start(job, snapshot, now))
+        queue, idle = snapshot.queue, snapshot.cluster.idle
+        job = queue[0]
+        shadow = Shadow(snapshot.cluster, job, now)
+        while queue.has_fitting(idle[FG]) and (job := shadow.next(queue, job, idle[FG])):
+            actions.append(self._start(job, snapshot, now))
 
     def _beside_all(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay any earlier arrival."""

@@ -87,7 +87,7 @@ class Guaranteeing(Policy):
         The paper keeps a list of all jobs that were backfilled when they started. Some of them have
         seen all earlier arrivals start since, and its aim is that later ones do not delay them.
         """
-        return [run for run in cluster.evictable() if run.job.order > head.order]
+        return cluster.evictable(head.order)
 
     def begin(self, snapshot: Snapshot) -> Pass:
         return Pass(snapshot)

@@ -53,7 +53,7 @@ class Consolidation(Policy):
         rising = ()
         if uses_background:
             rising = [run.job for run in cluster.walk(BG) if not run.pinned]
-        selection = select(queue, rising, cluster.evictable(), cluster.idle[FG], self.only_head)
+        selection = select(queue, rising, cluster.evictable, cluster.idle[FG], self.only_head)
         return selection if selection.chosen else None
 
     def _rearrange(self, play: Play, selection: Selection) -> None:

@@ -26,7 +26,7 @@ class Migrating(Policy):
         if event is ARRIVAL:
             # Later arrivals are none's to evict, and who waited for slots waits for them still.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
-        selection = select(queue, (), cluster.evictable(), cluster.idle[FG], self.only_head)
+        selection = select(queue, (), cluster.evictable, cluster.idle[FG], self.only_head)
         evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)

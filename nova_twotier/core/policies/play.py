@@ -116,7 +116,9 @@ class Play:
 
     def fill_tentatively(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
-        for job in self.queue.smallest(self.cluster.idle, tier):
+        queue, idle = self.queue, self.cluster.idle
+        while queue.has_fitting(idle[tier]):
+            job = queue.smallest_job
             self.start(job, tier)
             self._tentative.add(job.number)
 

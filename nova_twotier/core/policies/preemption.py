@@ -7,10 +7,10 @@ are enough for it (Algorithm 1). Works on counts; which slots these are is decid
 import heapq
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import attrgetter
+from typing import NamedTuple
 
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Run
@@ -24,39 +24,43 @@ _FEW = 50
 _NEVER = math.inf, 0
 
 
-@dataclass(slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Jobs that get the foreground, by arrival, and those that lose it, with the winner."""
 
-    chosen: list[Job] = field(default_factory=list)
-    evicted: dict[int, tuple[Job, Job]] = field(default_factory=dict)  # number: (job, preemptor)
+    chosen: list[Job]
+    evicted: dict[int, tuple[Job, Job]]  # number: (job, preemptor)
 
 
 def select(
-    queue: Queue, rising: Sequence[Job], holders: Sequence[Run], idle: int, only_head: bool
+    queue: Queue,
+    rising: Sequence[Job],
+    evictable: Callable[[Order], Sequence[Run]],
+    idle: int,
+    only_head: bool,
 ) -> Selection:
     """Decide who holds the foreground.
 
     :param queue: the waiting jobs; they, and
     :param rising: jobs that run in the background, by arrival, are the candidates.
-    :param holders: the runs that have it and may lose it, by arrival.
+    :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     """
-    result = Selection()
     first = queue.head
     if rising and (first is None or rising[0].order < first.order):
         first = rising[0]
     if first is None:
-        return result
+        return Selection([], {})
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
     # before. Those who need more are not looked at.
-    holders = _arrived_after(first, holders)
+    holders = evictable(first.order)
     reach = idle + sum([run.job.size for run in holders]) if holders else idle
     if only_head and first.size > reach:
         reach = idle
     if not (queue.has_fitting(reach) or [job for job in rising if job.size <= reach]):
-        return result
+        return Selection([], {})
+    chosen: list[Job] = []
+    evicted: dict[int, tuple[Job, Job]] = {}
     held = Holders(holders)
     kind = _Each if len(queue) + len(rising) <= _FEW else _FirstOfEachSize
     candidates = kind(queue, rising, reach)
@@ -68,28 +72,20 @@ def select(
             for victim in victims:
                 held.remove(victim)
                 idle += victim.size
-                result.evicted[victim.number] = victim, job
+                evicted[victim.number] = victim, job
             candidates.restore(victims, job)
         if job.size <= idle:
             idle -= job.size
             candidates.accept(job)
             # A victim that fits after all, or preempts in its turn, never left its slots.
-            if result.evicted.pop(job.number, None) is None:
-                result.chosen.append(job)
+            if evicted.pop(job.number, None) is None:
+                chosen.append(job)
         else:
             head = False
             if not idle and (only_head or not held.slots):
                 break
             candidates.refuse(job)
-    return result
-
-
-def _arrived_after(job: Job, holders: Sequence[Run]) -> Sequence[Run]:
-    """Those of the holders that arrived after a job; mostly none."""
-    index = len(holders)
-    while index and holders[index - 1].job.order > job.order:
-        index -= 1
-    return holders[index:]
+    return Selection(chosen, evicted)
 
 
 class _Each:

@@ -5,6 +5,7 @@ import math
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.queue import Queue
 
 
 class Shadow:
@@ -16,30 +17,30 @@ class Shadow:
 
     def __init__(self, cluster: Cluster, head: Job, now: float):
         self.now = now
-        #: The instant in seconds; infinite if it depends on jobs without an estimate.
-        self.at = math.inf
-        #: Slots that are free at that instant besides those of the head.
-        self.extra = cluster.idle[FG] - head.size
+        at, extra = math.inf, cluster.idle[FG] - head.size
         for until, _number, size in cluster.ends:
-            if self.extra >= 0 and until > self.at:
-                return
-            self.extra += size
-            if self.extra >= 0:
+            if until > at:
+                break
+            extra += size
+            if extra >= 0:
                 # All that end at this instant count, and so do those that overran their estimates.
-                self.at = max(until, now)
-        if self.extra < 0:
+                at = max(until, now)
+        if extra < 0:
             unknown = sum(run.job.size for run in cluster.running(FG) if run.until == math.inf)
-            self.extra = max(0, self.extra + unknown)
+            extra = max(0, extra + unknown)
+        #: The instant in seconds; infinite if it depends on jobs without an estimate.
+        self.at = at
+        #: Slots that are free at that instant besides those of the head.
+        self.extra = extra
+        #: By when others have to end that need more; if it is not known, none does.
+        self._end = at if at < math.inf else -math.inf
 
-    def could_admit(self, size: int, estimate: float) -> bool:
-        """Whether the head would not be delayed by such a job."""
-        return size <= self.extra or self.now + estimate <= self.at < math.inf
+    def next(self, queue: Queue, after: Job, slots: int) -> Job | None:
+        """The earliest job after another that fits the slots, and does not delay the head.
 
-    def admits(self, job: Job) -> bool:
-        """Whether the head is not delayed by `job`, which counts against what is left then."""
-        if self.now + job.expected <= self.at < math.inf:
-            return True
-        if job.size <= self.extra:
+        It is to be started: it counts against what is left then.
+        """
+        job = queue.next_beside(after.order, slots, self.extra, self.now, self._end)
+        if job is not None and self.now + job.expected > self._end:
             self.extra -= job.size
-            return True
-        return False
+        return job

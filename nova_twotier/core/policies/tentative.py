@@ -6,14 +6,26 @@ unless it can change its tier in place.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action
+from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import Holders, foreground_need, spared
 from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
+
+
+class Selection(NamedTuple):
+    """Jobs whose turn it is in the foreground, and those that lose it, with the winner.
+
+    :ivar idle: foreground slots that are left over.
+    """
+
+    chosen: list[Job]
+    evicted: list[tuple[Job, Job]]
+    idle: int
 
 
 class Tentative(Policy):
@@ -27,38 +39,48 @@ class Tentative(Policy):
     aggressive: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        if not (snapshot.queue or snapshot.cluster.uses(BG)):
+        queue, idle = snapshot.queue, snapshot.cluster.idle
+        selection, tries = None, False
+        if event is not BACKGROUND:
+            selection = self._select(snapshot)
+            tries = self.aggressive and queue.has_fitting(idle[FG])
+        if not (selection or tries or queue.has_fitting(idle[BG])):
             return []
         play = Play(snapshot)
-        if event is not BACKGROUND:
-            self._foreground(play)
-            if self.aggressive:
-                play.fill_tentatively(FG)
+        if selection:
+            self._rearrange(play, selection)
+        if self.aggressive and event is not BACKGROUND:
+            play.fill_tentatively(FG)
         play.fill_tentatively(BG)
         return play.actions()
 
-    def _foreground(self, play: Play) -> None:
+    def _select(self, snapshot: Snapshot) -> Selection | None:
         """FCFS over the waiting jobs and those in the background (SelectJobs[_Refined])."""
-        cluster = play.cluster
+        cluster = snapshot.cluster
         idle = cluster.idle[FG]
         holders = None
-        chosen, rising, evicted = [], [], []
-        for job in _by_arrival(play):
+        chosen, evicted = [], []
+        for job in _by_arrival(snapshot):
             if job.size > idle and self.aggressive:
-                holders = holders or Holders(cluster.evictable())
-                if job.size <= idle + holders.later(job):
-                    for victim in holders.collect(job, idle):
-                        holders.remove(victim)
-                        evicted.append((victim, job))
-                        idle += victim.size
+                if holders is None:
+                    holders = cluster.evictable(job.order)
+                for victim in _collect(job, holders, idle):
+                    evicted.append((victim, job))
+                    idle += victim.size
             if job.size > idle:
                 break
             idle -= job.size
-            (chosen if job.number in play.queue else rising).append(job)
-        if evicted:
-            self._evict(play, evicted, idle)
-        if chosen or rising:
-            self._deploy(play, chosen, rising)
+            chosen.append(job)
+        return Selection(chosen, evicted, idle) if chosen else None
+
+    def _rearrange(self, play: Play, selection: Selection) -> None:
+        """Give the foreground to those whose turn it is."""
+        running = play.cluster.runs
+        chosen = [job for job in selection.chosen if job.number not in running]
+        rising = [job for job in selection.chosen if job.number in running]
+        if selection.evicted:
+            self._evict(play, selection.evicted, selection.idle)
+        self._deploy(play, chosen, rising)
 
     def _evict(self, play: Play, evicted: list[tuple[Job, Job]], surplus: int) -> None:
         """Spare the small ones, let others fall in place, kill the rest (RefineEvictedJobs)."""
@@ -102,12 +124,30 @@ class Tentative(Policy):
         return f"{need}; or {job.size} background slots, {idle[BG]} open and idle"
 
 
-def _by_arrival(play: Play) -> Iterator[Job]:
+def _collect(job: Job, holders: list[Run], idle: int) -> list[Job]:
+    """The latest arrivals whose slots `job` needs besides the idle ones, taken off the holders.
+
+    None if all that arrived later do not have enough.
+    """
+    collected = []
+    for run in reversed(holders):
+        if idle >= job.size or run.job.order < job.order:
+            break
+        collected.append(run.job)
+        idle += run.job.size
+    if idle < job.size:
+        return []
+    del holders[len(holders) - len(collected) :]
+    return collected
+
+
+def _by_arrival(snapshot: Snapshot) -> Iterator[Job]:
     """The waiting jobs and those that run in the background; neither changes meanwhile."""
-    background = (run.job for run in play.cluster.walk(BG) if not run.pinned)
+    queue = snapshot.queue
+    background = (run.job for run in snapshot.cluster.walk(BG) if not run.pinned)
     rising = next(background, None)
-    for index in range(len(play.queue)):
-        waiting = play.queue[index]
+    for index in range(len(queue)):
+        waiting = queue[index]
         while rising is not None and rising.order < waiting.order:
             yield rising
             rising = next(background, None)

@@ -75,7 +75,11 @@ class TestCounts(testtools.TestCase):
             for host in range(len(made.hosts)):
                 there = [run for run in of_tier if host in run.hosts]
                 self.assertEqual(there, made.on(tier, host))
-        self.assertEqual([run for run in made.running(FG) if made.frees(run)], made.evictable())
+        may = [run for run in made.running(FG) if made.frees(run)]
+        self.assertEqual(may, made.evictable())
+        for each in made.runs.values():
+            order = each.job.order
+            self.assertEqual([run for run in may if run.job.order > order], made.evictable(order))
         overfull = [host for host in range(len(made.hosts)) if made.overfull(host)]
         self.assertEqual(overfull, made.overdue())
 

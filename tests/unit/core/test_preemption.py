@@ -13,11 +13,16 @@ from nova_twotier.core.queue import Queue
 from tests.unit.core.builders import FG, job
 
 
+def evictable(holders):
+    """What a cluster answers on which these jobs hold the foreground."""
+    runs = [Run(each, FG, ()) for each in sorted(holders, key=lambda each: each.order)]
+    return lambda after: [run for run in runs if run.job.order > after]
+
+
 class TestSelect(testtools.TestCase):
     def choose(self, candidates, holders, idle, only_head=False):
         """Numbers of the chosen, and of the evicted with their preemptors."""
-        holders = [Run(each, FG, ()) for each in sorted(holders, key=lambda each: each.order)]
-        selection = select(Queue(candidates), [], holders, idle, only_head)
+        selection = select(Queue(candidates), [], evictable(holders), idle, only_head)
         for number, (victim, preemptor) in selection.evicted.items():
             self.assertEqual(number, victim.number)
             self.assertLess(preemptor.order, victim.order)
@@ -67,7 +72,7 @@ class TestSelect(testtools.TestCase):
 
     def test_who_rises_is_a_candidate(self):
         """2 runs in the background; it comes before 3, which waits."""
-        holders = [Run(job(4, 2), FG, (0, 1))]
+        holders = evictable([job(4, 2)])
         selection = select(Queue([job(1, 9), job(3, 2)]), [job(2, 2)], holders, 0, False)
         self.assertEqual([2], [each.number for each in selection.chosen])
         self.assertEqual([4], list(selection.evicted))
@@ -136,11 +141,10 @@ class TestAgainstThePlainLoop(testtools.TestCase):
         """Whether there are few, of whom it looks at each, or many."""
         parts, idle = contest
         holders = sorted(parts["holds"], key=lambda each: each.order)
-        runs = [Run(each, FG, ()) for each in holders]
         queue = Queue(parts["waits"])
         rising = sorted(parts["rises"], key=lambda each: each.order)
         with mock.patch.object(preemption, "_FEW", few):
-            selection = select(queue, rising, runs, idle, only_head)
+            selection = select(queue, rising, evictable(holders), idle, only_head)
         chosen, evicted = plain([*parts["waits"], *parts["rises"]], holders, idle, only_head)
         self.assertEqual(chosen, selection.chosen)
         self.assertEqual(evicted, selection.evicted)

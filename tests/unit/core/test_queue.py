@@ -86,46 +86,28 @@ class AgainstAList(RuleBasedStateMachine):
         assert given == expected
         assert list(twin) == left
 
-    @rule(idle=st.integers(0, 9), extra=st.integers(0, 6), left=estimate)
-    def fitting_with_a_chance(self, idle, extra, left):
-        """A caller that starts small or short jobs, and says beforehand who could be."""
-
-        def chance(size, expected):
-            return size <= extra or expected <= (left or 0.0)
-
-        idles = {FG: idle, BG: 0}
-        started = []
-        for each in self.queue.fitting(idles, FG, chance):
-            if chance(each.size, each.expected):
-                self.queue.remove(each)
-                idles[FG] -= each.size
-                started.append(each)
-        expected = []
-        for each in self.model:
-            if each.size <= idle and chance(each.size, each.expected):
-                idle -= each.size
-                expected.append(each)
-        assert started == expected
-        for each in expected:
-            self.model.remove(each)
-
-    @rule(idle=st.integers(0, 9), tier=st.sampled_from(Tier))
-    def smallest(self, idle, tier):
-        idles = {FG: 0, BG: 0, tier: idle}
-        given = []
-        for each in self.queue.smallest(idles, tier):
-            self.queue.remove(each)
-            idles[tier] -= each.size
-            given.append(each)
-        expected = []
-        for each in by_size(self.model):
-            if each.size > idle:
-                break
-            idle -= each.size
-            expected.append(each)
-        assert given == expected
-        for each in expected:
-            self.model.remove(each)
+    @rule(
+        arrival=st.integers(0, 20),
+        slots=st.integers(0, 9),
+        extra=st.integers(0, 6),
+        end=st.sampled_from((-math.inf, 0.0, 3.0, 8.0, 30.0)),
+        starts=st.booleans(),
+    )
+    def next_beside(self, arrival, slots, extra, end, starts):
+        """The earliest that is small or ends in time; the caller may start it."""
+        now, order = 3.0, (float(arrival), self.number // 2)
+        may = [
+            each
+            for each in self.model
+            if each.order > order
+            and each.size <= slots
+            and (each.size <= extra or now + each.expected <= end)
+        ]
+        found = self.queue.next_beside(order, slots, extra, now, end)
+        assert found == (may[0] if may else None)
+        if starts and found:
+            self.queue.remove(found)
+            self.model.remove(found)
 
     @rule(largest=st.integers(0, 7), size=st.integers(1, 7), order=st.integers(0, 21))
     def views(self, largest, size, order):

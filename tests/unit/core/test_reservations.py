@@ -15,6 +15,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies.profile import Profile
 from nova_twotier.core.policies.shadow import Shadow
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import FG, cluster, job
 
@@ -198,16 +199,25 @@ class TestShadow(testtools.TestCase):
         made.start(job(1, 3), FG, until=20.0)
         found = Shadow(made, job(2, 4), 10.0)
         self.assertEqual(0, found.extra)
-        self.assertTrue(found.admits(job(3, estimate=10.0)))
-        self.assertFalse(found.admits(job(4, estimate=10.5)))
-        self.assertFalse(found.admits(job(5)))
+        short = job(3, estimate=10.0)
+        waiting = Queue([job(2, 4), short, job(4, estimate=10.5), job(5)])
+        self.assertEqual(short, found.next(waiting, job(2, 4), 1))
+        self.assertIsNone(found.next(waiting, short, 1))
+        self.assertEqual(0, found.extra)
 
     def test_the_extra_slots_are_given_once(self):
         made = cluster(4)
         made.start(job(1, 3), FG, until=20.0)
         found = Shadow(made, job(2, 3), 10.0)
-        self.assertTrue(found.admits(job(3)))
-        self.assertFalse(found.admits(job(4)))
+        waiting = Queue([job(2, 3), job(3), job(4)])
+        self.assertEqual(job(3), found.next(waiting, job(2, 3), 1))
+        self.assertIsNone(found.next(waiting, job(3), 1))
+
+    def test_none_ends_in_time_when_nobody_knows_by_when(self):
+        made = cluster(4)
+        made.start(job(1, 3), FG)
+        found = Shadow(made, job(2, 4), 10.0)
+        self.assertIsNone(found.next(Queue([job(2, 4), job(3, estimate=0.0)]), job(2, 4), 1))
 
 
 def earliest_place(free, size, duration, begin):
