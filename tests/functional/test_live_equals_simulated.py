@@ -26,7 +26,7 @@ from nova_twotier.tools.replay.run import EXCERPT
 from nova_twotier.tools.replay.sampling import Sample
 from tests.functional.fake_nova import FakeNova
 from tests.functional.fake_placement import FakePlacement
-from tests.functional.test_manager import ENOUGH, ManagerTestCase
+from tests.functional.manager_case import ENOUGH, ManagerTestCase
 
 #: Records of the trace before those that are played; with the usual ones, every kind of decision
 #: occurs. Others: `TWOTIER_TEST_SKIPPED=8 pytest tests/functional/test_live_equals_simulated.py`.

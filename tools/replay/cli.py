@@ -11,6 +11,7 @@ from nova_twotier.conf import ConfigError
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.manager.db.store import StoreError
 from nova_twotier.tools.replay import summary
+from nova_twotier.tools.replay.arguments import positive, whole
 from nova_twotier.tools.replay.errors import ReplayError, UsageError
 from nova_twotier.tools.replay.run import EXCERPT, EXCERPT_LOAD, SPEEDUP, Settings, replay
 
@@ -67,21 +68,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--jobs",
-        type=_whole,
+        type=whole(1),
         default=60,
         metavar="N",
         help="play the first N jobs (default: %(default)s)",
     )
     run.add_argument(
         "--speedup",
-        type=_positive,
+        type=positive,
         default=SPEEDUP,
         metavar="S",
         help="trace seconds that pass in a second (default: %(default)g)",
     )
     run.add_argument(
         "--load-scale",
-        type=_positive,
+        type=positive,
         metavar="F",
         help="submit F times as fast, with the same run times "
         f"(default: {EXCERPT_LOAD:g} for the excerpt, 1 for other traces)",
@@ -108,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--timeout",
-        type=_positive,
+        type=positive,
         default=1800.0,
         metavar="SECONDS",
         help="give up after this time (default: %(default)g)",
@@ -129,23 +130,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     compare.set_defaults(run=_compare)
     return parser
-
-
-def _whole(text: str) -> int:
-    value = int(text) if text.isdigit() else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return value
-
-
-def _positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
 
 
 def _run(arguments) -> int:

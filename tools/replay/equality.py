@@ -12,10 +12,12 @@ from nova_twotier.manager.db.store import StoreError
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
 from nova_twotier.tools.replay import workload
-from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.arguments import whole
+from nova_twotier.tools.replay.errors import ReplayError, UsageError
 from nova_twotier.tools.replay.run import EXCERPT
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from nova_twotier.tools.replay.verify import Verdict, verify
+from nova_twotier.tools.replay.workload import ReplayJob
 
 PROG = "equality"
 POLICIES = ("fcfs", "easy", "amcbf", "acfcfs")
@@ -34,13 +36,16 @@ def main(argv: list[str] | None = None) -> int:
     out = arguments.out.absolute()
     alike = True
     try:
+        jobs = _jobs(arguments.skip, arguments.jobs)
         with FakeCloud(out / "cloud", hosts=HOSTS, slots=SLOTS) as cloud:
             for policy in arguments.policies or POLICIES:
                 begun = time.monotonic()
-                verdict = _run(
-                    cloud.info(), policy, out / f"{policy}-{int(time.time())}", arguments
-                )
+                directory = out / f"{policy}-{int(time.time())}"
+                verdict = _run(cloud.info(), policy, directory, jobs)
                 alike &= _report(policy, verdict, time.monotonic() - begun)
+    except UsageError as error:
+        print(f"{PROG}: {error}", file=sys.stderr)
+        return 2
     except (FakeCloudError, ConfigError, StoreError, ReplayError) as error:
         print(f"{PROG}: {error}", file=sys.stderr)
         return 1
@@ -58,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         "compares what the queue manager decides with what the simulator does when jobs arrive and "
         "end as they did.",
         epilog="Example: python -m nova_twotier.tools.replay.equality --jobs 20 amcbf. "
-        "Exit status: 0 when all decisions were the same, 1 when not.",
+        "Exit status: 0 when all decisions were the same, 1 when not, 2 for bad input.",
     )
     parser.add_argument(
         "policies",
@@ -68,11 +73,15 @@ def _parser() -> argparse.ArgumentParser:
         help=f"which of them (default: {' '.join(POLICIES)})",
     )
     parser.add_argument(
-        "--jobs", type=int, default=40, metavar="N", help="jobs of a run (default: %(default)s)"
+        "--jobs",
+        type=whole(1),
+        default=40,
+        metavar="N",
+        help="jobs of a run (default: %(default)s)",
     )
     parser.add_argument(
         "--skip",
-        type=int,
+        type=whole(0),
         default=4,
         metavar="N",
         help="jobs of the excerpt before those (default: %(default)s)",
@@ -96,14 +105,21 @@ def _policy(name: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _run(info: dict, policy: str, directory: pathlib.Path, arguments) -> Verdict:
+def _jobs(skip: int, most: int) -> list[ReplayJob]:
+    """:raises UsageError: if none are left."""
+    trace = swf.read(EXCERPT)
+    records = trace.records[skip : skip + most]
+    if not records:
+        there = len(trace.records)
+        raise UsageError(f"--skip {skip}: the excerpt has {there} jobs, skip at most {there - 1}")
+    return workload.fit(records, trace.processors, HOSTS * SLOTS)
+
+
+def _run(info: dict, policy: str, directory: pathlib.Path, jobs: list[ReplayJob]) -> Verdict:
     directory.mkdir(parents=True)
     path = directory / "manager.conf"
     path.write_text(CONF.format(directory=directory, policy=policy))
     files = [f"--config-file={info['files']['manager_conf']}", f"--config-file={path}"]
-    trace = swf.read(EXCERPT)
-    records = trace.records[arguments.skip : arguments.skip + arguments.jobs]
-    jobs = workload.fit(records, trace.processors, HOSTS * SLOTS)
     argv = python("nova_twotier.cmd.manager", *files)
     with Supervisor("manager", argv, directory / "manager.log", print) as manager:
         return verify(configuration.load(files, PROG), jobs, watch=manager.check)

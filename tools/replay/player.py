@@ -10,7 +10,8 @@ from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud import Cloud, CloudError
+from nova_twotier.manager.cloud import Cloud
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError
 from nova_twotier.tools.replay.guests import Guests

@@ -11,7 +11,8 @@ from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.cloud import Cloud, CloudError, Server
+from nova_twotier.manager.cloud import Cloud, Server
+from nova_twotier.manager.cloud_errors import CloudError
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager import schedule
-from nova_twotier.manager.cloud import Cloud, CloudError, Server, placement_for
+from nova_twotier.manager.cloud import Cloud, Server, placement_for
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.models import Action, ActionState, Job, JobState
 from nova_twotier.manager.db.store import Store, open_store
 from nova_twotier.sim import scripted

@@ -8,7 +8,8 @@ import testtools
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager.cloud import CloudError, Server
+from nova_twotier.manager.cloud import Server
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.models import Event, JobState
 from nova_twotier.manager.db.store import Store, open_jobs
 from nova_twotier.tools.replay import player as player_module
