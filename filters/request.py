@@ -13,6 +13,7 @@ from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.filters import wishes
+from nova_twotier.filters.virtual_cluster import VirtualCluster
 from nova_twotier.ledger import reading
 from nova_twotier.ledger.names import MICROVERSION
 
@@ -27,12 +28,15 @@ class Asked:
     :param tier: the tier that the request wants.
     :param mbps: bandwidth that it asks for, in Mbit/s for each VM.
     :param of_job: whether the tier is that of a job in the ledger.
+    :param cluster: what that job holds of the network; None without bandwidth.
     """
 
-    __slots__ = ("mbps", "multipliers", "of_job", "tier")
+    __slots__ = ("cluster", "mbps", "multipliers", "of_job", "tier")
 
-    def __init__(self, tier: Tier, mbps: float, of_job: bool):
-        self.tier, self.mbps, self.of_job = tier, mbps, of_job
+    def __init__(
+        self, tier: Tier, mbps: float, of_job: bool, cluster: VirtualCluster | None = None
+    ):
+        self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
         #: What each of our weighers found out about its multiplier.
         self.multipliers: dict[str, tuple[float, bool]] = {}
 
@@ -79,11 +83,20 @@ def attach(hosts: list, spec) -> None:
         return
     try:
         wanted = wishes.read(spec)
-        tier, pool = wanted.tier, None
+        tier, pool, cluster = wanted.tier, None, None
         if wanted.job is not None:
             entry = _admission(wanted.job)
             tier = wishes.check_job(wanted, entry, spec)
             pool = entry.pool
+            if wanted.guaranteed:
+                wishes.check_bandwidth(wanted, entry)
+                cluster = VirtualCluster(
+                    entry.size,
+                    wanted.guaranteed,
+                    entry.links,
+                    booting=wishes.boots(entry, spec),
+                    named=_names_host(spec),
+                )
         # A single host, as of a live migration to it, is read alone.
         url = reading.candidates_url(tier, hosts[0].uuid if len(hosts) == 1 else None, pool)
         views = _read(url, reading.scan_host_views)
@@ -96,9 +109,14 @@ def attach(hosts: list, spec) -> None:
         raise exception.NoValidHost(
             reason="Placement does not say which hosts have room in the tiers"
         ) from error
-    asked = Asked(tier, wanted.mbps, wanted.job is not None)
+    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster)
     for host in hosts:
         host.twotier = HostTiers(asked, views.get(host.uuid), host.num_instances)
+
+
+def _names_host(spec) -> bool:
+    destination = spec.requested_destination
+    return destination is not None and "host" in destination and bool(destination.host)
 
 
 class _Unreadable(Exception):

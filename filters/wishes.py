@@ -4,7 +4,8 @@ Flavor: `twotier:tier` (fg or bg) is the tier of its VMs, `twotier:tiers` (fg, b
 comma) those that a hint or a job may choose from, and `twotier:mbps` the bandwidth of a VM in
 Mbit/s. Without `twotier:tiers` a job may choose any, and a hint has no choice: only the flavor's
 own tier, which is fg unless it says bg.
-Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:mbps`.
+Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:mbps`; and
+`twotier:bandwidth`, whole Mbit/s of a VM that are guaranteed: only beside a job that holds them.
 """
 
 import re
@@ -25,6 +26,7 @@ TIER_CHOICES = {
     "bg,fg": (Tier.FG, Tier.BG),
 }
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+BANDWIDTH = "twotier:bandwidth"
 
 #: No more than this of a tenant's text is repeated in a log.
 _SHOWN = 60
@@ -41,16 +43,19 @@ class Wishes:
     :param tier: the tier without a job.
     :param mbps: bandwidth of the VM in Mbit/s.
     :param allowed: tiers that a job may have with this flavor.
+    :param guaranteed: Mbit/s of each VM of the job that its entry holds; 0 if none are asked for.
     """
 
     job: str | None
     tier: Tier
     mbps: float
     allowed: tuple[Tier, ...] = tuple(Tier)
+    guaranteed: int = 0
 
 
 def is_ours(spec) -> bool:
-    return RESOURCE in (spec.flavor.extra_specs or {})
+    """Whether a request asks for a slot, or for bandwidth, which others do not get."""
+    return RESOURCE in (spec.flavor.extra_specs or {}) or BANDWIDTH in _hints(spec)
 
 
 def read(spec) -> Wishes:
@@ -59,16 +64,17 @@ def read(spec) -> Wishes:
     :param spec: Nova's RequestSpec.
     :raises BadRequest: if a hint or an extra spec is wrong.
     """
-    extra_specs = spec.flavor.extra_specs
+    hints = _hints(spec)
+    job = _hint(hints, "twotier:job")
+    guaranteed = _guaranteed(_hint(hints, BANDWIDTH), job)
+    extra_specs = spec.flavor.extra_specs or {}
     flavor = f"flavor {spec.flavor.name}"
-    if extra_specs[RESOURCE] != "1":
-        _refuse(flavor, RESOURCE, extra_specs[RESOURCE], "1: a VM takes one slot")
+    if extra_specs.get(RESOURCE) != "1":
+        _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
     own, allowed = _tiers(extra_specs, flavor)
     mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
-    hints = spec.scheduler_hints if "scheduler_hints" in spec else None
     if not hints:
         return Wishes(None, own, mbps)
-    job = _hint(hints, "twotier:job")
     tier = _hint(hints, "twotier:tier")
     if tier is not None and tier not in allowed:
         _refuse("hint", "twotier:tier", tier, f"{' or '.join(allowed)} with {flavor}")
@@ -78,6 +84,7 @@ def read(spec) -> Wishes:
         own if tier is None else Tier(tier),
         mbps if bandwidth is None else _mbps(bandwidth, "hint"),
         allowed if "twotier:tiers" in extra_specs else tuple(Tier),
+        guaranteed,
     )
 
 
@@ -97,6 +104,15 @@ def check_job(wanted: Wishes, entry: Admission | None, spec) -> Tier:
     return entry.tier
 
 
+def check_bandwidth(wanted: Wishes, entry: Admission) -> None:
+    """:raises BadRequest: if what the job holds of links is not for VMs of that bandwidth."""
+    most = entry.size // 2 * wanted.guaranteed
+    for mbps in entry.links.values():
+        if mbps > most or mbps % wanted.guaranteed:
+            allowed = "the bandwidth that the queue manager has reserved for the VMs of the job"
+            _refuse("hint", BANDWIDTH, wanted.guaranteed, allowed)
+
+
 def _may_name(entry: Admission, spec) -> bool:
     """Whether the request is the queue manager's, or another administrator's.
 
@@ -104,10 +120,15 @@ def _may_name(entry: Admission, spec) -> bool:
     its boot from any of the tenant's own is the request's id, which nobody else can read. All that
     happens to the VMs later it does as an administrator.
     """
-    context = spec._context
-    return context.is_admin or (
-        spec.project_id == entry.project and context.global_request_id == entry.user
-    )
+    return spec._context.is_admin or (spec.project_id == entry.project and boots(entry, spec))
+
+
+def boots(entry: Admission, spec) -> bool:
+    """Whether it is the request that boots all VMs of a job, and not what happens to one later.
+
+    How many VMs it is about does not tell: Nova keeps that of the boot for whatever follows.
+    """
+    return spec._context.global_request_id == entry.user
 
 
 def unknown_job(job: str) -> BadRequest:
@@ -128,6 +149,25 @@ def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
         _refuse(flavor, "twotier:tier", own, " or ".join(allowed))
     own = Tier(own)
     return own, allowed if listed else (own,)
+
+
+def _hints(spec):
+    return (spec.scheduler_hints if "scheduler_hints" in spec else None) or {}
+
+
+def _guaranteed(value, job) -> int:
+    """Mbit/s of a hint, which nobody but the queue manager can give: it reserves them first."""
+    if value is None:
+        return 0
+    if job is None:
+        raise BadRequest(
+            f"Hint: {BANDWIDTH}={_shown(value)} asks for bandwidth that nobody has reserved; "
+            "submit a job with a bandwidth to the queue manager, which reserves it and boots "
+            "its VMs"
+        )
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", str(value)):
+        _refuse("hint", BANDWIDTH, value, "whole Mbit/s, 1 or more")
+    return int(value)
 
 
 def _hint(hints, name: str):
@@ -161,8 +201,10 @@ def _refuse(where: str, name: str, value, allowed: str):
 
 
 def _message(where: str, name: str, value, allowed: str) -> str:
-    # As a literal: a value shall not be able to forge lines of a log.
+    return f"{where[0].upper()}{where[1:]}: {name}={_shown(value)} is wrong; allowed: {allowed}"
+
+
+def _shown(value) -> str:
+    """As a literal: a value shall not be able to forge lines of a log."""
     shown = ascii(value)
-    if len(shown) > _SHOWN:
-        shown = f"{shown[:_SHOWN]}..."
-    return f"{where[0].upper()}{where[1:]}: {name}={shown} is wrong; allowed: {allowed}"
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from unittest import mock
 
 from nova_twotier.ledger.holdings import Holdings
-from nova_twotier.manager import engine as engine_module
 from nova_twotier.manager.cloud import Cloud
+from nova_twotier.manager.db.open_jobs import OpenJobs
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.hosts import Hosts
@@ -16,7 +16,7 @@ from nova_twotier.manager.reasons import Reasons
 
 #: What is timed: whose method or name it is, and what it is called here. Some are parts of others.
 WITHIN = (
-    (engine_module, "open_jobs", "read jobs"),
+    (OpenJobs, "read", "read jobs"),
     (Decisions, "decide", "pass"),
     (Decisions, "_ask", "play"),
     (Reasons, "renew", "reasons"),

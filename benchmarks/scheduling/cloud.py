@@ -130,10 +130,11 @@ class Cloud:
         """What the host manager reads from the database and hears from the computes."""
         hosts.cells = {CELL: None}
         hosts.enabled_cells = []
-        hosts.aggs_by_id = {each.id: each for each in _aggregates(list(self._services))}
-        hosts.host_aggregates_map = collections.defaultdict(
-            set, {name: set(hosts.aggs_by_id) for name in self._services}
-        )
+        hosts.aggs_by_id = {each.id: each for each in self._aggregates()}
+        hosts.host_aggregates_map = collections.defaultdict(set)
+        for number, aggregate in hosts.aggs_by_id.items():
+            for name in aggregate.hosts:
+                hosts.host_aggregates_map[name].add(number)
         hosts._instance_info = {
             name: {"instances": vms, "updated": True} for name, vms in self._instances.items()
         }
@@ -141,6 +142,14 @@ class Cloud:
             {CELL: self._computes},
             self._services,
         )
+
+    def _aggregates(self) -> list:
+        """The operator's two-tier switch, and the availability zone."""
+        everywhere = list(self._services)
+        return [
+            aggregate(1, everywhere, {"twotier:slots": "8", "twotier:tiers": "2"}),
+            aggregate(2, everywhere, {"availability_zone": "nova"}),
+        ]
 
     @contextlib.contextmanager
     def answering(self):
@@ -164,8 +173,7 @@ class Cloud:
         extra_specs, hints = {}, {}
         if tier:
             extra_specs = {f"resources:{names.SLOT}": "1", "twotier:mbps": "100"}
-            hints = {"twotier:job": [JOB]}
-            self.admit(size, tier)
+            hints = self.admit(size, tier)
         spec = objects.RequestSpec(
             self.context,
             instance_uuid=vms[0],
@@ -196,9 +204,10 @@ class Cloud:
         )
         return spec, vms
 
-    def admit(self, size: int, tier: Tier) -> None:
-        """Enter the job of the next requests."""
+    def admit(self, size: int, tier: Tier) -> dict[str, list[str]]:
+        """Enter the job of the next request; returns the hints of that."""
         self.placement.entry = answers.job_entry(size, tier)
+        return {"twotier:job": [JOB]}
 
     def candidates(self, tier: Tier | None) -> tuple[dict, dict]:
         """What `select_destinations` makes of Nova's own read: requests by provider, summaries."""
@@ -263,13 +272,8 @@ def _instances(host: Host):
     return {each: objects.Instance(uuid=each) for each in uuids}
 
 
-def _aggregates(hosts: list[str]):
-    """The operator's two-tier switch, and the availability zone."""
-    metadata = [{"twotier:slots": "8", "twotier:tiers": "2"}, {"availability_zone": "nova"}]
-    return [
-        objects.Aggregate(id=number, name=f"aggregate{number}", hosts=hosts, metadata=each)
-        for number, each in enumerate(metadata)
-    ]
+def aggregate(number: int, hosts: list[str], metadata: dict[str, str]):
+    return objects.Aggregate(id=number, name=f"aggregate{number}", hosts=hosts, metadata=metadata)
 
 
 def _flavor(extra_specs: dict[str, str]):

@@ -95,8 +95,9 @@ class LedgerCloud(Cloud):
         while batch := dict(itertools.islice(written, _BATCH)):
             self._ledger.post("/allocations", batch)
 
-    def admit(self, size: int, tier: Tier) -> None:
+    def admit(self, size: int, tier: Tier) -> dict[str, list[str]]:
         claims.admit(self._ledger, JOB, size, tier, PROJECT, USER)
+        return {"twotier:job": [JOB]}
 
     def withdraw(self, vms: list[str]) -> None:
         """Take the claims of VMs away."""

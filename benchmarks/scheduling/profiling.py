@@ -12,6 +12,8 @@ from nova.scheduler import manager
 COPIES = "Nova: copies of the allocation candidates"
 HANDLER = "Nova's weight handler"
 _OURS = "ours: "
+#: The part that plans VMs with guaranteed bandwidth.
+PLAN = f"{_OURS}VirtualClusterFilter"
 
 
 class Profile:

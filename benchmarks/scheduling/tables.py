@@ -6,8 +6,9 @@ from nova_twotier.core.actions import Tier
 
 from .cloud import Cloud
 from .ledger import LedgerBench, LedgerCloud, PlacementService
-from .profiling import HANDLER, Profile, is_ours
-from .variants import PLAIN, TWO_TIER, Bench, Timing, best, over
+from .linked import LinkedCloud
+from .profiling import HANDLER, PLAN, Profile, is_ours
+from .variants import GUARANTEED, PLAIN, TWO_TIER, Bench, Timing, best, over
 
 
 def costs(hosts: Iterable[int], sizes: Sequence[int], rounds: int, tier: Tier) -> None:
@@ -88,6 +89,24 @@ def reads(number: int, sizes: Sequence[int], rounds: int, tier: Tier) -> None:
                 *(_both(best(times[name])) for name in ("Nova's read", "our reads", *TWO_TIER)),
                 _percent(over(times["b"], times["a"])),
                 _percent(over(times["c"], times["a"])),
+            )
+
+
+def plans(hosts: Iterable[int], sizes: Sequence[int], rounds: int) -> None:
+    """Table 3."""
+    print(f"\nVMs with guaranteed bandwidth, best of {rounds}: CPU ms (wall ms)\n")
+    _head("hosts", "VMs", "a", "e", "the plan in e", "the plan over a (< 10 %)")
+    for number in hosts:
+        bench = Bench(LinkedCloud(number), GUARANTEED, Tier.FG)
+        for size in sizes:
+            times = bench.rounds(size, rounds)
+            planned = min(_profiled(bench, "e", size)[0][PLAN] for _round in range(rounds))
+            _row(
+                f"{number:,}",
+                size,
+                *(_both(best(times[name])) for name in GUARANTEED),
+                _cell(planned),
+                _percent(planned / best(times["a"]).cpu),
             )
 
 

@@ -32,6 +32,12 @@ PLAIN = {
     "d": Variant(True, (DEFAULT_WEIGHERS, OUR_WEIGHERS), ours=False),
 }
 
+#: A job with bandwidth, without the plugin and with all of it.
+GUARANTEED = {
+    "a": Variant(False, (DEFAULT_WEIGHERS,), ours=True),
+    "e": Variant(True, (DEFAULT_WEIGHERS, OUR_WEIGHERS), ours=True),
+}
+
 
 class Timing(NamedTuple):
     """Seconds of one run, by the clock on the wall and of this process's CPU time."""

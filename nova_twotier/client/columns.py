@@ -58,6 +58,22 @@ class Events(FormattableColumn):
         )
 
 
+class Shown(FormattableColumn):
+    """A value that people see in another form."""
+
+    def __init__(self, value, shown: str):
+        super().__init__(value)
+        self._shown = shown
+
+    def human_readable(self):
+        return self._shown
+
+
+def amount(value: float | None, width: int) -> Shown:
+    """A number to the right of its column; without one, a dash."""
+    return Shown(value, f"{'-' if value is None else value:>{width}}")
+
+
 def cell(name: str, value):
     """The value of a field of the API."""
     if name == "at" or name.endswith("_at"):

@@ -7,7 +7,7 @@ from oslo_log import log as logging
 
 from nova_twotier import conf as config
 from nova_twotier.manager import daemon
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.store import StoreError
 
 

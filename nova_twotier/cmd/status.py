@@ -12,7 +12,8 @@ from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.audit.nova import Nova
 from nova_twotier.manager.checks import configuration, deployment, facts, nova_options
 from nova_twotier.manager.checks.results import failure, success, warning
-from nova_twotier.manager.cloud import CloudError, placement_for, session_for
+from nova_twotier.manager.cloud import placement_for, session_for
+from nova_twotier.manager.cloud_errors import CloudError
 
 #: nova-scheduler's file and ours; a file that is not there is left out.
 PROJECTS = ("nova", "nova-twotier")

@@ -11,6 +11,7 @@ from nova_twotier.conf import (
     coordination,
     database,
     manager,
+    network,
     notifications,
     scheduler,
     trust,
@@ -28,11 +29,18 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
-    for module in (api, cloud, coordination, database, manager, notifications, trust):
+    for module in (api, cloud, coordination, database, manager, network, notifications, trust):
         module.register_opts(conf)
     try:
         conf(args, project="nova-twotier", prog=prog)
-        for section in (conf, conf.api, conf.coordination, conf.manager, conf.database):
+        for section in (
+            conf,
+            conf.api,
+            conf.coordination,
+            conf.manager,
+            conf.database,
+            conf.network,
+        ):
             dict(section)  # a wrong value shows only when it is read
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
@@ -49,5 +57,15 @@ def plain(error: Exception) -> str:
 
 def list_opts():
     """All options, for oslo-config-generator."""
-    modules = (api, cloud, coordination, database, manager, notifications, scheduler, trust)
+    modules = (
+        api,
+        cloud,
+        coordination,
+        database,
+        manager,
+        network,
+        notifications,
+        scheduler,
+        trust,
+    )
     return [option for module in modules for option in module.list_opts()]

@@ -27,11 +27,11 @@ OPTS = [
         choices=[
             (name, policy.__doc__.splitlines()[0])
             for name, policy in sorted(policies.POLICIES.items())
-            if not policy.bandwidth
         ],
         help="""
 Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) let them begin anew, whatever preemption
-they ask for. Those that go by their bandwidth (sbf, bgmbf) are for the simulator only so far.
+they ask for. Only fcfs, sdf, sbf, smjf, bgmbf and bgmbf-sdf guarantee bandwidth: with any
+other, a job that asks for it waits.
 
 Example: amcbf
 """,

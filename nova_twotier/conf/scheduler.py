@@ -82,7 +82,7 @@ The largest bandwidth that a VM asks for, in Mbit/s (Bmax of the AdaBa weight).
 
 The AdaBaWeigher measures by it what a request asks for: hint ``twotier:mbps``, else the flavor's
 extra spec ``twotier:mbps``, else 0. A request for more counts as one for this much. It is the same
-for all hosts; usually the rate of a host's link.
+for all hosts; usually the rate of a host's link. VirtualClusterFilter plans with it, too.
 
 Example: 1000.0
 """,

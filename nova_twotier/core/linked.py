@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.cluster import Cluster, Host, OutOfSlots, Run, make_run
 from nova_twotier.core.embedding import (
     Embed,
     Embedding,
@@ -18,14 +19,16 @@ from nova_twotier.core.embedding import (
 )
 from nova_twotier.core.embedding.hose import embedding as embedded
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.ranking import THRESHOLD
 
 
 class Linked(Cluster):
-    """Hosts of one tier, and the links between them.
+    """Hosts and the links between them. Jobs are embedded in the foreground.
 
     :param hosts: those of the topology, in any order.
     :param embed: which hosts take a job's VMs, an algorithm of `embedding`.
     :param max_mbps: Bmax, the largest bandwidth that a job asked for before.
+    :param threshold: as of `Cluster`.
     """
 
     def __init__(
@@ -34,8 +37,9 @@ class Linked(Cluster):
         topology: Topology,
         embed: Embed = adaba.embed,
         max_mbps: int = 0,
+        threshold: float = THRESHOLD,
     ):
-        super().__init__([Host(host.name, host.slots, 1, host.enabled) for host in hosts])
+        super().__init__(hosts, threshold)
         self._embed = embed
         #: The numbers of the hosts here by name, and in the topology by number here.
         self._index = {host.name: index for index, host in enumerate(hosts)}
@@ -47,14 +51,15 @@ class Linked(Cluster):
             closed=[host.name for host in hosts if not host.enabled],
             max_mbps=max_mbps,
         )
-        #: What each running job holds, and what was answered to waiting ones about this state.
+        #: What each running job holds, and what was answered to waiting ones about this state, by
+        #: size and bandwidth.
         self.held: dict[int, Embedding] = {}
-        self._answers: dict[int, Embedding | Rejection] = {}
+        self._answers: dict[tuple[int, float], Embedding | Rejection] = {}
 
     @classmethod
     def of(cls, topology: Topology, slots: int, embed: Embed = adaba.embed) -> "Linked":
-        """Hosts of equal `slots`."""
-        return cls([Host(name, slots) for name in topology.hosts], topology, embed)
+        """Hosts of one tier and equal `slots`."""
+        return cls([Host(name, slots, tiers=1) for name in topology.hosts], topology, embed)
 
     def _copy_places(self, twin: "Linked") -> None:
         super()._copy_places(twin)
@@ -69,8 +74,16 @@ class Linked(Cluster):
         if self.state.max_mbps != before:
             self._answers.clear()
 
+    def limit(self, left: Mapping[str, int]) -> None:
+        """No more Mbit/s are left of these links: jobs that are not here hold the rest."""
+        self.state.limit(left)
+        self._answers.clear()
+
     def fits(self, job: Job, tier: Tier) -> bool:
-        return job.size <= self.idle[tier] and isinstance(self._answer(job), Embedding)
+        # Without bandwidth, the slots may also be in several trees of the network.
+        return job.size <= self.idle[tier] and (
+            not job.mbps or isinstance(self._answer(job), Embedding)
+        )
 
     def need(self, job: Job, tier: Tier) -> str:
         if job.size > self.idle[tier]:
@@ -82,9 +95,10 @@ class Linked(Cluster):
         return f"{job.size} VMs had no place when it was their turn; they are tried again"
 
     def _answer(self, job: Job) -> Embedding | Rejection:
-        answer = self._answers.get(job.number)
+        kind = job.size, job.mbps
+        answer = self._answers.get(kind)
         if answer is None:
-            answer = self._answers[job.number] = self._embed(Request.of(job), self.state)
+            answer = self._answers[kind] = self._embed(Request.of(job), self.state)
         return answer
 
     def start(
@@ -94,12 +108,24 @@ class Linked(Cluster):
         hosts: Sequence[int] | None = None,
         until: float = math.inf,
     ) -> Run:
-        if hosts is None:
-            answer = self._answer(job)
-            if isinstance(answer, Rejection):
-                raise OutOfSlots(f"{job.label}: {answer.reason}")
+        if hosts is not None:
+            if not self._carries(job, tier, hosts):
+                raise OutOfSlots(f"{job.label} has no bandwidth on the hosts chosen for it")
+            return super().start(job, tier, hosts, until)
+        answer = self._answer(job)
+        if isinstance(answer, Embedding):
             hosts = [self._index[host] for host, count in answer.vms.items() for _ in range(count)]
+        elif job.mbps:
+            raise OutOfSlots(f"{job.label}: {answer.reason}")
         return super().start(job, tier, hosts, until)
+
+    def _carries(self, job: Job, tier: Tier, hosts: Sequence[int]) -> bool:
+        """Whether the links have as much left as a job needs on these hosts."""
+        if not job.mbps:
+            return True
+        needs = self._at(make_run((job, tier, tuple(hosts), False, math.inf))).mbps
+        residual, link = self.state.residual, self.state.topology.link
+        return all(mbps <= residual[link[name]] for name, mbps in needs.items())
 
     def _occupy(self, run: Run) -> None:
         super()._occupy(run)
@@ -119,15 +145,20 @@ class Linked(Cluster):
         """What a job holds of the network where it is."""
         vms = Counter(self._place[host] for host in run.hosts)
         switch = self._switch(min(vms), max(vms))
-        return embedded(Request.of(run.job), self.state, switch, vms)
+        held = embedded(Request.of(run.job), self.state, switch, vms)
+        # The slots of the background are not those in which jobs are embedded.
+        return held if run.tier is FG else replace(held, vms={})
 
     def _switch(self, first: int, last: int) -> int:
-        """The lowest switch above two hosts of the topology, and so above those between them."""
+        """The lowest switch above two hosts of the topology, and so above those between them.
+
+        The last root if there is none: it comes after all links.
+        """
         topology = self.state.topology
         switch = topology.parent[first]
-        while topology.span[switch][1] <= last:
+        while switch >= 0 and topology.span[switch][1] <= last:
             switch = topology.parent[len(topology.hosts) + switch]
-        return switch
+        return switch if switch >= 0 else len(topology.switches) - 1
 
     def _overbooked(self, held: Embedding) -> State:
         """The state with a job that was observed where there is no room for it."""

@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.ranking import next_slot_load
-from nova_twotier.ledger.names import CPU, JOB_SIZE, SLOT, TRAIT, pool_trait
+from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
 
 #: One read that shows, for each host with a free slot, both of its tiers.
 CANDIDATES_URL = f"/allocation_candidates?resources={SLOT}:1"
+#: One read that shows what all links have left.
+LINKS_URL = f"/allocation_candidates?resources={MBPS}:1&required={LINK_TRAIT}"
 
 _UUID = "(?s:.{36})"
 _AMOUNT = r'\{"capacity": (\d+), "used": (\d+)\}'
@@ -132,22 +135,43 @@ class Admission(NamedTuple):
     :param project: the job's.
     :param user: the id of the one request that may boot its VMs, see `claims.admit`.
     :param pool: the trait that the tiers of its pool's hosts have.
+    :param size: its number of VMs.
+    :param links: the bandwidth that it holds, Mbit/s by the uuid of a link's provider.
     """
 
     tier: Tier
     project: str
     user: str
     pool: str
+    size: int = 0
+    links: Mapping[str, int] = MappingProxyType({})
 
 
 def admission(allocations: Mapping) -> Admission | None:
     """A job's entry, from `GET /allocations/{job}`, or None."""
-    for provider, allocation in allocations.get("allocations", {}).items():
+    held = {
+        provider: allocation["resources"]
+        for provider, allocation in allocations.get("allocations", {}).items()
+    }
+    for provider, resources in held.items():
         for tier, resource_class in JOB_SIZE.items():
-            if allocation["resources"].get(resource_class):
+            if size := resources.get(resource_class):
                 owner = allocations["project_id"], allocations["user_id"]
-                return Admission(tier, *owner, pool_trait(provider))
+                links = {uuid: each[MBPS] for uuid, each in held.items() if MBPS in each}
+                return Admission(tier, *owner, pool_trait(provider), size, links)
     return None
+
+
+def links_left(candidates: Mapping) -> dict[str, int]:
+    """Mbit/s that links have left, by their providers, from `GET` of `LINKS_URL`.
+
+    Full links are missing there.
+    """
+    found = {}
+    for provider, summary in candidates["provider_summaries"].items():
+        if mbps := summary["resources"].get(MBPS):
+            found[provider] = mbps["capacity"] - mbps["used"]
+    return found
 
 
 def wanted_tier(allocations: Mapping) -> Tier | None:

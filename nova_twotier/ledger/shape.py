@@ -1,6 +1,7 @@
 """What an operator gives a host, and the links on its way up the network's tree."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from nova_twotier.core.actions import Tier
@@ -34,16 +35,46 @@ def switches(path: str) -> list[str]:
     return ["/".join(steps[:length]) for length in range(len(steps), 1, -1)]
 
 
-def way_up(host: str, shape: Shape) -> dict[str, int]:
-    """Mbit/s of each link from a host to the root, in this order.
+def links(host: str, switch: str) -> list[str]:
+    """The links from a host to the root, its own first; `switch` is the path of its switch.
 
     A link is named after its lower end: the host, or the path of a switch (which has a `/`).
     """
+    return [host, *switches(switch)]
+
+
+def way_up(host: str, shape: Shape) -> dict[str, int]:
+    """Mbit/s of each link from a host to the root, in this order."""
     if not shape.uplinks:
         return {}
-    ends = [host, *switches(shape.switch)]
     last = len(shape.uplinks) - 1
-    return {end: shape.uplinks[min(level, last)] for level, end in enumerate(ends)}
+    return {
+        link: shape.uplinks[min(level, last)]
+        for level, link in enumerate(links(host, shape.switch))
+    }
+
+
+def needs(
+    vms: Mapping[str, int], mbps: int, shapes: Mapping[str, Shape], counted: Container[str]
+) -> dict[str, int]:
+    """Mbit/s on each link that carries some of a job's traffic: min(m, N - m) * B.
+
+    Symmetry 2018, equation 6, with m of the N VMs below the link.
+
+    :param vms: the job's, by host.
+    :param mbps: B, of each VM.
+    :param counted: the links of which the rate is known, as `capacities` has them.
+    """
+    size = sum(vms.values())
+    below = Counter()
+    for host, count in vms.items():
+        for link in links(host, shapes[host].switch):
+            below[link] += count
+    return {
+        link: min(count, size - count) * mbps
+        for link, count in below.items()
+        if link in counted and mbps and count < size
+    }
 
 
 def capacities(shapes: Mapping[str, Shape]) -> tuple[dict[str, int], list[str]]:

@@ -1,8 +1,6 @@
 """The manager's hands and eyes in Nova, through python-novaclient."""
 
 import base64
-import functools
-import re
 import time
 import uuid
 from dataclasses import dataclass
@@ -16,9 +14,10 @@ from oslo_log import log as logging
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.names import SLOT
-from nova_twotier.ledger.placement import Placement, brief
+from nova_twotier.ledger.placement import Placement
 from nova_twotier.ledger.tree import Shape
 from nova_twotier.manager import metadata, trusts
+from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor, translated
 from nova_twotier.manager.fleet import Fleet
 
 if TYPE_CHECKING:
@@ -38,46 +37,6 @@ HYPERVISORS_MICROVERSION = "2.87"
 JOB_KEY = "twotier_job"
 #: Server metadata that tells a guest what is about to happen to it.
 NOTICE_KEY = "twotier_notice"
-#: What the owner reads of a trust that Keystone does not take.
-NO_TRUST = (
-    "Keystone does not let the queue manager act for the job's owner any more: the user is "
-    "disabled, or has lost the role in the project that it had when it submitted the job"
-)
-#: Nova's texts about its own quotas, and about Neutron's.
-_QUOTA = re.compile(
-    r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
-)
-
-
-class CloudError(Exception):
-    """Nova refused a request, or did not answer it; the message says which.
-
-    :param status: of the answer in HTTP; 0 if there was none.
-    :param told: what the owner of the job may read of it; nothing for most.
-    """
-
-    def __init__(self, message: str, status: int = 0, told: str = ""):
-        super().__init__(message)
-        self.status = status
-        self.told = told
-
-    @property
-    def passing(self) -> bool:
-        """Whether the same request may be taken later, without anybody doing something."""
-        if self.status == 409:
-            # Of a state, and not of a task, that does not go away by itself.
-            return "vm_state" not in str(self)
-        return self.status in (0, 429) or self.status >= 500
-
-    @property
-    def shortage(self) -> str:
-        """What the project's quota does not suffice for, such as `cores, ram`; empty for others."""
-        found = _QUOTA.search(str(self)) if self.status in (403, 413) else None
-        return (found[1] or found[2] or "quota").strip() if found else ""
-
-
-class UnfitFlavor(CloudError):
-    """The flavor that a job asks for is none for jobs; `told` says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,29 +96,6 @@ def placement_for(conf) -> Placement:
     return Placement(session, **options)
 
 
-def _translated(method):
-    @functools.wraps(method)
-    def call(*args, **kwargs):
-        try:
-            return method(*args, **kwargs)
-        except nova_exc.ClientException as error:
-            message = f"Nova refused {method.__name__}: {error}"
-            raise CloudError(message, error.code) from error
-        except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
-            raise CloudError(
-                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?"
-            ) from error
-        except ksa_exc.ClientException as error:
-            message = f"Nova refused {method.__name__}: {error}"
-            raise CloudError(message, getattr(error, "http_status", 0)) from error
-        except trusts.NoTrust as error:
-            raise CloudError(str(error), 403, NO_TRUST) from error
-        except trusts.TrustError as error:
-            raise CloudError(str(error)) from error
-
-    return call
-
-
 class Cloud:
     """Nova as the manager needs it. Every method raises CloudError if Nova does not do it.
 
@@ -192,7 +128,7 @@ class Cloud:
         self._services: dict[str, str] = {}
         self._problems: frozenset[str] = frozenset()
 
-    @_translated
+    @translated
     def check(self) -> None:
         """:raises ConfigError: if the flavor that jobs get by default is none for them."""
         name = self._conf.manager.flavor
@@ -201,7 +137,7 @@ class Cloud:
         except UnfitFlavor as error:
             raise ConfigError(f"[manager]flavor: {error.told}") from None
 
-    @_translated
+    @translated
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects.
 
@@ -221,7 +157,7 @@ class Cloud:
             if (job := self._jobs[server.id]) is not None
         ]
 
-    @_translated
+    @translated
     def hosts(self) -> dict[str, ComputeHost]:
         """Hosts of aggregates with `twotier:slots`, by the name that Placement has for them.
 
@@ -247,7 +183,7 @@ class Cloud:
             for host, shape in shapes.items()
         }
 
-    @_translated
+    @translated
     def boot(self, job: "Job", user_data: str | None = None) -> None:
         """Boot all servers of a job at once, in a server group of their own.
 
@@ -268,7 +204,11 @@ class Cloud:
             key_name=job.key_name,
             userdata=base64.b64decode(user_data) if user_data else None,
             meta={JOB_KEY: job.uuid},
-            scheduler_hints={"group": _server_group(nova, job), "twotier:job": job.uuid},
+            scheduler_hints={
+                "group": _server_group(nova, job),
+                "twotier:job": job.uuid,
+                **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
+            },
         )
 
     def _for_owner(self, job: "Job"):
@@ -301,7 +241,7 @@ class Cloud:
             raise UnfitFlavor(text, 400, text)
         return found.id
 
-    @_translated
+    @translated
     def delete_server_group(self, job: "Job") -> None:
         """Delete it, and its doubles: a request to make it may have been carried out very late."""
         offset, found = 0, []
@@ -312,29 +252,30 @@ class Cloud:
         for group in found:
             self.nova.server_groups.delete(group)
 
-    @_translated
+    @translated
     def delete_trust(self, job: "Job") -> None:
         """Give back what its owner has lent for the job; nothing happens without a trust."""
         if job.trust_id:
             trusts.Trusts(self._session, self._conf.trust.roles).delete(job.trust_id)
 
-    @_translated
+    @translated
     def shelve(self, server: Server) -> None:
         self.nova.servers.shelve(server.id)
 
-    @_translated
-    def unshelve(self, server: Server) -> None:
-        self.nova.servers.unshelve(server.id)
+    @translated
+    def unshelve(self, server: Server, host: str | None = None) -> None:
+        """Bring a server back to `host`, as in `hosts`, or to where the scheduler sends it."""
+        self.nova.servers.unshelve(server.id, host=self._services.get(host, host))
 
-    @_translated
+    @translated
     def suspend(self, server: Server) -> None:
         self.nova.servers.suspend(server.id)
 
-    @_translated
+    @translated
     def resume(self, server: Server) -> None:
         self.nova.servers.resume(server.id)
 
-    @_translated
+    @translated
     def notice(self, server: Server, text: str | None) -> None:
         """Tell a server's guest, through its metadata, what is about to happen; None: nothing."""
         if text:
@@ -345,20 +286,20 @@ class Cloud:
         except nova_exc.NotFound:
             return
 
-    @_translated
+    @translated
     def lock(self, server: Server, reason: str) -> None:
         self.nova.servers.lock(server.id, reason=reason)
 
-    @_translated
+    @translated
     def unlock(self, server: Server) -> None:
         self.nova.servers.unlock(server.id)
 
-    @_translated
+    @translated
     def live_migrate(self, server: Server, host: str | None) -> None:
         """Move a server to `host`, as in `hosts`, or to where the scheduler sends it."""
         self.nova.servers.live_migrate(server.id, self._services.get(host, host), "auto")
 
-    @_translated
+    @translated
     def delete(self, server: Server) -> None:
         try:
             self.nova.servers.delete(server.id)

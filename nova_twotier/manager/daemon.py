@@ -11,6 +11,7 @@ from oslo_log import log as logging
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
+from nova_twotier.manager import qos
 from nova_twotier.manager.cloud import Cloud, placement_for
 from nova_twotier.manager.db.store import Store, open_store
 from nova_twotier.manager.election import Candidate
@@ -35,7 +36,9 @@ def run(conf, check: Callable[[], object]) -> None:
     :raises StoreError: if the database cannot be used.
     """
     with contextlib.closing(open_store(conf)) as store:
-        loops = [_loop(conf, store, pool) for pool in _pools(conf)]
+        clouds = {pool: Cloud(conf) for pool in _pools(conf)}
+        network = qos.find(conf)
+        loops = [_loop(conf, store, pool, cloud, network) for pool, cloud in clouds.items()]
         with _signals_blocked(), ThreadPoolExecutor(len(loops)) as threads:
             running = [threads.submit(loop.run) for loop in loops]
             try:
@@ -91,13 +94,21 @@ def _pools(conf) -> list[str]:
     return pools
 
 
-def _loop(conf, store: Store, pool: str) -> Loop:
-    cloud, placement = Cloud(conf), placement_for(conf)
+def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) -> Loop:
+    placement = placement_for(conf)
 
     def engine(fence, wake) -> Engine:
         policy = policies.get(conf.manager.policy)
         return Engine(
-            conf.manager, store, cloud, placement, policy, pool=pool, fence=fence, wake=wake
+            conf.manager,
+            store,
+            cloud,
+            placement,
+            policy,
+            pool=pool,
+            fence=fence,
+            wake=wake,
+            qos=network,
         )
 
     candidate = Candidate(conf.coordination, store, pool, name_of_process())

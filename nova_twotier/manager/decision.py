@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.cluster import Cluster, OutOfSlots
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
@@ -14,6 +14,7 @@ from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import planning
 from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState
+from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import UNDOING, Jobs, touched
 from nova_twotier.manager.reasons import Reasons
@@ -30,11 +31,13 @@ class Decisions:
     """Asks the policy when something has happened since the last time.
 
     :param options: the options of group `[manager]`.
+    :param network: of the hosts.
     """
 
-    def __init__(self, policy: Policy, options):
+    def __init__(self, policy: Policy, options, network: Network):
         self._policy = policy
         self._options = options
+        self._network = network
         # What happened since the last decision; after a start, anything may have.
         self._events = ALL
         self._known: set[int] = set()
@@ -70,8 +73,10 @@ class Decisions:
             if job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
-                if (self._cores.get(number) or job).size > seen.shape_slots:
-                    _wait_for_hosts(job, seen.shape_slots)
+                if (self._cores.get(number) or job).size > (slots := seen.shape_slots):
+                    _wait(job, f"needs {job.size} slots in one tier, the pool has {slots}")
+                elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
+                    _wait(job, refusal)
                 elif job.not_before <= now:
                     queue[number] = job
                 else:
@@ -84,6 +89,7 @@ class Decisions:
         settled = self._settled(running, seen, now)
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if UNDOING not in action.begun}
+        linked = any(job.bandwidth for job in queue.values())
         cluster = seen.cluster(
             running,
             {jobs[number]: Tier(action.plan["tier"]) for number, action in placing.items()},
@@ -91,7 +97,11 @@ class Decisions:
             self._options.threshold,
             settled,
             [vm for job in saved.values() for vm in seen.resting(job)],
+            {n: action.plan["hosts"] for n, action in placing.items() if "hosts" in action.plan},
+            self._network.cluster if linked else Cluster,
         )
+        if linked:
+            self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         decision, aside = self._ask(cluster, queue, fixed, now)
         cluster.apply(decision)
@@ -99,32 +109,44 @@ class Decisions:
         passing = {a.job for a in opened if a.begun_at is None or a.begun_at > late}
         if _closes_under(cluster, passing):
             return []
-        # Where Nova puts those, nobody knows yet: a slot might be closed above one of them. Those
-        # that have not begun come after whatever is decided for the foreground now.
-        unplaced = any(
-            action.plan["tier"] == Tier.BG
-            and action.begun_at is not None
-            and not seen.whole(jobs[number])
-            for number, action in placing.items()
-        )
-        if unplaced and _heats(decision, self._options.threshold):
-            return []
-        # Nor which slots of the background those will close: nobody leaves on a guess.
-        closing = any(
-            action.plan["tier"] == Tier.FG
-            and not seen.whole(jobs[number])
-            and any(is_hot(cpu, self._options.threshold) for cpu in jobs[number].cpu)
-            for number, action in placing.items()
-        )
-        if closing and not all(isinstance(action, decided.Start) for action in decision):
+        unplaced = {n: action for n, action in placing.items() if not seen.whole(jobs[n])}
+        if unplaced and self._guesses(decision, unplaced, jobs):
             return []
         records = planning.records(decision, jobs, seen, now)
         self._reasons.renew(cluster, self._queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
         self._events = Event(0)
-        self._due_at = min((*settled.values(), *pauses), default=math.inf)
+        # What others give back of links is seen by looking.
+        again = [now + RECHECK] if linked else []
+        self._due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         return records
+
+    def _guesses(
+        self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs
+    ) -> bool:
+        """Whether it matters for a decision where Nova puts the jobs that are just starting.
+
+        :param unplaced: their actions, by number.
+        """
+        threshold = self._options.threshold
+        heats = any(
+            isinstance(action, decided.Start | decided.Move)
+            and action.tier is Tier.FG
+            and _is_hot(action.job, threshold)
+            for action in decision
+        )
+        leaves = not all(isinstance(action, decided.Start) for action in decision)
+        for number, action in unplaced.items():
+            if action.plan["tier"] == Tier.BG:
+                # A slot might be closed above it; not if it has not begun, for then it comes after
+                # whatever is decided for the foreground now.
+                if heats and action.begun_at is not None:
+                    return True
+            elif leaves and _is_hot(jobs[number], threshold):
+                # It will close slots of the background, nobody knows which.
+                return True
+        return False
 
     def _notice(self, queue: Mapping[int, Job], held: set[int], now: float) -> None:
         """What happened without an action of the manager."""
@@ -161,6 +183,7 @@ class Decisions:
                 _later(job.swapped_at, self._options.swap_hysteresis),
                 job.not_before,
                 now + RECHECK if any(server.busy for server in seen.gang(job)) else now,
+                math.inf if self._network.pins(job) else now,
             )
             for job in running
         }
@@ -203,9 +226,8 @@ class Decisions:
             self._queue.add(core)
 
 
-def _wait_for_hosts(job: Job, slots: int) -> None:
-    """No policy is shown a job that its pool is too small for: it would hold up the others."""
-    reason = f"needs {job.size} slots in one tier, the pool has {slots}"
+def _wait(job: Job, reason: str) -> None:
+    """No policy is shown a job that its pool can never take: it would hold up the others."""
     if job.reason != reason:
         job.reason = reason
 
@@ -245,21 +267,16 @@ def _stuck(
     stuck = set()
     for start in starts:
         hosts = fixed[start.job.number]
-        if after.takes(start.tier, hosts):
+        try:
             after.start(start.job, start.tier, hosts)
-        else:
+        except OutOfSlots:
             stuck.add(start.job.number)
     return stuck
 
 
-def _heats(decision: Iterable[decided.Action], threshold: float) -> bool:
-    """Whether processes that close their slots come to the foreground."""
-    return any(
-        isinstance(action, decided.Start | decided.Move)
-        and action.tier is Tier.FG
-        and any(is_hot(cpu, threshold) for cpu in action.job.cpu)
-        for action in decision
-    )
+def _is_hot(job: Job | CoreJob, threshold: float) -> bool:
+    """Whether any process of a job closes its slot."""
+    return any(is_hot(cpu, threshold) for cpu in job.cpu)
 
 
 def _closes_under(cluster: Cluster, passing: set[int]) -> bool:

@@ -1,8 +1,8 @@
 """The manager's loop: observe, carry on, decide, record, act.
 
 Every look starts from what Nova, Placement and the database say; nothing that matters is kept in
-memory, so a manager that is killed at any point goes on where it was. A look never waits for what
-it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
+memory alone, so a manager that is killed at any point goes on where it was. A look never waits for
+what it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
 """
 
 import math
@@ -12,16 +12,18 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 
 from oslo_log import log as logging
-from sqlalchemy import inspect
+from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement, PlacementError
 from nova_twotier.manager import schedule, strays
-from nova_twotier.manager.cloud import Cloud, CloudError
+from nova_twotier.manager.cloud import Cloud
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db import models
 from nova_twotier.manager.db.models import (
     DEFAULT_POOL,
@@ -33,15 +35,18 @@ from nova_twotier.manager.db.models import (
     Place,
     QueueMode,
 )
-from nova_twotier.manager.db.store import Store, busy_jobs, open_actions, open_jobs
+from nova_twotier.manager.db.open_jobs import OpenJobs
+from nova_twotier.manager.db.store import Store, busy_jobs, open_actions
 from nova_twotier.manager.decision import ALL, Decisions, caused
 from nova_twotier.manager.endings import PHASE_END, endings, warning
 from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.locks import Locks
+from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Call, Environment, Note
+from nova_twotier.manager.qos import Qos
 from nova_twotier.manager.requests import Answer, Requests
 
 LOG = logging.getLogger(__name__)
@@ -57,7 +62,7 @@ class _Round:
     """What one look works on, and what it is going to write and to request.
 
     :param opened: actions that are not over, as they were decided; new ones come to them.
-    :param places: those that are held, later those that changed.
+    :param places: those that changed.
     :param messages: requests that belong to no action.
     """
 
@@ -65,8 +70,8 @@ class _Round:
     env: Environment
     jobs: dict[int, Job]
     opened: list[Action]
-    places: list[Place]
     mode: str
+    places: list[Place] = field(default_factory=list)
     events: list[models.Event] = field(default_factory=list)
     calls: list[tuple[Action, list[Call]]] = field(default_factory=list)
     messages: list[Call] = field(default_factory=list)
@@ -81,7 +86,7 @@ class _Round:
 
     def to_write(self) -> list:
         known = [*self.jobs.values(), *self.opened]
-        changed = (row for row in known if inspect(row).transient or inspect(row).modified)
+        changed = [row for row in known if (state := instance_state(row)).modified or not state.key]
         return [*changed, *self.places, *self.events]
 
 
@@ -93,6 +98,7 @@ class Engine:
     :param workers: make the requests to Nova; by default as many at once as the options allow.
     :param fence: `fence(session, lock)` raises `Deposed` if somebody else sees to the pool by now.
     :param wake: called, from another thread, when another look is due at once.
+    :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
     """
 
     def __init__(
@@ -108,6 +114,7 @@ class Engine:
         pool: str = DEFAULT_POOL,
         fence: Callable[..., None] = lambda _session, lock=False: None,
         wake: Callable[[], None] = lambda: None,
+        qos: Qos | None = None,
     ):
         self._options = options
         self._store = store
@@ -116,9 +123,13 @@ class Engine:
         self._clock = clock
         self._pool = pool
         self._fence = fence
+        self._qos = qos
+        self._open_jobs = OpenJobs(pool)
+        #: The places that are held, as the database has them; None: to be read.
+        self._held: list[Place] | None = None
         self._hosts = Hosts(cloud, placement, options.host_interval, pool)
         self._observer = Observer(cloud, placement, self._hosts)
-        self._decisions = Decisions(policy, options)
+        self._decisions = Decisions(policy, options, Network(policy, placement))
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
@@ -148,7 +159,10 @@ class Engine:
             self._carry_on(work)
             self._write(work)
         except BaseException:
-            self._decisions.happened(ALL)  # what was decided may not have been recorded
+            # What was decided, or found out, may not have been recorded.
+            self._decisions.happened(ALL)
+            self._open_jobs.forget()
+            self._held = None
             raise
         self._answers.clear()
         for action in work.opened:
@@ -194,16 +208,18 @@ class Engine:
             operation_timeout=self._options.operation_timeout,
             looking_since=self._looking_since,
             user_data=self._store.user_data,
+            qos=self._qos,
         )
         with self._store.reading() as session:
             self._fence(session)
             queue = session.get(models.Queue, self._pool)
+            if self._held is None:
+                self._held = schedule.open_places(session, self._pool)
             return _Round(
                 seen,
                 env,
-                {job.number: job for job in open_jobs(session, self._pool)},
+                self._open_jobs.read(session),
                 open_actions(session, self._pool),
-                schedule.open_places(session),
                 queue.mode if queue else QueueMode.ACTIVE,
             )
 
@@ -232,7 +248,10 @@ class Engine:
             decided = self._decisions.decide(work.jobs, left, work.seen, work.env.now)
             self._record(work, decided)
 
-        work.places = schedule.follow(work.places, work.seen, work.jobs)
+        work.places = schedule.follow(self._held, work.seen, work.jobs)
+        if work.places:
+            both = chain(self._held, work.places)
+            self._held = [place for place in both if place.until is None]
 
     def _record(self, work: _Round, actions: list[Action]) -> None:
         for action in actions:

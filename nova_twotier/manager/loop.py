@@ -8,7 +8,7 @@ from oslo_log import log as logging
 from tooz import ToozError
 
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.store import DATABASE_ERRORS, Store
 from nova_twotier.manager.db.terms import Deposed
 from nova_twotier.manager.election import Candidate, brief

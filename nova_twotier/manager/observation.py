@@ -3,14 +3,15 @@
 import functools
 import math
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.ranking import is_hot
+from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
 from nova_twotier.manager.cloud import Server
@@ -64,13 +65,17 @@ class Observation:
             self._gangs[uuid] = gang
         return gang
 
+    def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """Those of the jobs that have servers: most wait and have none."""
+        return (job for job in jobs if job.uuid in self.servers)
+
     def all_claims(self) -> Iterator[Claim]:
         return chain(self.claims.values(), self.several)
 
     def strangers(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
-        ours = {server.id for job in jobs for server in self.gang(job)}
+        ours = {server.id for job in self._manned(jobs) for server in self.gang(job)}
         return {claim for claim in self.all_claims() if claim.vm not in ours}
 
     def resting(self, job: Job) -> list[str]:
@@ -117,6 +122,25 @@ class Observation:
         """Slots that there are in one tier, on hosts that take new VMs or will take some again."""
         return sum(host.shape.slots for host in self.hosts if not host.leaving)
 
+    @functools.cached_property
+    def _shapes(self) -> dict[str, shape.Shape]:
+        return {host.name: host.shape for host in self.hosts}
+
+    @functools.cached_property
+    def _links(self) -> Collection[str]:
+        """The links of which the rate is known."""
+        return shape.capacities(self._shapes)[0].keys()
+
+    def needs(self, job: Job, hosts: Iterable[str]) -> dict[str, int]:
+        """Mbit/s that a job needs on each link with its processes on these hosts, one for each."""
+        if not job.mbps:
+            return {}
+        return shape.needs(Counter(hosts), job.mbps, self._shapes, self._links)
+
+    def places(self, job: Job) -> list[str]:
+        """The names of the hosts that a whole job is on, one for each process."""
+        return [self.claims[server.id].host for server in self.gang(job)]
+
     def cluster(
         self,
         running: Iterable[Job],
@@ -125,6 +149,8 @@ class Observation:
         threshold: float,
         settled: Container[int] = (),
         resting: Iterable[str] = (),
+        planned: Mapping[int, Sequence[str]] = NOTHING,
+        empty: Callable[[Sequence[Host], float], Cluster] = Cluster,
     ) -> Cluster:
         """The cluster as it will be when what is under way is over, but with the ends still there.
 
@@ -136,23 +162,28 @@ class Observation:
         :param ending: jobs that hold some of theirs still.
         :param settled: numbers of the running jobs that are to stay as they are.
         :param resting: VMs that hold nothing any more, although they were seen with a slot.
+        :param planned: the hosts of starting jobs whose bandwidth is reserved there, by number.
+        :param empty: makes a cluster of hosts, and of the threshold.
         """
         counted = set(resting)
-        cluster = Cluster(
+        cluster = empty(
             [
                 Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
                 for host in self.hosts
             ],
             threshold,
         )
+        claims, index = self.claims, self._index
         for job in running:
-            if not self.whole(job):
+            held = [claims.get(server.id) for server in self.gang(job)]
+            if len(held) != job.size or not all(held):
                 continue
+            counted.update([claim.vm for claim in held])
+            places = tuple([index[claim.host] for claim in held])
             # A run that an earlier release began has no beginning of its own.
             began = job.started_at if job.run_since is None else job.run_since - job.run_before
             until = _expected_end(job, began)
             pinned = job.number in settled
-            places = self._places(job, counted)
             cluster.adopt(Run(job.core(), Tier(job.tier), places, pinned, until))
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
@@ -161,6 +192,8 @@ class Observation:
         # First those whose slots are known: no other is to be thought to get these.
         for job, places in sorted(placed.items(), key=lambda one: one[0].size - len(one[1])):
             tier = starting[job]
+            if len(places) < job.size and job.number in planned:
+                places = [self._index[name] for name in planned[job.number] if name in self._index]
             absent = min(job.size - len(places), cluster.idle[tier])
             until = _expected_end(job, self.at)
             self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
@@ -200,7 +233,9 @@ class Observation:
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host whose foreground server closes them, whoever's it is."""
         closed = {host.name: 0 for host in self.hosts}
-        cpu = {server.id: job.cpu[server.index] for job in jobs for server in self.gang(job)}
+        cpu = {}
+        for job in self._manned(jobs):
+            cpu |= {server.id: job.cpu[server.index] for server in self.gang(job)}
         for claim in self.all_claims():
             if claim.tier is Tier.FG:
                 closed[claim.host] += is_hot(cpu.get(claim.vm, claim.utilisation), threshold)
@@ -225,11 +260,9 @@ class Observation:
         is about to change it.
         """
         points = {}
-        for job in jobs:
-            if not (gang := self.gang(job)):
-                continue
+        for job in self._manned(jobs):
             cpu = job.cpu
-            for server in gang:
+            for server in self.gang(job):
                 claim = self.claims.get(server.id)
                 wanted = cpu_points(cpu[server.index])
                 if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:

@@ -37,10 +37,21 @@ def records(
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 plan = {"tier": action.tier, "how": action.how}
+                plan |= _reservation(action, jobs[number], seen)
                 starts.append(_record(ActionKind.START, phase, number, plan, now))
     if swaps:
         swaps = [_record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
     return [*evictions, *swaps, *migrations, *starts]
+
+
+def _reservation(start: decided.Start, job: Job, seen: Observation) -> dict:
+    """The hosts of a job's processes, and Mbit/s by link; nothing without bandwidth."""
+    if not job.mbps:
+        return {}
+    # A suspended job can only come back where it is.
+    indices = seen.suspended_on(job) or start.hosts
+    hosts = [seen.hosts[index].name for index in indices]
+    return {"hosts": hosts, "links": seen.needs(job, hosts)}
 
 
 def _by(action: decided.Evict | decided.Kill) -> str:

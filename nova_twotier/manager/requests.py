@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.store import DATABASE_ERRORS
 from nova_twotier.manager.db.terms import Deposed
 from nova_twotier.manager.operations.operation import Answer, Call

@@ -13,9 +13,10 @@ from nova_twotier.manager.observation import Observation
 COLUMNS = ("job", "process", "host", "tier", "from", "to")
 
 
-def open_places(session: Session) -> list[Place]:
-    """Those that are held still."""
-    return list(session.scalars(select(Place).where(Place.until.is_(None))))
+def open_places(session: Session, pool: str) -> list[Place]:
+    """Those that jobs of a pool hold still."""
+    held = select(Place).join(Job, Job.number == Place.job).where(Job.pool == pool)
+    return list(session.scalars(held.where(Place.until.is_(None))))
 
 
 def places(session: Session) -> Iterator[Place]:

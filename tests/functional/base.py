@@ -76,7 +76,12 @@ class CloudTestCase(integrated_helpers.ProviderUsageBaseTestCase):
                 "nova.scheduler.filters.all_filters",
                 "nova_twotier.filters.all_filters",
             ],
-            enabled_filters=["ComputeFilter", "TierFilter", "BackgroundThresholdFilter"],
+            enabled_filters=[
+                "ComputeFilter",
+                "TierFilter",
+                "BackgroundThresholdFilter",
+                "VirtualClusterFilter",
+            ],
             # Nova takes no soft server group without a weigher for it.
             weight_classes=[
                 "nova_twotier.weighers.all_weighers",

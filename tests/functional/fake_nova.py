@@ -10,7 +10,8 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.ledger.tree import Shape
-from nova_twotier.manager.cloud import CloudError, ComputeHost, Server
+from nova_twotier.manager.cloud import ComputeHost, Server
+from nova_twotier.manager.cloud_errors import CloudError
 
 
 class Crash(BaseException):

@@ -95,4 +95,8 @@ class TestScript(testtools.TestCase):
         self.assertLessEqual(
             {"Nova: CPUWeigher", "ours: TierFilter", "ours: ComplementWeigher", "the rest"}, parts
         )
+        guaranteed = rows.index(next(row for row in rows if "the plan in e" in row))
+        planned = rows[guaranteed + 2 : guaranteed + 6]
+        self.assertEqual(["1", "2", "1", "2"], [row[1] for row in planned])
+        self.assertTrue(all(float(row[4]) > 0 for row in planned), planned)
         self.assertEqual(["| 1", "| 2"], [row[0] for row in rows[-2:]])

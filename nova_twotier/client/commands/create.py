@@ -1,12 +1,11 @@
 """`openstack twotier job create`."""
 
-import argparse
 import sys
 
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import columns, durations, names, progress, rest, trace, userdata
+from nova_twotier.client import arguments, columns, names, progress, rest, trace, userdata
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
 
@@ -18,7 +17,10 @@ class CreateJob(command.ShowOne):
         parser = super().get_parser(prog_name)
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument(
-            "--size", type=_whole, metavar="<n>", help="processes, and so servers, such as 4"
+            "--size",
+            type=arguments.whole,
+            metavar="<n>",
+            help="processes, and so servers, such as 4",
         )
         what.add_argument(
             "--from-swf",
@@ -133,26 +135,27 @@ def _add_resources(parser) -> None:
     group = parser.add_argument_group("what it needs")
     group.add_argument(
         "--cpu",
-        type=_cpu,
+        type=arguments.cpu,
         metavar="<u>[,<u>...]",
         help="CPU utilisation, 0 to 1, of every process, or of each, such as 0.6 or 0.9,0.4 "
         "(default: 1)",
     )
     group.add_argument(
         "--bandwidth",
-        type=float,
+        type=arguments.mbps,
         metavar="<mbps>",
-        help="Mbit/s of every process; recorded, nothing enforces it yet (default: 0)",
+        help="Mbit/s that every process may exchange with the others, such as 100: reserved on the "
+        "links of the network; with a policy that does not do that, the job waits (default: 0)",
     )
     group.add_argument(
         "--estimate",
-        type=_duration,
+        type=arguments.duration,
         metavar="<time>",
         help="how long it is expected to run: seconds, or such as 90m, 2h, 1:30:00",
     )
     group.add_argument(
         "--walltime",
-        type=_duration,
+        type=arguments.duration,
         metavar="<time>",
         help="how long it may run, in all its runs since it last began anew; then it is stopped",
     )
@@ -221,26 +224,3 @@ def _add_conduct(parser) -> None:
         default=None,
         help="do not start it until job release",
     )
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def _cpu(text: str) -> float | list[float]:
-    try:
-        values = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give numbers 0 to 1, separated by commas"
-        ) from None
-    return values if len(values) > 1 else values[0]
-
-
-def _duration(text: str) -> float:
-    try:
-        return durations.seconds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

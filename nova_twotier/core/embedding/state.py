@@ -87,6 +87,15 @@ class State:
         """
         self.max_mbps = max(self.max_mbps, mbps)
 
+    def limit(self, left: Mapping[str, int]) -> None:
+        """No more Mbit/s are left of these links.
+
+        :raises KeyError: if the topology has no counted link of a name.
+        """
+        for name, mbps in left.items():
+            link = self.topology.link[name]
+            self.residual[link] = min(self.residual[link], mbps)
+
     def __eq__(self, other: object) -> bool:
         """Whether as much is left of the same network, and Bmax is the same."""
         return isinstance(other, State) and all(

@@ -1,17 +1,15 @@
 """Hosts: their slots and tiers, and what of them is in use, as the ledger says."""
 
-from collections.abc import Mapping
-
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
-from nova_twotier.manager.api import schemas
+from nova_twotier.manager.api import cluster_schemas
 from nova_twotier.manager.api.operation import Call, Resource, operation
 
 
 class Hosts(Resource):
-    @operation("List hosts", rule="twotier:hosts:list", answers={200: schemas.HOSTS})
+    @operation("List hosts", rule="twotier:hosts:list", answers={200: cluster_schemas.HOSTS})
     def on_get(self, call: Call):
         return {
             "hosts": [row(name, view) for name, view in read_hosts(self.site.placement).items()]
@@ -51,21 +49,23 @@ def _full(placement: Placement, root: str, providers: set[str]) -> HostView:
 
 def _tier(placement: Placement, provider: str) -> TierView:
     try:
-        inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
-        usages = placement.get(f"/resource_providers/{provider}/usages")["usages"]
+        found = amounts(placement, provider)
     except NotFound:
         return TierView(provider)  # it went away meanwhile
-    return TierView(
-        provider,
-        _capacity(inventories.get(names.SLOT)),
-        usages.get(names.SLOT, 0),
-        _capacity(inventories.get(names.CPU)),
-        usages.get(names.CPU, 0),
-    )
+    return TierView(provider, *found.get(names.SLOT, (0, 0)), *found.get(names.CPU, (0, 0)))
 
 
-def _capacity(inventory: Mapping | None) -> int:
-    return max(0, inventory["total"] - inventory["reserved"]) if inventory else 0
+def amounts(placement: Placement, provider: str) -> dict[str, tuple[int, int]]:
+    """What a provider may give, and what of it is in use, by resource class.
+
+    :raises NotFound: if there is no such provider.
+    """
+    inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
+    usages = placement.get(f"/resource_providers/{provider}/usages")["usages"]
+    return {
+        name: (max(0, inventory["total"] - inventory["reserved"]), usages.get(name, 0))
+        for name, inventory in inventories.items()
+    }
 
 
 def row(name: str, view: HostView) -> dict:
@@ -76,9 +76,13 @@ def row(name: str, view: HostView) -> dict:
         "slots": view.slots,
         "tiers": 1 + background,
         "closed": view.closed if background else 0,
-        "foreground": _tier_row(view.fg),
-        "background": _tier_row(view.bg),
+        **tiers(view),
     }
+
+
+def tiers(view: HostView) -> dict:
+    """What is in use of both tiers of a host, as the API shows it."""
+    return {"foreground": _tier_row(view.fg), "background": _tier_row(view.bg)}
 
 
 def _tier_row(view: TierView) -> dict:

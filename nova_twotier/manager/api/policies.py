@@ -111,6 +111,13 @@ RULES = [
         "/v1/hosts",
     ),
     _rule(
+        "topology:show",
+        f"{SEES_ALL} or role:manager",
+        "Show the tree of switches and hosts, with the bandwidth that is left of their links.",
+        "GET",
+        "/v1/topology",
+    ),
+    _rule(
         "events:list",
         READS,
         "List what happened to a project's jobs.",

@@ -1,6 +1,6 @@
 """Which resource answers where; the description of the API follows from it."""
 
-from nova_twotier.manager.api import documents, events, hosts, jobs, queue
+from nova_twotier.manager.api import documents, events, hosts, jobs, queue, topology
 
 ROUTES = {
     "/": documents.Versions,
@@ -14,6 +14,7 @@ ROUTES = {
     "/v1/jobs/{uuid:uuid}/release": jobs.Release,
     "/v1/queue": queue.Queue,
     "/v1/hosts": hosts.Hosts,
+    "/v1/topology": topology.Topology,
     "/v1/events": events.Events,
 }
 

@@ -1,6 +1,8 @@
 """JSON Schemas (2020-12) of what comes in and goes out; the OpenAPI document is made of them."""
 
 from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.manager.api import cluster_schemas
+from nova_twotier.manager.api.schema_parts import COUNT, NAME, PRINTABLE, UUID, object_of
 from nova_twotier.manager.db.models import (
     DEFAULT_POOL,
     NAME_LENGTH,
@@ -21,19 +23,9 @@ MAX_RETRIES = 100
 _STATES = [str(state) for state in JobState]
 _MODES = [str(mode) for mode in QueueMode]
 _PREEMPTIONS = [str(way) for way in Preemption]
-#: No control characters.
-_PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
 _TIME = {"type": ["string", "null"], "format": "date-time"}
-_COUNT = {"type": "integer", "minimum": 0}
 _CPU = {"type": "number", "minimum": 0, "maximum": 1}
-_NAME = {
-    "type": "string",
-    "maxLength": NAME_LENGTH,
-    "pattern": _PRINTABLE,
-    "description": "For people; without control characters. Names need not be unique.",
-}
-_POOL = {**_NAME, "minLength": 1, "default": DEFAULT_POOL}
-UUID = {"type": "string", "format": "uuid"}
+_POOL = {**NAME, "minLength": 1, "default": DEFAULT_POOL}
 
 
 def _or_null(schema: dict, description: str) -> dict:
@@ -42,22 +34,11 @@ def _or_null(schema: dict, description: str) -> dict:
     return {**schema, "type": kinds, "default": None, "description": description}
 
 
-def _object(properties: dict, required=None, **more) -> dict:
-    """Of exactly these properties, all of them required unless it is said which."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties if required is None else required),
-        "additionalProperties": False,
-        **more,
-    }
-
-
 def _list(name: str, item: dict) -> dict:
-    return _object({name: {"type": "array", "items": item}, "links": {"$ref": "#Links"}})
+    return object_of({name: {"type": "array", "items": item}, "links": {"$ref": "#Links"}})
 
 
-JOB_REQUEST = _object(
+JOB_REQUEST = object_of(
     {
         "size": {
             "type": "integer",
@@ -70,7 +51,7 @@ JOB_REQUEST = _object(
             "default": 1.0,
             "description": "CPU utilisation, 0 to 1, of every process, or a list with one for each",
         },
-        "name": {**_NAME, "default": ""},
+        "name": {**NAME, "default": ""},
         "estimate": {
             "type": ["number", "null"],
             "minimum": 0,
@@ -85,7 +66,7 @@ JOB_REQUEST = _object(
         },
         "pool": {**_POOL, "description": "The pool of hosts that the job runs on."},
         "flavor": _or_null(
-            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": _PRINTABLE},
+            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": PRINTABLE},
             "Name or id of the servers' flavor; null: the operator's for jobs.",
         ),
         "image": _or_null(UUID, "Of the servers; null: the operator's for jobs."),
@@ -100,7 +81,7 @@ JOB_REQUEST = _object(
             "null: the operator's for jobs.",
         },
         "key_name": _or_null(
-            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": _PRINTABLE},
+            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": PRINTABLE},
             "The key pair, of whoever submits the job, that the servers let in; null: none.",
         ),
         "user_data": _or_null(
@@ -117,8 +98,8 @@ JOB_REQUEST = _object(
             "minimum": 0,
             "maximum": MAX_BANDWIDTH,
             "default": 0,
-            "description": "Of every process, in Mbit/s. It is recorded only: nothing enforces it "
-            "before there are virtual clusters.",
+            "description": "Mbit/s that every process may exchange with the others: reserved on "
+            "the links of the network. With a policy that does not do that, the job waits.",
         },
         "preemption": {
             "enum": _PREEMPTIONS,
@@ -176,11 +157,11 @@ _JOB = {
     "submitted_at": {"type": "string", "format": "date-time"},
     "started_at": _TIME,
     "finished_at": _TIME,
-    "evictions": _COUNT,
-    "restores": _COUNT,
-    "swaps": _COUNT,
-    "migrations": _COUNT,
-    "failures": _COUNT,
+    "evictions": COUNT,
+    "restores": COUNT,
+    "swaps": COUNT,
+    "migrations": COUNT,
+    "failures": COUNT,
     "pool": {"type": "string"},
     "flavor": {"type": ["string", "null"]},
     "image": {"type": ["string", "null"]},
@@ -196,11 +177,11 @@ _JOB = {
     "preemption": {"enum": _PREEMPTIONS},
     "checkpoint": {"type": "boolean"},
     "walltime": {"type": ["number", "null"], "description": "Seconds."},
-    "retries": _COUNT,
-    "requeues": {**_COUNT, "description": "How often it began anew; at most `retries`."},
+    "retries": COUNT,
+    "requeues": {**COUNT, "description": "How often it began anew; at most `retries`."},
     "links": {"$ref": "#Links"},
 }
-JOB = _object(
+JOB = object_of(
     {
         **_JOB,
         "cpu": {"type": "array", "items": _CPU},
@@ -214,7 +195,7 @@ JOBS = _list("jobs", {"$ref": "#JobSummary"})
 
 _EVENT = {"at": {"type": "string", "format": "date-time"}, "kind": {"type": "string"}}
 _EVENT["detail"] = {"type": "string"}
-EVENT = _object(
+EVENT = object_of(
     {
         "id": {"type": "string", "description": "To ask for the events after it."},
         **_EVENT,
@@ -226,7 +207,7 @@ EVENTS = _list("events", {"$ref": "#Event"})
 
 #: An explanation tells so many, the last.
 MOST_EVENTS = 100
-EXPLANATION = _object(
+EXPLANATION = object_of(
     {
         "uuid": UUID,
         "state": {"enum": _STATES},
@@ -238,20 +219,20 @@ EXPLANATION = _object(
         },
         "events": {
             "type": "array",
-            "items": _object(_EVENT),
+            "items": object_of(_EVENT),
             "maxItems": MOST_EVENTS,
             "description": "The last of them, oldest first; the list of events has all.",
         },
     }
 )
 
-_LIMIT = _object(
+_LIMIT = object_of(
     {
         "used": {"type": "integer", "minimum": 0},
         "allowed": {"type": "integer", "minimum": -1, "description": "-1: as many as you like."},
     }
 )
-QUEUE_CHANGE = _object(
+QUEUE_CHANGE = object_of(
     {
         "mode": {
             "enum": _MODES,
@@ -262,23 +243,23 @@ QUEUE_CHANGE = _object(
     examples=[{"mode": "paused"}],
 )
 _QUEUE = {"pool": {"type": "string"}, "mode": {"enum": _MODES}}
-QUEUE_CHANGED = _object(_QUEUE)
-QUEUE = _object(
+QUEUE_CHANGED = object_of(_QUEUE)
+QUEUE = object_of(
     {
         **_QUEUE,
-        "policy": _object({"name": {"type": "string"}, "description": {"type": "string"}}),
+        "policy": object_of({"name": {"type": "string"}, "description": {"type": "string"}}),
         "project_id": {
             "type": ["string", "null"],
             "description": "Whose jobs are counted; null: those of all projects.",
         },
-        "jobs": _object(dict.fromkeys(_STATES, _COUNT), description="Jobs by state."),
-        "processes": _object(
-            {"waiting": _COUNT, "running": _COUNT},
+        "jobs": object_of(dict.fromkeys(_STATES, COUNT), description="Jobs by state."),
+        "processes": object_of(
+            {"waiting": COUNT, "running": COUNT},
             description="Processes of the jobs that are queued, and of those that run.",
         ),
         "limits": {
             "anyOf": [
-                _object(
+                object_of(
                     {
                         "job_size": {"type": "integer", "minimum": 1},
                         "jobs": _LIMIT,
@@ -292,38 +273,7 @@ QUEUE = _object(
     }
 )
 
-_TIER = _object(
-    {
-        "places": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "That may be in use; those of closed slots are not among them.",
-        },
-        "used": _COUNT,
-        "cpu": {
-            "type": "number",
-            "minimum": 0,
-            "description": "Sum of the CPU utilisations of the processes there.",
-        },
-    }
-)
-HOST = _object(
-    {
-        "name": {"type": "string"},
-        "slots": _COUNT,
-        "tiers": {"type": "integer", "minimum": 1},
-        "closed": {
-            "type": "integer",
-            "minimum": 0,
-            "description": "Slots whose foreground leaves no room for a background process.",
-        },
-        "foreground": {"$ref": "#TierOfHost"},
-        "background": {"$ref": "#TierOfHost"},
-    }
-)
-HOSTS = _object({"hosts": {"type": "array", "items": {"$ref": "#Host"}}})
-
-_VERSION = _object(
+_VERSION = object_of(
     {
         "id": {"type": "string"},
         "status": {"enum": ["CURRENT"]},
@@ -332,15 +282,15 @@ _VERSION = _object(
         "links": {"$ref": "#Links"},
     }
 )
-VERSIONS = _object({"versions": {"type": "array", "items": {"$ref": "#Version"}}})
-VERSION = _object({"version": {"$ref": "#Version"}})
+VERSIONS = object_of({"versions": {"type": "array", "items": {"$ref": "#Version"}}})
+VERSION = object_of({"version": {"$ref": "#Version"}})
 
-ERRORS = _object(
+ERRORS = object_of(
     {
         "errors": {
             "type": "array",
             "minItems": 1,
-            "items": _object(
+            "items": object_of(
                 {
                     "request_id": {"type": "string"},
                     "code": {"type": "string", "description": "For programs."},
@@ -363,7 +313,7 @@ ERRORS = _object(
 NAMED = {
     "Links": {
         "type": "array",
-        "items": _object(
+        "items": object_of(
             {
                 "rel": {"enum": ["self", "next"]},
                 "href": {"type": "string", "format": "uri-reference"},
@@ -372,13 +322,15 @@ NAMED = {
     },
     "JobRequest": JOB_REQUEST,
     "Job": JOB,
-    "JobSummary": _object(_JOB, description="A job without what is long."),
+    "JobSummary": object_of(_JOB, description="A job without what is long."),
     "Event": EVENT,
     "Explanation": EXPLANATION,
     "Queue": QUEUE,
     "QueueChange": QUEUE_CHANGE,
-    "TierOfHost": _TIER,
-    "Host": HOST,
+    "TierOfHost": cluster_schemas.TIER,
+    "Host": cluster_schemas.HOST,
+    "Switch": cluster_schemas.SWITCH,
+    "HostInNetwork": cluster_schemas.HOST_IN_NETWORK,
     "Version": _VERSION,
     "Errors": ERRORS,
 }
@@ -401,8 +353,8 @@ JOBS_QUERY = {
     **_PAGE,
     "marker": {**UUID, "description": "Uuid of the last job of the page before."},
     "state": {"type": "string", "enum": _STATES},
-    "name": {**_NAME, "description": "Exactly this name."},
-    "pool": {**_NAME, "description": "Exactly this pool."},
+    "name": {**NAME, "description": "Exactly this name."},
+    "pool": {**NAME, "description": "Exactly this pool."},
     **_ALL,
 }
 EVENTS_QUERY = {

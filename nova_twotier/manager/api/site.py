@@ -10,6 +10,7 @@ from oslo_policy.policy import Enforcer
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.api import errors
+from nova_twotier.manager.api.aggregates import Aggregates
 from nova_twotier.manager.cloud import session_for
 from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.trusts import Trusts
@@ -35,13 +36,17 @@ class Site:
 
         :raises Refused: if the options do not say how to reach it.
         """
-        try:
-            session, options = session_for(self.conf, "placement")
-        except ConfigError as error:
-            LOG.error("The ledger cannot be read: %s", error)
-            raise errors.unavailable("the ledger in Placement") from None
-        session.timeout = min(session.timeout or PATIENCE, PATIENCE)
+        session, options = self._session("placement", "the ledger in Placement")
         return Placement(session, **options)
+
+    @functools.cached_property
+    def aggregates(self) -> Aggregates:
+        """Of Nova: what operators say of hosts.
+
+        :raises Refused: if the options do not say how to reach it.
+        """
+        session, options = self._session("nova", "Nova")
+        return Aggregates(session, **options)
 
     @functools.cached_property
     def trusts(self) -> Trusts | None:
@@ -51,10 +56,18 @@ class Site:
         """
         if self.conf.api.auth_strategy != "keystone":
             return None
-        try:
-            session, _options = session_for(self.conf, "nova")
-        except ConfigError as error:
-            LOG.error("No trust can be made: %s", error)
-            raise errors.unavailable("Keystone") from None
-        session.timeout = min(session.timeout or PATIENCE, PATIENCE)
+        session, _options = self._session("nova", "Keystone")
         return Trusts(session, self.conf.trust.roles)
+
+    def _session(self, group: str, service: str):
+        """A session that does not wait for long, and its adapter's options.
+
+        :param service: what is not to be had without it.
+        """
+        try:
+            session, options = session_for(self.conf, group)
+        except ConfigError as error:
+            LOG.error("There is no way to %s: %s", service, error)
+            raise errors.unavailable(service) from None
+        session.timeout = min(session.timeout or PATIENCE, PATIENCE)
+        return session, options

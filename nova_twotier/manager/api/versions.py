@@ -9,7 +9,7 @@ HEADER = "OpenStack-API-Version"
 
 #: All of them, oldest first; each with what it changed.
 HISTORY = {
-    "1.0": "Jobs, queue, hosts and events.",
+    "1.0": "Jobs, queue, hosts, topology and events.",
 }
 VERSIONS = list(HISTORY)
 OLDEST, NEWEST = VERSIONS[0], VERSIONS[-1]

@@ -4,13 +4,14 @@ What is just changing is left out: a server with a task or an unconfirmed resize
 Nova has an open record, a job that the manager is working on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.ledger.survey import HostSlots
+from nova_twotier.manager.audit import bandwidth
 from nova_twotier.manager.audit.findings import (
     Close,
     Drop,
@@ -162,15 +163,22 @@ def _entries(state: State) -> Iterator[Finding]:
         if job.tier is None or job.under_way:
             continue
         entry = state.entries.get(uuid)
-        if entry is None or (entry.size, entry.tier) != (job.size, job.tier):
+        held = entry.links if entry else {}
+        links = bandwidth.links(state, job)
+        links = held if links is None else links
+        if entry is None or (entry.size, entry.tier, held) != (job.size, job.tier, links):
             yield Finding(
                 Kind.MISSING_ENTRY if entry is None else Kind.WRONG_ENTRY,
                 uuid,
-                "no entry" if entry is None else f"{entry.size} in {entry.tier}",
-                f"{job.size} in {job.tier}, as the job runs",
+                "no entry" if entry is None else f"{entry.size} in {entry.tier}{_mbps(held)}",
+                f"{job.size} in {job.tier}{_mbps(links)}, as the job runs",
                 "write the entry",
-                Enter(uuid, job.size, job.tier, entry.links if entry else {}, job.pool),
+                Enter(uuid, job.size, job.tier, links, job.pool),
             )
+
+
+def _mbps(links: Mapping[str, int]) -> str:
+    return "".join(f", {mbps} Mbit/s on {link}" for link, mbps in sorted(links.items()))
 
 
 def _seats(state: State) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ class Release:
 class Enter:
     """Write a job's entry.
 
-    :param links: the bandwidth that it has in the ledger, and keeps.
+    :param links: Mbit/s by link.
     """
 
     job: str

@@ -14,7 +14,8 @@ from nova_twotier.ledger.placement import brief
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager import metadata
 from nova_twotier.manager.audit.state import Migration, Vm
-from nova_twotier.manager.cloud import JOB_KEY, SILENT, CloudError
+from nova_twotier.manager.cloud import JOB_KEY, SILENT
+from nova_twotier.manager.cloud_errors import CloudError
 
 #: The first that shows scheduler hints, and one that every supported Nova has.
 HINTS, FALLBACK = "2.100", "2.91"

@@ -14,7 +14,7 @@ from nova_twotier.manager.audit.comparison import compare
 from nova_twotier.manager.audit.findings import Finding
 from nova_twotier.manager.audit.nova import Nova
 from nova_twotier.manager.audit.state import JobRecord, Migration, State, Vm
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 
 
 class Reader:

@@ -80,4 +80,5 @@ def _record(job: Job, busy: set[int]) -> JobRecord:
         cpu=tuple(job.cpu),
         under_way=job.number in busy or job.state not in _AT_REST,
         pool=job.pool,
+        mbps=job.mbps,
     )

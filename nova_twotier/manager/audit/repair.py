@@ -8,7 +8,7 @@ from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.audit.findings import Finding, Kind, Seat
 from nova_twotier.manager.audit.mending import Left, Mender
 from nova_twotier.manager.audit.reading import Reader, lasting
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 
 #: What belongs together: after something of a phase was mended, the next is looked at anew.
 PHASES = (

@@ -75,6 +75,7 @@ class JobRecord:
     :param tier: its tier while it runs, else None: it has no entry and no slots then.
     :param cpu: CPU utilisation of each process, 0..1.
     :param under_way: the manager is doing something with it, so nothing about it is certain.
+    :param mbps: bandwidth of each process that is guaranteed, Mbit/s.
     """
 
     uuid: str
@@ -83,6 +84,7 @@ class JobRecord:
     cpu: tuple[float, ...]
     under_way: bool = False
     pool: str = DEFAULT_POOL
+    mbps: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,11 @@ def enabled_filters(conf) -> Result:
             f"{option}: put BackgroundThresholdFilter after TierFilter, or background VMs may go "
             "where the foreground leaves them no CPU until the ledger closes those slots"
         )
+    if names[-1] != "VirtualClusterFilter":
+        return warning(
+            f"{option}: put VirtualClusterFilter last, or jobs with bandwidth are placed outside "
+            "what is reserved for them, and do not start"
+        )
     return success()
 
 

@@ -11,7 +11,7 @@ from nova_twotier.manager.db.connection import READING, StoreError, named, told
 #: The schema of databases that were made before there were versions.
 FIRST = "0001"
 #: The schema that this program works with.
-NEWEST = "0004"
+NEWEST = "0005"
 SCRIPTS = "nova_twotier.manager.db:migrations"
 
 

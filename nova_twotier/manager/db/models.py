@@ -3,11 +3,12 @@
 A change here needs a migration beside it, in `migrations/versions`.
 """
 
+import math
 import uuid
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, Double, ForeignKey, String, Text, false
+from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from nova_twotier.core.jobs import Job as CoreJob
@@ -151,6 +152,10 @@ class Job(Base):
     restores: Mapped[int] = mapped_column(default=0)
     swaps: Mapped[int] = mapped_column(default=0)
     migrations: Mapped[int] = mapped_column(default=0)
+    #: Goes up by one with each change, for `OpenJobs`; it is not known after a change of one's own.
+    revision: Mapped[int] = mapped_column(
+        default=0, server_default="0", onupdate=text("revision + 1")
+    )
 
     def ran(self, at: float) -> float:
         """Seconds that it has run by then, in all its runs since it last began anew."""
@@ -176,6 +181,11 @@ class Job(Base):
         self.run_before, self.run_since = 0.0, None
 
     @property
+    def mbps(self) -> int:
+        """Its bandwidth as the ledger counts it: whole Mbit/s, a fraction counts as one."""
+        return math.ceil(self.bandwidth)
+
+    @property
     def server_owner(self) -> tuple[str, str] | None:
         """The project and the user that its servers belong to; None: the manager's own."""
         return (self.project_id, self.user_id) if self.trust_id else None
@@ -188,6 +198,7 @@ class Job(Base):
             arrival=self.submitted_at,
             cpu=tuple(self.cpu),
             estimate=self.estimate,
+            mbps=self.mbps,
         )
 
 

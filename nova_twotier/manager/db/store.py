@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session, defer, sessionmaker
@@ -311,11 +311,18 @@ def open_store(conf, **changes) -> Store:
     return Store(conf.database.connection, **server_options(conf, **changes))
 
 
-def open_jobs(session: Session, pool: str | None = None) -> list[Job]:
-    """Jobs that are not over, of a pool or of all, in the order of submission."""
+def open_jobs(
+    session: Session, pool: str | None = None, numbers: Collection[int] | None = None
+) -> list[Job]:
+    """Jobs that are not over, of a pool or of all, in the order of submission.
+
+    :param numbers: only those of them.
+    """
     query = select(Job).where(Job.state.not_in(OVER)).order_by(Job.submitted_at, Job.number)
     if pool is not None:
         query = query.where(Job.pool == pool)
+    if numbers is not None:
+        query = query.where(Job.number.in_(numbers))
     # User data is up to 64 KiB a job, and asked for when it boots: `Store.user_data`.
     return list(session.scalars(query.options(defer(Job.user_data, raiseload=True))))
 

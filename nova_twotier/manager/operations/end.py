@@ -4,6 +4,7 @@ from oslo_log import log as logging
 
 from nova_twotier.ledger import claims
 from nova_twotier.manager.db.models import OVER, JobState
+from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.operation import (
     Call,
     Note,
@@ -44,9 +45,10 @@ class End(Operation):
         step = self._keep(action, gang, seen, env) if keeps else remove(action, job, seen, env)
         if step is not None:
             return step
+        # Before others are told that its slots are free: its bandwidth is, too.
+        claims.release(env.placement, job.uuid)
         if calls := self._leftovers(action, job, gang, env):
             return Step(calls, freed=True)
-        claims.release(env.placement, job.uuid)
         return done()
 
     @staticmethod
@@ -57,6 +59,7 @@ class End(Operation):
             calls.append(Call("group", lambda: env.cloud.delete_server_group(job)))
         if job.trust_id and action.plan["then"] in OVER:
             calls.append(Call("trust", lambda: env.cloud.delete_trust(job)))
+        calls += bandwidth.withdraw(action, job, gang, env)
         return [call for call in calls if not tried(action, call.key)]
 
     @staticmethod

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from nova_twotier.ledger import claims
 from nova_twotier.manager.db.models import JobState, Preemption
+from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.operation import (
     UNDOING,
     Call,
@@ -47,6 +48,8 @@ class Evict(Operation):
         else:
             step = self._save(action, gang, seen, env)
         if step is None:
+            if calls := bandwidth.withdraw(action, job, gang, env):
+                return Step(calls)
             claims.release(env.placement, job.uuid)
             return done()
         if overdue(action, env, grace=_grace(action, env)):

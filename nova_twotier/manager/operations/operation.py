@@ -8,9 +8,11 @@ from oslo_log import log as logging
 
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager.cloud import Cloud, CloudError, Server
+from nova_twotier.manager.cloud import Cloud, Server
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.models import Action, ActionState, Job
 from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.qos import Qos
 
 LOG = logging.getLogger(__name__)
 
@@ -34,6 +36,7 @@ class Environment:
     :param looking_since: what took longer than the manager has looked is not late yet: it may have
         been asked for by nobody.
     :param user_data: of a job, by its number, in base64.
+    :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
     """
 
     cloud: Cloud
@@ -47,6 +50,7 @@ class Environment:
     operation_timeout: float = math.inf
     looking_since: float = -math.inf
     user_data: Callable[[int], str | None] = lambda _number: None
+    qos: Qos | None = None
 
 
 @dataclass(frozen=True, slots=True)

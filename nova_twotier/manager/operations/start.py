@@ -1,11 +1,15 @@
 """Start a job as a gang in one tier: boot all its servers at once, or bring saved ones back."""
 
+from collections.abc import Mapping
+
+from oslo_log import log as logging
+
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims
-from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from nova_twotier.manager.cloud import CloudError, UnfitFlavor
+from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
+from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor
 from nova_twotier.manager.db.models import JobState, pause
-from nova_twotier.manager.operations import shortage
+from nova_twotier.manager.operations import bandwidth, shortage
 from nova_twotier.manager.operations.operation import (
     NO_HOST,
     OWNER,
@@ -28,6 +32,8 @@ from nova_twotier.manager.operations.operation import (
 )
 from nova_twotier.manager.operations.rest import SHELVED, SUSPENDED, at_rest, put_to_rest
 
+LOG = logging.getLogger(__name__)
+
 BOOT = "boot"
 #: Keys in `begun`: when a boot was last under way; that the gang was suspended; what Nova refused
 #: it for; that others were faster; what the job waited for before.
@@ -35,6 +41,9 @@ AT, WAS_SUSPENDED, REFUSED, CROWDED = "at", "suspended", "refused", "crowded"
 BEFORE = "before"
 #: What the owner is told when others were faster.
 TAKEN = "the slots that it was to get were taken meanwhile"
+NO_BANDWIDTH = "the bandwidth that it was to get was taken meanwhile"
+#: The same of a gang that Nova did not place as VirtualClusterFilter would have it.
+BEYOND = "Nova placed it where it has less bandwidth than is guaranteed"
 
 
 class NoStart(Exception):
@@ -72,7 +81,7 @@ class Start(Operation):
             refused.update(told=text, quota=True)
         elif isinstance(error, UnfitFlavor):
             refused["unfit"] = True
-        elif key == BOOT:
+        elif key in (BOOT, bandwidth.QOS):
             refused["told"] = error.told or _refusal(error)
         else:
             return
@@ -86,7 +95,7 @@ class Start(Operation):
             if refused := action.begun.get(REFUSED):
                 raise NoStart(refused["reason"], refused["told"])
             step = self._restore if job.saved else self._boot
-            step = step(action, job, seen, env) or self._settle(job, jobs, seen, env)
+            step = step(action, job, seen, env) or self._settle(action, jobs, seen, env)
             if step.state is None and overdue(action, env):
                 raise NoStart(too_long(seen.gang(job), env))
             return step
@@ -107,7 +116,7 @@ class Start(Operation):
         if gang or tried(action, BOOT) >= env.attempts:
             raise NoStart(f"Nova made {len(gang)} of {job.size} servers")
         action.begun = {**action.begun, AT: env.now}
-        self._admit(job, env)
+        self._admit(job, _links(action), env)
         user_data = env.user_data(job.number)
         return Step([Call(BOOT, lambda: env.cloud.boot(job, user_data))])
 
@@ -116,7 +125,6 @@ class Start(Operation):
         if any(server.status == "SUSPENDED" for server in gang):
             action.begun = {**action.begun, WAS_SUSPENDED: True}
             self._seat(job, gang, seen, env)
-        act = env.cloud.resume if _mode(action) is SUSPENDED else env.cloud.unshelve
         away = "SUSPENDED" if _mode(action) is SUSPENDED else "SHELVED_OFFLOADED"
         calls = []
         for server in gang:
@@ -124,9 +132,9 @@ class Start(Operation):
                 continue
             if tried(action, server.id) >= env.attempts:
                 raise NoStart(f"server {server.id} does not come back in {job.tier}")
-            calls.append(Call(server.id, lambda server=server: act(server)))
+            calls.append(Call(server.id, _bringing_back(action, server, env)))
         if calls:
-            self._admit(job, env)
+            self._admit(job, _links(action), env)
             return Step(calls)
         # Its guests need not fear any more what they were told.
         calls = [
@@ -149,21 +157,29 @@ class Start(Operation):
             raise NoStart(str(error), text, crowded=True) from error
 
     @staticmethod
-    def _admit(job, env):
-        """Enter the job: its servers' requests find the wanted tier there."""
-        claims.admit(
-            env.placement,
-            job.uuid,
-            job.size,
-            Tier(job.tier),
-            project=job.project_id or OWNER["project"],
-            user=env.cloud.boot_request,
-            pool=job.pool,
-        )
+    def _admit(job, links, env):
+        """Enter the job: its servers' requests find the wanted tier, and its bandwidth, there."""
+        try:
+            claims.admit(
+                env.placement,
+                job.uuid,
+                job.size,
+                Tier(job.tier),
+                project=job.project_id or OWNER["project"],
+                user=env.cloud.boot_request,
+                pool=job.pool,
+                links=links,
+            )
+        except StaleGeneration:
+            raise
+        except (Conflict, NotFound) as error:
+            if not links:
+                raise
+            raise NoStart(str(error), NO_BANDWIDTH, crowded=True) from error
 
-    @staticmethod
-    def _settle(job, jobs, seen, env):
-        """Over when the whole gang is up, with slots in the tier."""
+    def _settle(self, action, jobs, seen, env):
+        """Over when the whole gang is up, with slots in the tier and within its bandwidth."""
+        job = jobs[action.job]
         gang = seen.gang(job)
         if reason := defect(job, seen):
             if _crowded_out(job, gang, jobs, seen, env):
@@ -176,7 +192,24 @@ class Start(Operation):
             return Step()
         if not seen.in_tier(job, Tier(job.tier)):
             raise NoStart(f"Nova placed it outside {job.tier}")
-        return done()
+        self._verify(action, job, seen, env)
+        calls = bandwidth.guarantee(action, job, gang, env)
+        return Step(calls) if calls else done()
+
+    def _verify(self, action, job, seen, env):
+        """Give back what it does not need of its links where Nova has placed it."""
+        needs, reserved = seen.needs(job, seen.places(job)), _links(action)
+        for link, mbps in needs.items():
+            if mbps > reserved.get(link, 0):
+                raise NoStart(
+                    f"Nova placed it where it needs {mbps} Mbit/s on link {link}, of which "
+                    f"{reserved.get(link, 0)} are reserved: is VirtualClusterFilter enabled?",
+                    BEYOND,
+                )
+        if needs != reserved:
+            LOG.info("Job %s needs less of the network than planned: %s", job.number, needs)
+            self._admit(job, needs, env)
+            action.plan = {**action.plan, "links": needs}
 
     @staticmethod
     def _take_back(action, job, seen, env):
@@ -235,6 +268,20 @@ class Start(Operation):
         if job.reason == action.begun.get(BEFORE) and not job.failures:
             return []  # it is known already what it waits for
         return [Note(job.number, "not started", told(action))]
+
+
+def _links(action) -> Mapping[str, int]:
+    """Mbit/s by link that were planned for the job; none without bandwidth."""
+    return action.plan.get("links", {})
+
+
+def _bringing_back(action, server, env):
+    """The request that brings a server back: of a job with bandwidth, to the host in its plan."""
+    if _mode(action) is SUSPENDED:
+        return lambda: env.cloud.resume(server)
+    if hosts := action.plan.get("hosts"):
+        return lambda: env.cloud.unshelve(server, hosts[server.index])
+    return lambda: env.cloud.unshelve(server)
 
 
 def _crowded_out(job, gang, jobs, seen, env) -> bool:

@@ -110,6 +110,8 @@ class TestMistakes(CreateCase):
         self.misused("one of the arguments --size --from-swf is required")
         self.misused("'0' is not a whole number of at least 1", "--size", "0")
         self.misused("'much': give numbers 0 to 1", *size, "--cpu", "much")
+        for bandwidth in ("much", "-1", "nan", "inf"):
+            self.misused("is not a number of Mbit/s", *size, f"--bandwidth={bandwidth}")
         self.misused("'1:30' is not a time: give seconds", *size, "--walltime", "1:30")
         self.misused("invalid choice: 'kill'", *size, "--preemption", "kill")
         self.misused("not allowed with", *size, "--script", "a", "--user-data", "b")
@@ -122,6 +124,8 @@ class TestMistakes(CreateCase):
         )
         error = self.refused("job", "create", "--size", "1", "--image", "cirros")
         self.assertEqual("image: give a uuid (HTTP 400)", error)
+        error = self.refused("job", "create", "--size", "1", "--bandwidth", "1e7")
+        self.assertEqual("bandwidth: give at most 1000000 (HTTP 400)", error)
 
     def test_files(self):
         for option in ("--script", "--user-data"):

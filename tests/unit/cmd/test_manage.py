@@ -16,7 +16,7 @@ from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager.audit.comparison import compare
 from nova_twotier.manager.audit.repair import Report
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from tests.unit.manager.audit_builders import BG, agreeing, but, claim, host
 
 FINDING = """\

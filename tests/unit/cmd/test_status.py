@@ -112,6 +112,11 @@ class TestConfiguration(StatusCase):
                 WARNING,
                 "BackgroundThresholdFilter after TierFilter",
             ),
+            (
+                "ComputeFilter,TierFilter,VirtualClusterFilter,BackgroundThresholdFilter",
+                WARNING,
+                "VirtualClusterFilter last",
+            ),
         ):
             change = f"[filter_scheduler]\nenabled_filters = {names}\n"
             self.shows("Filters and their order", code, words, change)

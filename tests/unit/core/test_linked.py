@@ -142,3 +142,47 @@ class TestLinked(testtools.TestCase):
         for number in (1, 2):
             cluster.remove(job(number, 3, mbps=800))
         self.assertEqual(State(STAR, 2), cluster.state)
+
+
+class TestOthers(testtools.TestCase):
+    """What is on a live cluster besides jobs that were embedded there."""
+
+    TREES = Topology.from_paths({"a": "x", "b": "x", "c": "y"}, dict.fromkeys("abc", 1000))
+
+    def test_links_that_others_use(self):
+        cluster, large = star(), job(1, 4, mbps=300)
+        self.assertTrue(cluster.fits(large, FG))
+        cluster.limit({"a": 500, "b": 2000, "c": 0})
+        self.assertEqual([500, 1000, 0], cluster.state.residual[:3])
+        self.assertFalse(cluster.fits(large, FG))
+
+    def test_room_on_given_hosts(self):
+        cluster = star()
+        cluster.start(job(1, 3, mbps=600), FG, [0, 0, 1])
+        self.assertRaises(OutOfSlots, cluster.start, job(2, 2, mbps=401), FG, [1, 2])
+        self.assertEqual((1, 2), cluster.start(job(2, 2, mbps=400), FG, [1, 2]).hosts)
+        check(self, cluster)
+
+    def test_without_bandwidth_in_several_trees(self):
+        cluster = Linked([Host(name, 2) for name in "abc"], self.TREES)
+        self.assertFalse(cluster.fits(job(1, 5, mbps=1), FG))
+        self.assertTrue(cluster.fits(job(2, 5), FG))
+        cluster.start(job(2, 5), FG)
+        self.assertEqual(1, cluster.idle[FG])
+        self.assertEqual([1000] * 3, cluster.state.residual[:3])
+
+    def test_observed_in_several_trees(self):
+        """No embedding is like that; its VMs hold what they need up to the roots."""
+        cluster = Linked([Host(name, 2) for name in "abc"], self.TREES)
+        for hosts in ((0, 2), (2, 0)):
+            cluster.adopt(Run(job(1, 2, mbps=100), FG, hosts))
+            self.assertEqual([900, 1000, 900], cluster.state.residual[:3])
+            cluster.remove(job(1, 2, mbps=100))
+        self.assertEqual([1000] * 3, cluster.state.residual[:3])
+
+    def test_the_background_takes_no_slots_of_the_foreground(self):
+        cluster = Linked([Host(name, 2, tiers=2) for name in "abc"], STAR)
+        cluster.adopt(Run(job(1, 2, mbps=100), BG, (0, 1)))
+        self.assertEqual([2, 2, 2], cluster.state.free)
+        self.assertEqual([900, 900, 1000], cluster.state.residual[:3])
+        self.assertEqual(6, cluster.idle[FG])

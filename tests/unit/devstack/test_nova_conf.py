@@ -130,7 +130,8 @@ class TestNovaConf(testtools.TestCase):
         )
         enabled = conf.filter_scheduler.enabled_filters
         self.assertEqual(["ComputeFilter", "OtherFilter"], enabled[:2])
-        self.assertEqual(["TierFilter", "BackgroundThresholdFilter"], enabled[-2:])
+        ours = ["TierFilter", "BackgroundThresholdFilter", "VirtualClusterFilter"]
+        self.assertEqual(ours, enabled[-3:])
         self.stack.run("clean")
         self.assertEqual(before, options(self.stack.nova_conf))
 

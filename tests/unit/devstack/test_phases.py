@@ -15,7 +15,7 @@ from nova_twotier.manager.db.store import Store
 from tests.unit.devstack import fake_cloud
 from tests.unit.devstack.runs import ROOT, DevStack, options
 
-FILTERS = "TierFilter,BackgroundThresholdFilter"
+FILTERS = "TierFilter,BackgroundThresholdFilter,VirtualClusterFilter"
 OURS = "twotier-manager,twotier-api"
 
 

@@ -67,6 +67,19 @@ class TestWantedTier(testtools.TestCase):
             pools.add(found)
         self.assertEqual(2, len(pools))
 
+    def test_size_and_links_of_the_entry(self):
+        entry = self.entry(CUSTOM_TWOTIER_JOB_FG=3)
+        self.assertEqual((3, {}), reading.admission(entry)[-2:])
+        entry["allocations"]["link"] = {"resources": {"CUSTOM_TWOTIER_MBPS": 5}}
+        self.assertEqual((3, {"link": 5}), reading.admission(entry)[-2:])
+
+    def test_what_links_have_left(self):
+        summaries = {
+            "l": {"resources": {"CUSTOM_TWOTIER_MBPS": {"capacity": 100, "used": 30}}},
+            "h": {"resources": {"VCPU": {"capacity": 4, "used": 0}}},
+        }
+        self.assertEqual({"l": 70}, reading.links_left({"provider_summaries": summaries}))
+
     def test_beside_other_resources(self):
         entry = self.entry(CUSTOM_TWOTIER_JOB_BG=3)
         entry["allocations"] = {"link": {"resources": {"CUSTOM_MBPS": 5}}, **entry["allocations"]}

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.ledger.shape import Shape, capacities, switches, way_up
+from nova_twotier.ledger.shape import Shape, capacities, needs, switches, way_up
 
 
 class TestWayUp(testtools.TestCase):
@@ -28,6 +28,34 @@ class TestWayUp(testtools.TestCase):
     def test_switches(self):
         self.assertEqual([], switches(""))
         self.assertEqual(["a/b/c", "a/b"], switches("a/b/c"))
+
+
+class TestNeeds(testtools.TestCase):
+    """Two racks of two hosts; a host more at the root, of which no rate is known."""
+
+    SHAPES = {
+        "a": Shape(9, 2, "core/x", (1000,)),
+        "b": Shape(9, 2, "core/x"),
+        "c": Shape(9, 2, "core/y", (1000,)),
+        "d": Shape(9, 2, "core/y", (1000,)),
+        "e": Shape(9, 2),
+    }
+
+    def needs(self, **vms):
+        return needs(vms, 10, self.SHAPES, capacities(self.SHAPES)[0])
+
+    def test_the_smaller_side(self):
+        self.assertEqual(
+            {"a": 20, "core/x": 20, "c": 30, "d": 10, "core/y": 20}, self.needs(a=2, c=4, d=1)
+        )
+
+    def test_nothing_where_all_are_on_one_side(self):
+        self.assertEqual({}, self.needs(a=3))
+        self.assertEqual({"c": 10, "d": 10}, self.needs(c=1, d=3))
+
+    def test_links_of_which_no_rate_is_known(self):
+        self.assertEqual({"a": 10}, self.needs(a=1, b=2))
+        self.assertEqual({"core/x": 20}, self.needs(b=2, e=2))
 
 
 class TestCapacities(testtools.TestCase):

@@ -30,6 +30,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "submitted_at": float(number),
         "saved": False,
         "preemption": "shelve",
+        "bandwidth": 0.0,
         "keep_servers": False,
         "retries": 3,
         "requeues": 0,

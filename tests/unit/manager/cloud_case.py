@@ -71,4 +71,4 @@ class CloudCase(testtools.TestCase):
     @staticmethod
     def job(**values):
         nothing = dict.fromkeys(("image", "flavor", "networks", "key_name", "trust_id"))
-        return types.SimpleNamespace(uuid=JOB, number=1, size=2, **{**nothing, **values})
+        return types.SimpleNamespace(uuid=JOB, number=1, size=2, mbps=0, **{**nothing, **values})

@@ -162,7 +162,6 @@ class TestEntries(CompareCase):
         )
 
     def test_missing_and_wrong(self):
-        links = {"a": 100}
         self.found(
             (
                 "missing",
@@ -170,9 +169,9 @@ class TestEntries(CompareCase):
                 (Kind.MISSING_ENTRY, "j", Enter("j", 2, FG, {})),
             ),
             (
-                "another size; the links stay",
-                but(entries={"j": JobEntry("j", FG, 1, links)}),
-                (Kind.WRONG_ENTRY, "j", Enter("j", 2, FG, links)),
+                "another size",
+                but(entries={"j": JobEntry("j", FG, 1)}),
+                (Kind.WRONG_ENTRY, "j", Enter("j", 2, FG, {})),
             ),
             (
                 "another tier",

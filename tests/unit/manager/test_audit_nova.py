@@ -7,7 +7,7 @@ from keystoneauth1 import session, token_endpoint
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager.audit.nova import Nova, vm_of
 from nova_twotier.manager.audit.state import Vm
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 
 URL = "http://nova.invalid/v2.1"
 SLOT_FLAVOR = {"extra_specs": {"resources:CUSTOM_TWOTIER_SLOT": "1"}}

@@ -18,7 +18,7 @@ from nova_twotier.manager.audit.findings import Kind
 from nova_twotier.manager.audit.mending import Left, Mender
 from nova_twotier.manager.audit.reading import lasting
 from nova_twotier.manager.audit.repair import LOOKS, PHASES, repair
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from tests.unit.manager.audit_builders import BG, FG, agreeing, but, claim, host, migration, vm
 
 LOW = claim("j/0", "a", BG)

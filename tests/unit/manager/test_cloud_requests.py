@@ -4,7 +4,8 @@ import base64
 
 from keystoneauth1 import exceptions as ksa_exc
 
-from nova_twotier.manager.cloud import NOTICE_KEY, CloudError, Server, UnfitFlavor
+from nova_twotier.manager.cloud import NOTICE_KEY, Server
+from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor
 from tests.unit.manager.builders import job
 from tests.unit.manager.cloud_case import NOVA, CloudCase
 

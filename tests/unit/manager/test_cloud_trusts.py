@@ -2,7 +2,7 @@
 
 import requests_mock
 
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from tests.unit.manager.cloud_case import JOB, NOVA, TRUSTS, CloudCase
 
 ACTIVE = {

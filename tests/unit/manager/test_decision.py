@@ -8,6 +8,7 @@ from nova_twotier.core import policies
 from nova_twotier.core.snapshot import Event
 from nova_twotier.manager.db.models import ActionKind, JobState
 from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK, Decisions
+from nova_twotier.manager.network import Network
 from tests.unit.manager.builders import (
     BG,
     FG,
@@ -29,7 +30,8 @@ class DecisionCase(testtools.TestCase):
     """Hosts `a` and `b` of one slot each."""
 
     def decisions(self, policy="amcbf", **changes):
-        return Decisions(policies.get(policy), options(**changes))
+        chosen = policies.get(policy)
+        return Decisions(chosen, options(**changes), Network(chosen, placement=None))
 
     def ask(self, decisions, jobs, *gangs, now=1000.0, opened=(), levels=2, **look):
         """Kind and job of what is decided."""

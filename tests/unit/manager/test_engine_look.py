@@ -7,7 +7,7 @@ import fixtures
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Job, JobState, QueueMode
 from nova_twotier.manager.db.store import Store, open_actions
 from nova_twotier.manager.db.terms import Deposed

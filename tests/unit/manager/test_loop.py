@@ -7,7 +7,7 @@ import fixtures
 import testtools
 from tooz import ToozError
 
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.terms import Deposed
 from nova_twotier.manager.loop import Loop
 

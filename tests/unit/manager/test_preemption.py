@@ -5,7 +5,7 @@ from unittest import mock
 
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from nova_twotier.manager.cloud import CloudError, UnfitFlavor
+from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor
 from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
 from nova_twotier.manager.operations import OPERATIONS
 from tests.unit.manager.builders import BG, action, job, seen, servers

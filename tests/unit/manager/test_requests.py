@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import testtools
 
-from nova_twotier.manager.cloud import CloudError
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.db.terms import Deposed
 from nova_twotier.manager.operations.operation import Answer, Call
 from nova_twotier.manager.requests import LONGEST_PAUSE, PATIENCE, Requests

@@ -3,7 +3,7 @@
 import testtools
 
 from nova_twotier.manager import schedule
-from nova_twotier.manager.db.models import JobState, Place
+from nova_twotier.manager.db.models import DEFAULT_POOL, JobState, Place
 from nova_twotier.manager.db.store import Store
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
@@ -80,7 +80,8 @@ class TestExport(testtools.TestCase):
             session.add(Place(process=0, host="a", since=1700000000.5, **common))
             session.add(Place(process=0, host="a", since=2.0, until=3.0, **common))
         with store.reading() as session:
-            self.assertEqual(2, len(schedule.open_places(session)))
+            self.assertEqual(2, len(schedule.open_places(session, DEFAULT_POOL)))
+            self.assertEqual([], schedule.open_places(session, "gpu"))
             text = schedule.as_csv(schedule.places(session))
         self.assertEqual(
             "job,process,host,tier,from,to\n"

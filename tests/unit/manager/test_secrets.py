@@ -2,7 +2,8 @@
 
 import base64
 
-from nova_twotier.manager.cloud import CloudError, Server, session_for
+from nova_twotier.manager.cloud import Server, session_for
+from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.manager.trusts import Trusts
 from tests.unit.manager.cloud_case import JOB, NOVA, PASSWORD, TRUSTS, CloudCase
 

@@ -49,11 +49,13 @@ def request(
     admin=True,
     request_id=None,
     project=PROJECT,
+    destination=None,
     **extra_specs,
 ):
     """A RequestSpec of a VM; `extra_specs` are those that begin with `twotier:`.
 
     :param admin: whether an administrator sent it, `request_id` the id that it was sent with.
+    :param destination: the host that it names.
     """
     hints = {f"twotier:{name}": [value] for name, value in (hints or {}).items()}
     if job:
@@ -70,6 +72,7 @@ def request(
         flavor=SimpleNamespace(name="flavor", extra_specs=extra_specs),
         instance_uuid=REQUEST,
         project_id=project,
+        requested_destination=destination and Destination(destination),
         _context=SimpleNamespace(is_admin=admin, global_request_id=request_id),
     )
     spec.__contains__.side_effect = lambda field: field == "scheduler_hints"
@@ -95,13 +98,28 @@ def summaries(name, fg, bg, slots=2, tiers=2, closed=0):
     return found
 
 
-class FakePlacement:
-    """Answers what the plugin reads, and remembers which URLs it read."""
+class Destination(SimpleNamespace):
+    """Nova's, of a request that names its host."""
 
-    def __init__(self, *hosts, jobs=None, pool=names.DEFAULT_POOL, status=200):
+    def __init__(self, host):
+        super().__init__(host=host)
+
+    def __contains__(self, field):
+        return field == "host"
+
+
+class FakePlacement:
+    """Answers what the plugin reads, and remembers which URLs it read.
+
+    :param size: of each job.
+    :param links: Mbit/s that each job holds, by link.
+    """
+
+    def __init__(self, *hosts, jobs=None, pool=names.DEFAULT_POOL, status=200, size=2, links=None):
         self.summaries = {key: value for each in hosts for key, value in each.items()}
         self.jobs = jobs or {}
         self.pool = pool
+        self.size, self.links = size, links or {}
         self.status = status
         self.reads = []
 
@@ -121,8 +139,10 @@ class FakePlacement:
     def entry(self, job):
         if job not in self.jobs:
             return {"allocations": {}}
-        resources = {names.JOB_SIZE[self.jobs[job]]: 2}
+        resources = {names.JOB_SIZE[self.jobs[job]]: self.size}
         allocations = {names.jobs_uuid(self.pool): {"resources": resources}}
+        for link, mbps in self.links.items():
+            allocations[names.link_uuid(link)] = {"resources": {names.MBPS: mbps}}
         return {"allocations": allocations, "project_id": PROJECT, "user_id": BOOT}
 
     def patch(self, case):

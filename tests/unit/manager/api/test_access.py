@@ -23,8 +23,11 @@ MAY = {
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
     ("get", "/v1/hosts"): ((MANAGER, ADMIN, SERVICE), None),
+    ("get", "/v1/topology"): ((MANAGER, ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
 }
+#: They are of the ledger; there is none here.
+LEDGER = ("/v1/hosts", "/v1/topology")
 LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
 BODIES = {("post", "/v1/jobs"): {"size": 1}, ("patch", "/v1/queue"): {"mode": "paused"}}
 
@@ -45,9 +48,8 @@ class TestPersonas(ApiCase):
         for (method, path), (roles, _outside) in MAY.items():
             for role in (READER, MEMBER, MANAGER, ADMIN, SERVICE):
                 status = self.status(method, path, f"carol:demo:{role}")
-                # Of the ledger, there is none here.
-                allowed = status == 503 if path == "/v1/hosts" else status in (200, 201, 202)
-                if role == SERVICE and path != "/v1/hosts":
+                allowed = status == 503 if path in LEDGER else status in (200, 201, 202)
+                if role == SERVICE and path not in LEDGER:
                     self.assertEqual(method == "get", allowed, (method, path, role, status))
                 else:
                     self.assertEqual(role in roles, allowed, (method, path, role, status))

@@ -5,16 +5,18 @@ import re
 from unittest import SkipTest
 
 import falcon
+import fixtures
 import schemathesis
 import testtools
 from falcon import inspect
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from requests_mock.contrib import fixture as requests_mock_fixture
 
 from nova_twotier.manager.api import openapi, policies, routes
+from nova_twotier.manager.api.site import Site
 from tests.unit.manager.api.case import ApiCase, KeystoneCase
+from tests.unit.manager.api.network import Network
 
 #: What is answered besides the operations, and not described: it is for operators.
 OPERATORS = {("get", "/metrics")}
@@ -99,21 +101,15 @@ class TestTruth(KeystoneCase):
     Behind Keystone, so that it is tried whether other tokens are refused.
     """
 
-    OPTIONS = f"""{KeystoneCase.OPTIONS}
-[placement]
-auth_type = none
-endpoint_override = http://placement.test
-"""
     #: For each operation and each kind.
     EXAMPLES = 15
 
     def setUp(self):
         super().setUp()
-        placement = self.useFixture(requests_mock_fixture.Fixture())
-        placement.get("http://placement.test/resource_providers", json={"resource_providers": []})
-        placement.get(
-            "http://placement.test/allocation_candidates", json={"provider_summaries": {}}
-        )
+        network = Network.of_pods()
+        network.used["host111"] = 300
+        for service in ("placement", "aggregates"):
+            self.useFixture(fixtures.MockPatchObject(Site, service, network))
         self.token = self.token_for("admin", "member", project_id="demo")
         self.job = self.submit(self.token)["uuid"]
         self.schema = schemathesis.openapi.from_wsgi("/v1/openapi.json", self.application)

@@ -1,0 +1,124 @@
+"""Where the VMs of a job with guaranteed bandwidth go: within what its entry holds of the links.
+
+The queue manager has found a placement, and reserved in the ledger just what that needs. Here the
+same function of `core` finds one within the reservation, on the hosts that Nova has left.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from oslo_log import log as logging
+
+from nova_twotier.core.embedding import Embedding, InvalidTopology, Request, State, Topology
+from nova_twotier.core.embedding import reserved as embedding
+from nova_twotier.ledger.names import link_uuid
+from nova_twotier.ledger.shape import links
+
+LOG = logging.getLogger(__name__)
+
+
+class NoPlace(Exception):
+    """The VMs have no place within the reservation; the message says why."""
+
+
+class VirtualCluster:
+    """What a job holds of the network.
+
+    :param size: its number of VMs.
+    :param mbps: of each of them.
+    :param reserved: Mbit/s by the uuid of a link's provider.
+    :param booting: whether all VMs are placed, and not one of them moved or brought back.
+    :param named: whether the request names its host: then an administrator has chosen it, as the
+        queue manager does for VMs that it brings back.
+    """
+
+    __slots__ = ("_booting", "_mbps", "_named", "_reserved", "_size", "plan")
+
+    def __init__(
+        self, size: int, mbps: int, reserved: Mapping[str, int], booting: bool, named: bool
+    ):
+        self._size, self._mbps, self._reserved = size, mbps, reserved
+        self._booting, self._named = booting, named
+        #: VMs by host, best hosts first; None until the first VM is placed.
+        self.plan: dict[str, int] | None = None
+
+    def make_plan(self, hosts: Iterable, max_mbps: int) -> None:
+        """Plan the VMs of a request for these hosts.
+
+        :param hosts: Nova's HostState objects, with their tiers.
+        :param max_mbps: Bmax of AdaBa.
+        :raises NoPlace: if there is no place.
+        """
+        hosts = {host.nodename: host for host in hosts if host.twotier.view}
+        if self._booting:
+            self.plan = self._embed(hosts, max_mbps)
+        elif self._named:
+            self.plan = dict.fromkeys(hosts, 1)
+        else:
+            # Where the others of the job are is not known, but where it holds bandwidth.
+            self.plan = dict.fromkeys(self._near(hosts), 1) if self._reserved else {}
+        if not self.plan:
+            raise NoPlace("no host that is left has bandwidth of the job's reservation")
+
+    def _embed(self, hosts: Mapping, max_mbps: int) -> dict[str, int]:
+        """VMs by host."""
+        near = self._near(hosts)
+        if not near:
+            return {}
+        rates = {link: mbps for counted in near.values() for link, mbps in counted.items()}
+        tiers = {name: _tier(hosts[name]) for name in near}
+        free = {name: max(0, tier.free) for name, tier in tiers.items()}
+        slots = {name: max(tier.places, free[name]) for name, tier in tiers.items()}
+        try:
+            topology = Topology.from_paths({name: _switch(hosts[name]) for name in near}, rates)
+        except InvalidTopology as error:
+            # What names hosts is for the log, not for the tenant.
+            LOG.error("The metadata twotier:switch of aggregates is wrong: %s", error)
+            raise NoPlace("the network of the hosts is described wrongly") from error
+        state = State(topology, slots, free=free, max_mbps=max_mbps)
+        found = embedding.embed(Request(self._size, self._mbps), state)
+        if isinstance(found, Embedding):
+            return dict(found.vms)
+        raise NoPlace(f"within the job's reservation, {found.reason}")
+
+    def _near(self, hosts: Mapping) -> dict[str, dict[str, int]]:
+        """The hosts that the reservation may be for: of each, what is reserved of counted links.
+
+        Their lowest counted link carries some of it. Where nothing is reserved, all VMs are below
+        one such link.
+        """
+        ways = {name: links(name, _switch(host)) for name, host in hosts.items()}
+        held = {
+            link: mbps
+            for link in {link for way in ways.values() for link in way}
+            if (mbps := self._reserved.get(link_uuid(link)))
+        }
+        counted = held.keys() | {
+            link
+            for name, way in ways.items()
+            if _metadata(hosts[name], "twotier:uplink_mbps")
+            for link in way
+        }
+        near = {}
+        for name, way in ways.items():
+            reserved = {link: held.get(link, 0) for link in way if link in counted}
+            if self._reserved:
+                suits = not reserved or next(iter(reserved.values())) > 0
+            else:
+                suits = name not in reserved or _tier(hosts[name]).free >= self._size
+            if suits:
+                near[name] = reserved
+        return near
+
+
+def _tier(host):
+    """What Placement says of the tier that is asked for."""
+    return host.twotier.view.tier(host.twotier.asked.tier)
+
+
+def _switch(host) -> str:
+    """The path of a host's switch, of its aggregates; empty if none says."""
+    return _metadata(host, "twotier:switch") or ""
+
+
+def _metadata(host, key: str) -> str | None:
+    return next((each.metadata[key] for each in host.aggregates if key in each.metadata), None)

@@ -1,0 +1,48 @@
+"""`openstack twotier topology show`, for managers."""
+
+from osc_lib.command import command
+
+from nova_twotier.client import arguments, columns, tree
+
+HEADINGS = ("Name", "Type", "Rate", "Residual", "FG Free", "BG Free")
+
+
+class ShowTopology(command.Lister):
+    """Show the tree of switches and hosts, and what is free of links and slots; for managers.
+
+    Rate and Residual are Mbit/s of the link up: what it has, and what jobs have left of it, less
+    than 0 if the link was made smaller since. FG Free and BG Free are places for processes, on a
+    host, or on all hosts below a switch. A dash: the link is not counted, because its hosts have no
+    twotier:uplink_mbps.
+    """
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--pool",
+            metavar="<pool>",
+            help="only the hosts of this pool, and the switches above them (default: all)",
+        )
+        parser.add_argument(
+            "--depth",
+            type=arguments.whole,
+            metavar="<n>",
+            help="only so many levels of the tree, from its root; such as 2 (default: all)",
+        )
+        return parser
+
+    def take_action(self, parsed_args):
+        topology = self.app.client_manager.twotier.topology(pool=parsed_args.pool)
+        rows = list(tree.drawn(tree.of(topology), parsed_args.depth))
+        width = max((len(str(node.rate)) for _branch, node in rows), default=0)
+        return HEADINGS, [
+            (
+                columns.Shown(node.name, branch),
+                node.kind,
+                columns.amount(node.rate, width),
+                columns.amount(node.residual, width),
+                node.foreground,
+                node.background,
+            )
+            for branch, node in rows
+        ]

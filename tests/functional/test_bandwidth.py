@@ -1,0 +1,228 @@
+"""Jobs with guaranteed bandwidth on real Nova and Placement, through the manager.
+
+Four hosts of four slots, two a rack; every link takes 1000 Mbit/s. So a job of six has four VMs on
+one host and two on another of the same rack, and needs 2 * B on the links of both.
+"""
+
+from unittest import mock
+
+from nova_twotier.filters.virtual_cluster_filter import VirtualClusterFilter
+from nova_twotier.ledger import claims, names
+from nova_twotier.manager.audit.comparison import compare
+from nova_twotier.manager.audit.nova import Nova
+from nova_twotier.manager.audit.reading import Reader
+from nova_twotier.manager.audit.records import job_records
+from nova_twotier.manager.db.models import JobState
+from tests.functional.queue_case import QueueTestCase
+
+RATE = 1000
+
+
+class BandwidthTestCase(QueueTestCase):
+    HOSTS = 4
+    SLOTS = 4
+    POLICY = "fcfs"
+
+    def setUp(self):
+        super().setUp()
+        for rack in range(2):
+            hosts = self.hosts[2 * rack : 2 * rack + 2]
+            self.aggregate_of(hosts, switch=f"core/rack{rack}", uplink_mbps=RATE)
+
+    def submit(self, size, mbps, **values):
+        return self.store.submit(size, [0.5] * size, bandwidth=mbps, **values).number
+
+    def used(self):
+        """Mbit/s in use by link; only links that are used."""
+        found = {}
+        for link in (*self.hosts, "core/rack0", "core/rack1"):
+            usages = self.ledger.get(f"/resource_providers/{names.link_uuid(link)}/usages")
+            if used := usages["usages"][names.MBPS]:
+                found[link] = used
+        return found
+
+    def hosts_of(self, number):
+        return sorted(self.claim_of(server)[0] for server in self.servers(number))
+
+    def waits(self, number, reason):
+        """Look a few times: the job goes on waiting, and this is why."""
+        for _look in range(4):
+            self.engine.look()
+        job = self.store.job(number)
+        self.assertEqual((JobState.QUEUED, reason), (job.state, job.reason))
+
+    def end(self, number):
+        self.store.wish(number, "complete")
+        return self.until(number, JobState.FINISHED)
+
+    def findings(self):
+        """What `twotier-manage ledger verify` would say."""
+        nova = Nova(self.as_admin())
+        reader = Reader(self.ledger, nova, nova.shapes, lambda: job_records(self.store))
+        return compare(reader.state())
+
+    def check_clean(self):
+        self.assertEqual({}, self.used())
+        self.assertEqual((0, 0), self.totals())
+        self.assertEqual([], claims.read_jobs(self.ledger))
+
+
+class TestQueue(BandwidthTestCase):
+    def test_waits_for_bandwidth(self):
+        """Slots are free for the third; bandwidth is not before the first ends."""
+        first, second, third = self.submit(6, 300), self.submit(6, 300), self.submit(4, 299.5)
+        self.until(first, JobState.RUNNING)
+        self.until(second, JobState.RUNNING)
+        self.assertEqual(["host0"] * 4 + ["host1"] * 2, self.hosts_of(first))
+        used = {"host0": 600, "host1": 600, "host2": 600, "host3": 600}
+        self.assertEqual(used, self.used())
+        self.engine.look()
+        self.assertEqual([], self.findings())
+        self.waits(
+            third,
+            "no switch has 4 free slots below it with 300 Mbit/s each: 4 are free, but not with as "
+            "much bandwidth",
+        )
+        self.end(first)
+        self.until(third, JobState.RUNNING)
+        self.assertEqual(used.keys() - {"host0", "host1"}, self.used().keys())
+        for number in (second, third):
+            self.end(number)
+        self.check_clean()
+
+    def test_what_never_fits(self):
+        never = self.submit(10, 600)
+        self.waits(
+            never,
+            "no switch has 10 free slots below it with 600 Mbit/s each: 16 are free, but not with "
+            "as much bandwidth",
+        )
+        after = self.submit(6, 300)
+        self.until(after, JobState.RUNNING)
+
+
+class TestOtherPolicies(BandwidthTestCase):
+    POLICY = "amcbf"
+
+    def test_not_without_a_guarantee(self):
+        number = self.submit(6, 300)
+        self.waits(
+            number,
+            "its bandwidth cannot be guaranteed by the policy amcbf, only by one of: fcfs, sdf, "
+            "sbf, smjf, bgmbf, bgmbf-sdf",
+        )
+        other = self.submit(6, 0)
+        self.until(other, JobState.RUNNING)
+        self.assertEqual({}, self.used())
+
+
+class TestPlacement(BandwidthTestCase):
+    def test_placed_elsewhere_is_redone(self):
+        """What another filter does to the plan: here, nobody asks for it."""
+        number = self.submit(6, 300)
+
+        def spread(_filter, hosts):
+            return [host for host in hosts if host.num_instances < 2]
+
+        with mock.patch.object(VirtualClusterFilter, "keep", spread):
+            self.until(number, JobState.QUEUED, failures=1)
+        self.assertEqual(
+            "did not start: Nova placed it where it has less bandwidth than is guaranteed",
+            self.store.job(number).reason,
+        )
+        self.assertEqual({}, self.used())
+        self.until(number, JobState.RUNNING)
+        self.assertEqual({"host0": 600, "host1": 600}, self.used())
+        self.end(number)
+        self.check_clean()
+
+    def test_refused_without_a_reservation(self):
+        plain = self._create_flavor(memory_mb=64, vcpu=1, disk=1, ephemeral=0)
+        for flavor in (self.flavor, plain):
+            [server] = self.boot(
+                1, flavor=flavor, hints={"twotier:bandwidth": "100"}, expect="ERROR"
+            )
+            self.assertIn(
+                "twotier:bandwidth='100' asks for bandwidth that nobody has reserved; submit a job "
+                "with a bandwidth to the queue manager",
+                self.fault_of(server),
+            )
+        self.assertEqual((0, 0), self.totals())
+
+    def test_moves_to_where_it_holds_bandwidth(self):
+        number = self.submit(5, 300)
+        self.until(number, JobState.RUNNING)
+        self.assertEqual({"host0": 300, "host1": 300}, self.used())
+        moved = next(each for each in self.servers(number) if self.host_of(each) == "host0")
+        self.live_migrate(moved)
+        self.assertEqual("host1", self.host_of(moved))
+
+
+class TestPreemption(BandwidthTestCase):
+    POLICY = "bgmbf"
+    SLOTS = 2
+
+    def preempted(self, mode):
+        """Job 3 passed job 2, which has evicted it when job 1 ended; job 2 has ended since."""
+        self.submit(4, 0)
+        self.until(1, JobState.RUNNING)
+        self.submit(8, 0)
+        self.submit(3, 100, preemption=mode)
+        self.until(3, JobState.RUNNING)
+        self.assertEqual({100}, {*self.used().values()})
+        before = self.hosts_of(3)
+        self.end(1)
+        self.until(2, JobState.RUNNING)
+        self.assertEqual({}, self.used())
+        self.end(2)
+        self.until(3, JobState.RUNNING, restores=1)
+        self.assertEqual(["submitted", "started", "evicted", "restored"], self.kinds(3))
+        self.assertEqual({100}, {*self.used().values()})
+        return before
+
+    def test_shelved_and_brought_back(self):
+        self.preempted("shelve")
+        self.assertEqual(set(self.hosts_of(3)), self.used().keys())
+        self.end(3)
+        self.check_clean()
+
+    def test_suspended_and_resumed(self):
+        before = self.preempted("suspend")
+        self.assertEqual(before, self.hosts_of(3))
+        self.end(3)
+        self.check_clean()
+
+
+class TestPools(BandwidthTestCase):
+    """Two pools, each with a host in either rack, have the racks' uplinks in common."""
+
+    def setUp(self):
+        super().setUp()
+        for pool, hosts in (("left", ("host0", "host2")), ("right", ("host1", "host3"))):
+            self.aggregate_of(hosts, pool=pool)
+
+    def test_two_at_once(self):
+        """Both managers see the links free, and decide; the ledger gives them to one."""
+        engines = {pool: self.new_engine(pool=pool) for pool in ("left", "right")}
+        jobs = {pool: self.submit(8, 200, pool=pool) for pool in engines}
+        for engine in engines.values():
+            engine.look()
+        self.engine = engines["left"]
+        self.until(jobs["left"], JobState.RUNNING)
+        self.engine = engines["right"]
+        used = {"host0": 800, "host2": 800, "core/rack0": 800, "core/rack1": 800}
+        self.until(jobs["right"], JobState.QUEUED, setbacks=1)
+        self.assertEqual(
+            "did not start: the bandwidth that it was to get was taken meanwhile",
+            self.store.job(jobs["right"]).reason,
+        )
+        self.assertEqual(used, self.used())
+        self.engine = engines["left"]
+        self.end(jobs["left"])
+        self.engine = engines["right"]
+        self.until(jobs["right"], JobState.RUNNING)
+        self.assertEqual(
+            {"host1": 800, "host3": 800, "core/rack0": 800, "core/rack1": 800}, self.used()
+        )
+        self.end(jobs["right"])
+        self.check_clean()

@@ -1,0 +1,224 @@
+"""Jobs with guaranteed bandwidth: what is decided about them, and how they start."""
+
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import names, reading
+from nova_twotier.ledger.placement import Conflict, StaleGeneration
+from nova_twotier.ledger.shape import Shape
+from nova_twotier.ledger.tree import TierHost
+from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from nova_twotier.manager.decision import ALL, RECHECK, Decisions
+from nova_twotier.manager.network import NO_LINKS, NO_TREE, Network
+from tests.unit.manager.builders import FG, action, job, options, seen, servers
+from tests.unit.manager.operation_case import OperationCase
+
+
+def linked(switch="core", uplinks=(1000,), slots=2, names="abc"):
+    """Hosts at one switch."""
+    return tuple(
+        TierHost(name, Shape(slots, 2, switch, uplinks), {tier: f"{name}-{tier}" for tier in Tier})
+        for name in names
+    )
+
+
+def waiting(size=4, bandwidth=300.0, **values):
+    return job(size, JobState.QUEUED, None, bandwidth=bandwidth, **values)
+
+
+class Links:
+    """A Placement that says what links have left; 1000 Mbit/s of those that are not named."""
+
+    def __init__(self, **left):
+        self.left = {**dict.fromkeys("abc", 1000), **left}
+        self.reads = 0
+
+    def get(self, url):
+        assert url == reading.LINKS_URL, url
+        self.reads += 1
+        summaries = {
+            names.link_uuid(link): {
+                "resources": {names.MBPS: {"capacity": 1000, "used": 1000 - left}}
+            }
+            for link, left in self.left.items()
+            if left
+        }
+        return {"provider_summaries": summaries}
+
+
+class TestDecisions(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.links = Links()
+
+    def decisions(self, policy="fcfs"):
+        chosen = policies.get(policy)
+        return Decisions(chosen, options(), Network(chosen, self.links))
+
+    def ask(self, decisions, jobs, *gangs, now=1000.0, opened=(), where=None):
+        look = seen(*gangs, at=now, where=where or linked())
+        return decisions.decide({one.number: one for one in jobs}, opened, look, now)
+
+    def waits(self, jobs, *gangs, policy="fcfs", **look):
+        """Why the first of the jobs waits, and who starts."""
+        found = self.ask(self.decisions(policy), jobs, *gangs, **look)
+        return jobs[0].reason, [record.job for record in found]
+
+    def test_a_start_has_its_hosts_and_links(self):
+        one = waiting(3, 99.5)
+        [record] = self.ask(self.decisions(), [one])
+        self.assertEqual(["a", "a", "b"], record.plan["hosts"])
+        self.assertEqual({"a": 100, "b": 100}, record.plan["links"])
+
+    def test_one_without_bandwidth_has_none_and_costs_nothing(self):
+        [record] = self.ask(self.decisions(), [waiting(3, 0.0)])
+        self.assertEqual({"tier", "how"}, record.plan.keys())
+        self.assertEqual(0, self.links.reads)
+
+    def test_runs_with_bandwidth_count(self):
+        runs = job(3, bandwidth=800.0)
+        gang = servers(runs, hosts=("a", "a", "b"))
+        reason, started = self.waits([waiting(3, 300.0), runs], gang)
+        self.assertEqual([], started)
+        self.assertIn("no switch has 3 free slots below it with 300 Mbit/s each", reason)
+        self.assertEqual(1, len(self.waits([waiting(3, 200.0), runs], gang)[1]))
+
+    def test_a_start_under_way_counts_where_it_was_planned(self):
+        starts = job(3, JobState.STARTING, bandwidth=800.0)
+        plan = {"tier": FG, "how": "immediate", "hosts": ["b", "b", "c"], "links": {}}
+        record = action(ActionKind.START, starts, plan, boot=1)
+        late = waiting(3, 300.0)
+        self.assertEqual([], self.ask(self.decisions(), [late, starts], opened=[record]))
+        [begun] = self.ask(self.decisions(), [waiting(3, 200.0), starts], opened=[record])
+        self.assertEqual({"a": 200, "c": 200}, begun.plan["links"])
+
+    def test_what_others_hold_counts(self):
+        self.links = Links(a=100, b=0)
+        decisions, one = self.decisions(), waiting(3, 300.0)
+        self.assertEqual([], self.ask(decisions, [one]))
+        self.links.left["b"] = 1000
+        self.assertEqual([], self.ask(decisions, [one], now=1001.0), "nothing has happened here")
+        [record] = self.ask(decisions, [one], now=1000.0 + RECHECK)
+        self.assertEqual({"b": 300, "c": 300}, record.plan["links"])
+
+    def test_who_can_never_start_holds_nobody_up(self):
+        for policy, where, reason in (
+            ("amcbf", None, "its bandwidth cannot be guaranteed by the policy amcbf, only by one"),
+            ("easy", None, "its bandwidth cannot be guaranteed by the policy easy, only by one"),
+            ("fcfs", linked(uplinks=()), NO_LINKS),
+            # A host without a switch is linked to the one root that there is.
+            ("fcfs", (*linked(names="ab"), *linked("", names="c")), None),
+            (
+                "fcfs",
+                (*linked("x", names="a"), *linked("y/z", names="b"), *linked("")[2:]),
+                NO_TREE,
+            ),
+            ("fcfs", linked(uplinks=(200,)), "no switch has 4 free slots below it with 300 Mbit/s"),
+        ):
+            after = waiting(2, 0.0)
+            found, started = self.waits([waiting(), after], policy=policy, where=where)
+            if reason is None:
+                self.assertEqual(2, len(started))
+            else:
+                self.assertIn(reason, found)
+                self.assertEqual([after.number], started)
+
+    def test_hosts_that_changed(self):
+        decisions, one = self.decisions(), waiting()
+        self.assertEqual([], self.ask(decisions, [one], where=linked(uplinks=(200,))))
+        decisions.happened(ALL)
+        self.assertEqual(1, len(self.ask(decisions, [one], where=linked())))
+
+    def test_a_policy_that_does_not_know_of_bandwidth_leaves_those_that_run(self):
+        for bandwidth, decided in ((0.0, 2), (100.0, 0)):
+            first = waiting(6, 0.0, number=1, cpu=1.0)
+            late = job(3, number=2, cpu=1.0, bandwidth=bandwidth)
+            gang = servers(late, hosts=("a", "a", "b"))
+            found = self.ask(self.decisions("amcbf"), [first, late], gang)
+            self.assertEqual(decided, len(found), bandwidth)
+
+    def test_suspended_ones_come_back_only_with_bandwidth_where_they_are(self):
+        one = waiting(3, 300.0, saved=True)
+        gang = servers(one, "SUSPENDED", hosts=("b", "b", "c"))
+        [record] = self.ask(self.decisions(), [one], gang)
+        self.assertEqual({"b": 300, "c": 300}, record.plan["links"])
+        self.links = Links(c=200)
+        self.assertEqual([], self.ask(self.decisions(), [one], gang))
+
+
+class TestStart(OperationCase):
+    LINKS = {"a": 100, "b": 100}
+
+    def setUp(self):
+        super().setUp()
+        self.one = job(2, JobState.STARTING, bandwidth=100.0)
+
+    def record(self, links=None, **begun):
+        plan = {"tier": FG, "how": "immediate", "hosts": ["a", "b"]}
+        links = self.LINKS if links is None else links
+        return action(ActionKind.START, self.one, {**plan, "links": links}, **begun)
+
+    def look(self, *hosts, status="ACTIVE"):
+        return seen(servers(self.one, status, hosts=hosts), where=linked())
+
+    @property
+    def entered(self):
+        """The links of the entry that was written last."""
+        [*_others, body] = [c[1][1] for c in self.placement.method_calls if c[0] == "post"]
+        held = body[self.one.uuid]["allocations"]
+        links = {names.link_uuid(link): link for link in "abc"}
+        return {
+            links[provider]: entry["resources"][names.MBPS]
+            for provider, entry in held.items()
+            if provider in links
+        }
+
+    def test_enters_its_links_before_it_boots(self):
+        self.advance(self.record(), self.one, seen(where=linked()))
+        self.assertEqual(self.LINKS, self.entered)
+        self.assertEqual(["boot"], [call[0] for call in self.calls])
+
+    def test_others_were_faster(self):
+        self.placement.post.side_effect = Conflict(f"no room on {names.link_uuid('a')}", 409)
+        record = self.record()
+        step = self.advance(record, self.one, seen(where=linked()))
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual([], self.calls)
+        self.assertEqual((0, 1), (self.one.failures, self.one.setbacks))
+        self.assertIn("the bandwidth that it was to get was taken", self.one.reason)
+        self.assert_only_operators_read("link a (100 Mbit/s wanted)", record, self.one)
+
+    def test_a_ledger_that_changes_all_the_time_is_tried_again(self):
+        self.placement.post.side_effect = StaleGeneration("generation", 409)
+        self.assertRaises(
+            StaleGeneration, self.advance, self.record(), self.one, seen(where=linked())
+        )
+
+    def test_over_where_it_was_planned(self):
+        step = self.advance(self.record(boot=1), self.one, self.look("a", "b"))
+        self.assertIs(ActionState.DONE, step.state)
+        self.assertEqual([], self.placement.method_calls)
+
+    def test_gives_back_what_it_does_not_need(self):
+        record = self.record(boot=1)
+        self.assertIs(ActionState.DONE, self.advance(record, self.one, self.look("a")).state)
+        self.assertEqual({}, self.entered)
+        self.advance(record, self.one, self.look("a"))
+        self.assertEqual(1, [call[0] for call in self.placement.method_calls].count("post"))
+
+    def test_placed_elsewhere_it_is_taken_back(self):
+        record, look = self.record(boot=1), self.look("a", "c")
+        self.advance(record, self.one, look)
+        self.assertEqual(["delete", "delete"], [call[0] for call in self.calls])
+        self.advance(record, self.one, seen(where=linked()))
+        self.assertEqual(1, self.one.failures)
+        self.assert_only_operators_read("100 Mbit/s on link c, of which 0", record, self.one)
+
+    def test_brought_back_to_the_hosts_of_its_plan(self):
+        self.one.saved, self.one.state = True, JobState.RESTORING
+        look = self.look(None, status="SHELVED_OFFLOADED")
+        self.advance(self.record(), self.one, look)
+        gang = look.gang(self.one)
+        self.assertEqual([("unshelve", gang[0], "a"), ("unshelve", gang[1], "b")], self.calls)
+        self.assertEqual(self.LINKS, self.entered)
