@@ -18,9 +18,10 @@ lint: $(VENV)/test
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/override-defaults devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
+# The simulator's tests take long: one runner will do.
 unit: $(VENV)/test
 	$(BIN)/stestr run
-	$(PYTEST) tests/unit
+	$(PYTEST) --ignore tests/unit/sim tests/unit
 
 functional: $(VENV)/test
 	$(PYTEST) tests/functional

@@ -168,8 +168,8 @@ class CloudTestCase(integrated_helpers.ProviderUsageBaseTestCase):
         while (began := time.monotonic()) < end:
             if seen := look():
                 return seen
-            # What is waited for runs in this process, too: most of the time is to be its own.
-            time.sleep(max(0.1, 3 * (time.monotonic() - began)))
+            # What is waited for runs in this process, too: much of the time is to be its own.
+            time.sleep(min(1.0, max(0.1, 3 * (time.monotonic() - began))))
         raise AssertionError(f"waited {TIMEOUT} s in vain: {what}")
 
     @contextlib.contextmanager

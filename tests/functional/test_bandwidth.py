@@ -1,7 +1,7 @@
 """Jobs with guaranteed bandwidth on real Nova and Placement, through the manager.
 
-Four hosts of four slots, two a rack; every link takes 1000 Mbit/s. So a job of six has four VMs on
-one host and two on another of the same rack, and needs 2 * B on the links of both.
+Four hosts of two slots, two a rack; every link takes 1000 Mbit/s. So a job of three has two VMs on
+one host and one on another of the same rack, and needs B on the links of both.
 """
 
 from unittest import mock
@@ -20,7 +20,7 @@ RATE = 1000
 
 class BandwidthTestCase(QueueTestCase):
     HOSTS = 4
-    SLOTS = 4
+    SLOTS = 2
     POLICY = "fcfs"
 
     def setUp(self):
@@ -70,34 +70,34 @@ class BandwidthTestCase(QueueTestCase):
 class TestQueue(BandwidthTestCase):
     def test_waits_for_bandwidth(self):
         """Slots are free for the third; bandwidth is not before the first ends."""
-        first, second, third = self.submit(6, 300), self.submit(6, 300), self.submit(4, 299.5)
+        first, second, third = self.submit(3, 600), self.submit(3, 600), self.submit(2, 599.5)
         self.until(first, JobState.RUNNING)
         self.until(second, JobState.RUNNING)
-        self.assertEqual(["host0"] * 4 + ["host1"] * 2, self.hosts_of(first))
+        self.assertEqual(["host0", "host0", "host1"], self.hosts_of(first))
         used = {"host0": 600, "host1": 600, "host2": 600, "host3": 600}
         self.assertEqual(used, self.used())
         self.engine.look()
         self.assertEqual([], self.findings())
         self.waits(
             third,
-            "no switch has 4 free slots below it with 300 Mbit/s each: 4 are free, but not with as "
+            "no switch has 2 free slots below it with 600 Mbit/s each: 2 are free, but not with as "
             "much bandwidth",
         )
         self.end(first)
         self.until(third, JobState.RUNNING)
-        self.assertEqual(used.keys() - {"host0", "host1"}, self.used().keys())
+        self.assertEqual({"host2", "host3"}, self.used().keys())
         for number in (second, third):
             self.end(number)
         self.check_clean()
 
     def test_what_never_fits(self):
-        never = self.submit(10, 600)
+        never = self.submit(5, 600)
         self.waits(
             never,
-            "no switch has 10 free slots below it with 600 Mbit/s each: 16 are free, but not with "
-            "as much bandwidth",
+            "no switch has 5 free slots below it with 600 Mbit/s each: 8 are free, but not with as "
+            "much bandwidth",
         )
-        after = self.submit(6, 300)
+        after = self.submit(3, 600)
         self.until(after, JobState.RUNNING)
 
 
@@ -105,13 +105,13 @@ class TestOtherPolicies(BandwidthTestCase):
     POLICY = "amcbf"
 
     def test_not_without_a_guarantee(self):
-        number = self.submit(6, 300)
+        number = self.submit(3, 600)
         self.waits(
             number,
             "its bandwidth cannot be guaranteed by the policy amcbf, only by one of: fcfs, sdf, "
             "sbf, smjf, bgmbf, bgmbf-sdf",
         )
-        other = self.submit(6, 0)
+        other = self.submit(3, 0)
         self.until(other, JobState.RUNNING)
         self.assertEqual({}, self.used())
 
@@ -119,10 +119,10 @@ class TestOtherPolicies(BandwidthTestCase):
 class TestPlacement(BandwidthTestCase):
     def test_placed_elsewhere_is_redone(self):
         """What another filter does to the plan: here, nobody asks for it."""
-        number = self.submit(6, 300)
+        number = self.submit(3, 600)
 
         def spread(_filter, hosts):
-            return [host for host in hosts if host.num_instances < 2]
+            return [host for host in hosts if host.num_instances < 1]
 
         with mock.patch.object(VirtualClusterFilter, "keep", spread):
             self.until(number, JobState.QUEUED, failures=1)
@@ -150,7 +150,7 @@ class TestPlacement(BandwidthTestCase):
         self.assertEqual((0, 0), self.totals())
 
     def test_moves_to_where_it_holds_bandwidth(self):
-        number = self.submit(5, 300)
+        number = self.submit(3, 300)
         self.until(number, JobState.RUNNING)
         self.assertEqual({"host0": 300, "host1": 300}, self.used())
         moved = next(each for each in self.servers(number) if self.host_of(each) == "host0")
@@ -160,14 +160,14 @@ class TestPlacement(BandwidthTestCase):
 
 class TestPreemption(BandwidthTestCase):
     POLICY = "bgmbf"
-    SLOTS = 2
+    SLOTS = 1
 
     def preempted(self, mode):
         """Job 3 passed job 2, which has evicted it when job 1 ended; job 2 has ended since."""
-        self.submit(4, 0)
+        self.submit(2, 0)
         self.until(1, JobState.RUNNING)
-        self.submit(8, 0)
-        self.submit(3, 100, preemption=mode)
+        self.submit(4, 0)
+        self.submit(2, 100, preemption=mode)
         self.until(3, JobState.RUNNING)
         self.assertEqual({100}, {*self.used().values()})
         before = self.hosts_of(3)
@@ -204,7 +204,7 @@ class TestPools(BandwidthTestCase):
     def test_two_at_once(self):
         """Both managers see the links free, and decide; the ledger gives them to one."""
         engines = {pool: self.new_engine(pool=pool) for pool in ("left", "right")}
-        jobs = {pool: self.submit(8, 200, pool=pool) for pool in engines}
+        jobs = {pool: self.submit(4, 400, pool=pool) for pool in engines}
         for engine in engines.values():
             engine.look()
         self.engine = engines["left"]
