@@ -1,11 +1,11 @@
 # Everything happens in a virtual environment of this checkout; nothing is installed outside of it.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
-BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -q --numprocesses logical --durations 10
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+BIN = $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --durations 10
+PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint unit functional cloud faults nova-tests matrix sample clean
+.PHONY: demo test lint unit functional cloud compiled faults nova-tests matrix sample clean
 
 demo: $(VENV)/demo
 	$(BIN)/python -m nova_twotier.tools.demo
@@ -15,13 +15,14 @@ test: lint unit functional cloud
 lint: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/override-defaults devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
-# The simulator's tests take long: one runner will do.
+# These take long: one runner will do.
 unit: $(VENV)/test
 	$(BIN)/stestr run
-	$(PYTEST) --ignore tests/unit/sim tests/unit
+	$(PYTEST) $(patsubst %,--ignore=tests/unit/%,core devstack manager sim) tests/unit
 
 functional: $(VENV)/test
 	$(PYTEST) tests/functional
@@ -29,6 +30,13 @@ functional: $(VENV)/test
 
 cloud: $(VENV)/test
 	$(PYTEST) --dist loadfile tests/cloud
+
+# The simulator from the same source, but compiled: .compiled/bin/twotier-sim.
+compiled: VENV = .compiled
+compiled:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) mypy setuptools wheel
+	NOVA_TWOTIER_COMPILE=3 $(PIP) --no-build-isolation '.[sim]'
 
 # The queue manager while everything goes wrong; seed and more: make faults FAULTS='--seed 7 kills'.
 faults: $(VENV)/test
@@ -48,7 +56,7 @@ sample: $(VENV)/demo
 	$(BIN)/oslopolicy-sample-generator --config-file etc/nova-twotier/policy-generator.conf
 
 clean:
-	rm -rf $(VENV) .demo .fakecloud .faults .nox .stestr
+	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr
 
 $(VENV)/demo $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -13,7 +13,7 @@ import random
 import resource
 import time
 
-from nova_twotier.core import policies
+from nova_twotier.core import cluster, policies
 from nova_twotier.sim import engine
 from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_stage, simulate
 from nova_twotier.sim.workloads import catalogue
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
     parser.add_argument("--jobs", type=int, default=350_000, help="of the large workload")
     options = parser.parse_args()
+    print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
     if (options.traces / TRACE).exists():
         trace(options.traces / TRACE, options.rounds)
     else:
@@ -45,11 +46,15 @@ def trace(path: pathlib.Path, rounds: int) -> None:
     workload = catalogue.load(str(path), nodes=NODES)
     print(f"{workload.name}: {len(workload.jobs)} jobs, {NODES} nodes, best of {rounds}")
     print(f"{'policy':8} {'jobs/s':>10} {'whole run':>10}")
-    for name in (*ONE_TIER, *TWO_TIERS):
-        scenario = Scenario(name, progress="jss")
-        alone = min(_run(workload, scenario) for _round in range(rounds))
-        whole = min(_timed(lambda: simulate(workload, scenario)) for _round in range(rounds))  # noqa: B023
-        print(f"{name:8} {len(workload.jobs) / alone:10,.0f} {len(workload.jobs) / whole:10,.0f}")
+    scenarios = [Scenario(name, progress="jss") for name in (*ONE_TIER, *TWO_TIERS)]
+    # In turn, so that what else the machine does for a while meets all alike.
+    counts = [
+        [(_run(workload, each), _timed(lambda: simulate(workload, each))) for each in scenarios]  # noqa: B023
+        for _round in range(rounds)
+    ]
+    for scenario, times in zip(scenarios, zip(*counts, strict=True), strict=True):
+        alone, whole = (len(workload.jobs) / min(kind) for kind in zip(*times, strict=True))
+        print(f"{scenario.policy:8} {alone:10,.0f} {whole:10,.0f}")
 
 
 def _run(workload: Workload, scenario: Scenario) -> float:
@@ -61,8 +66,8 @@ def _run(workload: Workload, scenario: Scenario) -> float:
 def _events(workload, scenario, arrivals):
     policy = policies.get(scenario.policy)
     rng = random.Random(scenario.seed)  # noqa: S311
-    cluster = make_cluster(workload.nodes, scenario, policy, named=False, rng=rng)
-    return engine.run(arrivals, policy, cluster, make_stage(cluster, scenario, policy, rng))
+    hosts = make_cluster(workload.nodes, scenario, policy, named=False, rng=rng)
+    return engine.run(arrivals, policy, hosts, make_stage(hosts, scenario, policy, rng))
 
 
 def _timed(work) -> float:

@@ -24,10 +24,7 @@ OPTS = [
         "policy",
         mutable=True,
         default="amcbf",
-        choices=[
-            (name, policy.__doc__.splitlines()[0])
-            for name, policy in sorted(policies.POLICIES.items())
-        ],
+        choices=[(name, policy.summary) for name, policy in sorted(policies.POLICIES.items())],
         help="""
 Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) let them begin anew, whatever preemption
 they ask for. Only fcfs, sdf, sbf, smjf, bgmbf and bgmbf-sdf guarantee bandwidth: with any

@@ -20,7 +20,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.places import Group, Ranking, first
 from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
 
-NOTHING = MappingProxyType({})
+NOTHING: Mapping[int, int] = MappingProxyType({})
 #: Before the position of any job.
 FIRST = (-math.inf, 0)
 
@@ -99,20 +99,23 @@ class Cluster:
 
     def copy(self) -> "Cluster":
         """An independent copy; hosts and runs are values and shared."""
-        twin = object.__new__(type(self))
+        twin = Cluster(())
+        self._copy_runs(twin)
+        self._copy_counts(twin)
+        return twin
+
+    def _copy_runs(self, twin: "Cluster") -> None:
         twin.hosts, twin.threshold = self.hosts, self.threshold
-        twin.rng = None if self.rng is None else random.Random()  # noqa: S311
-        if twin.rng:
+        if self.rng:
+            twin.rng = random.Random()  # noqa: S311
             twin.rng.setstate(self.rng.getstate())
         twin.runs = dict(self.runs)
         twin._running = {tier: list(runs) for tier, runs in self._running.items()}
         twin._orders = {tier: list(orders) for tier, orders in self._orders.items()}
         twin._ends = list(self._ends)
         twin.idle = dict(self.idle)
-        self._copy_places(twin)
-        return twin
 
-    def _copy_places(self, twin: "Cluster") -> None:
+    def _copy_counts(self, twin: "Cluster") -> None:
         twin.used = {tier: list(counts) for tier, counts in self.used.items()}
         twin.load = {tier: list(loads) for tier, loads in self.load.items()}
         twin.closed, twin._hot_load = list(self.closed), list(self._hot_load)
@@ -226,14 +229,14 @@ class Cluster:
         """
         if self.rng or promised:
             free = sorted(chain.from_iterable(self._all_free(tier, promised)))
-            best = self._draw(count, free) if self.rng else first(free, count)
+            best = self._draw(count, free, self.rng) if self.rng else first(free, count)
         else:
             best = self._ranking(tier).best(count)
         if len(best) < count:
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
         return best
 
-    def _draw(self, count: int, free: list[Group]) -> list[int]:
+    def _draw(self, count: int, free: list[Group], rng: random.Random) -> list[int]:
         """As many of the ranked places as there are, at random where another VM is below or above.
 
         How much such a VM uses is not known, but that one which is not there uses nothing.
@@ -241,7 +244,7 @@ class Cluster:
         alone = first((group for group in free if not group[0]), count)
         beside = sorted(host for load, host, places in free if load for _place in range(places))
         missing = count - len(alone)
-        return alone + self.rng.sample(beside, min(missing, len(beside)))
+        return alone + rng.sample(beside, min(missing, len(beside)))
 
     def _ranking(self, tier: Tier) -> Ranking:
         """The free places of a tier, as they are now."""

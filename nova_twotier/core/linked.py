@@ -29,6 +29,7 @@ class Linked(Cluster):
     :param embed: which hosts take a job's VMs, an algorithm of `embedding`.
     :param max_mbps: Bmax, the largest bandwidth that a job asked for before.
     :param threshold: as of `Cluster`.
+    :param state: of hosts and links, if it is known; it is kept, not copied.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Linked(Cluster):
         embed: Embed = adaba.embed,
         max_mbps: int = 0,
         threshold: float = THRESHOLD,
+        state: State | None = None,
     ):
         super().__init__(hosts, threshold)
         self._embed = embed
@@ -45,7 +47,7 @@ class Linked(Cluster):
         self._index = {host.name: index for index, host in enumerate(hosts)}
         self._place = [topology.number[host.name] for host in hosts]
         #: What is left of hosts and links.
-        self.state = State(
+        self.state = state or State(
             topology,
             {host.name: host.slots for host in hosts},
             closed=[host.name for host in hosts if not host.enabled],
@@ -61,11 +63,13 @@ class Linked(Cluster):
         """Hosts of one tier and equal `slots`."""
         return cls([Host(name, slots, tiers=1) for name in topology.hosts], topology, embed)
 
-    def _copy_places(self, twin: "Linked") -> None:
-        super()._copy_places(twin)
-        twin._embed, twin._index, twin._place = self._embed, self._index, self._place
-        twin.state = self.state.copy()
+    def copy(self) -> "Linked":
+        twin = Linked((), self.state.topology, self._embed, state=self.state.copy())
+        self._copy_runs(twin)
+        self._copy_counts(twin)
+        twin._index, twin._place = self._index, self._place
         twin.held, twin._answers = dict(self.held), dict(self._answers)
+        return twin
 
     def saw(self, job: Job) -> None:
         """Take note of the bandwidth of a job that arrives (Symmetry 2018, Algorithm 1, line 1)."""

@@ -1,6 +1,6 @@
 """What runs beside each process: what jobs see of the other tier, slot by slot."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster, Run
@@ -22,7 +22,7 @@ def views(
         (or, in the background, another VM of the same), and the CPU share that each finds idle.
     """
     own = cpu or {number: run.job.cpu for number, run in cluster.runs.items()}
-    shared = set()
+    shared: set[int] = set()
     idle = {number: [1.0] * run.job.size for number, run in cluster.runs.items()}
     for slot in arranged(cluster):
         left = 1.0
@@ -42,7 +42,9 @@ def views(
 
 def arranged(cluster: Cluster) -> Iterator[Slot]:
     """Every slot of the cluster with its processes, as (job number, process index)."""
-    seats = [{tier: {} for tier in Tier} for _ in cluster.hosts]
+    seats: list[dict[Tier, dict[Hashable, float]]] = [
+        {tier: {} for tier in Tier} for _ in cluster.hosts
+    ]
     for number in sorted(cluster.runs):
         run = cluster.runs[number]
         for index, (host, cpu) in enumerate(zip(run.hosts, run.job.cpu, strict=True)):

@@ -25,7 +25,7 @@ class Nodes(Cluster):
     def _empty(self) -> None:
         #: Number of the job on each node, by tier, and the CPU utilisation of its process. That of
         #: a node without one is what was there last.
-        self.jobs = {tier: [None] * len(self.hosts) for tier in Tier}
+        self.jobs: dict[Tier, list[int | None]] = {tier: [None] * len(self.hosts) for tier in Tier}
         self.cpu = {tier: [0.0] * len(self.hosts) for tier in Tier}
         #: Nodes that take a process of the tier now: those with nothing on them take either.
         self.free = {tier: set(range(len(self.hosts))) for tier in Tier}
@@ -36,12 +36,15 @@ class Nodes(Cluster):
         self._overdue: set[int] = set()
         self.idle = {tier: len(self.hosts) for tier in Tier}
 
-    def _copy_places(self, twin: "Nodes") -> None:
+    def copy(self) -> "Nodes":
+        twin = Nodes(0)
+        self._copy_runs(twin)
         twin.jobs = {tier: list(numbers) for tier, numbers in self.jobs.items()}
         twin.cpu = {tier: list(loads) for tier, loads in self.cpu.items()}
         twin.free = {tier: set(nodes) for tier, nodes in self.free.items()}
         twin.below = set(self.below)
         twin._closed, twin._overdue = set(self._closed), set(self._overdue)
+        return twin
 
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self.free[tier])
@@ -147,8 +150,10 @@ class Counted(Cluster):
     def _empty(self) -> None:
         self.idle = {FG: len(self.hosts), BG: 0}
 
-    def _copy_places(self, twin: "Counted") -> None:
-        """There are none."""
+    def copy(self) -> "Counted":
+        twin = Counted(0)
+        self._copy_runs(twin)
+        return twin
 
     def overdue(self) -> list[int]:
         return []

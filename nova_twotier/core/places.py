@@ -32,7 +32,7 @@ class Ranking:
 
 def first(groups: Iterable[Group], count: int) -> list[int]:
     """Hosts of the first `count` places of groups that are in order."""
-    hosts = []
+    hosts: list[int] = []
     for _load, host, places in groups:
         if len(hosts) >= count:
             break

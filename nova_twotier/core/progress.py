@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from statistics import NormalDist, fmean
+from typing import Any
 
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster
@@ -61,12 +62,6 @@ class Progress:
     draw: Draw = Draw.MEAN
 
     def __post_init__(self):
-        for name, words in (("processes", Processes), ("draw", Draw)):
-            if getattr(self, name) not in list(words):
-                raise InvalidModel(
-                    f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(words)}"
-                )
-            object.__setattr__(self, name, words(getattr(self, name)))
         for name in ("loss", "eff_single", "eff_parallel"):
             *_, low, high = bounds = getattr(self, name)
             if low > high or (len(bounds) > 2 and not low <= bounds[0] <= high):
@@ -123,16 +118,7 @@ class Progress:
         :returns: the job's rate, or that of each process if these have their own work; and the
             CPU seconds that it uses a second.
         """
-        least, burn = 1.0, 0.0
-        # One pass for both: jobs have many processes, and this is done most often of all.
-        for left, wanted in zip(idle, cpu):  # noqa: B905  (a check costs as much as ten processes)
-            if left < wanted:
-                burn += left
-                share = left / wanted
-                if share < least:
-                    least = share
-            else:
-                burn += wanted
+        least, burn = _least_share(idle, cpu)
         if self.processes is SLOWEST and isinstance(eff, float):
             return eff * least, burn
         effs = [eff] * len(cpu) if isinstance(eff, float) else eff
@@ -148,8 +134,7 @@ class Progress:
 
     def rates(self, cluster: Cluster) -> dict[int, float]:
         """The mean progress of each running job of a cluster, by its number."""
-        mean = replace(self, processes=Processes.SLOWEST, draw=Draw.MEAN)
-        found = {}
+        found: dict[int, float] = {}
         for run, shared, idle in views(cluster, self.floor):
             if not shared:
                 rate = 1.0
@@ -157,10 +142,28 @@ class Progress:
                 rate = self.disturbed
             else:
                 eff = self.mean_single if run.job.size == 1 else self.mean_parallel
-                rate, _burn = mean.background(idle, positive(run.job.cpu), eff)
+                rate = eff * _least_share(idle, positive(run.job.cpu))[0]
             found[run.job.number] = rate
         return found
 
+
+def _least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:
+    """The least share of what it needs that any process finds idle, and what all of them use."""
+    least, burn = 1.0, 0.0
+    # One pass for both: jobs have many processes, and this is done most often of all.
+    for left, wanted in zip(idle, cpu):  # noqa: B905  (a check costs as much as ten processes)
+        if left < wanted:
+            burn += left
+            share = left / wanted
+            if share < least:
+                least = share
+        else:
+            burn += wanted
+    return least, burn
+
+
+#: The fields of a model that are words.
+_WORDS: dict[str, type[StrEnum]] = {"processes": Processes, "draw": Draw}
 
 #: The models of the papers, by name.
 MODELS = {
@@ -169,7 +172,7 @@ MODELS = {
 }
 
 
-def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
+def load(values: Mapping[str, Any], name: str, base: Progress | None = None) -> Progress:
     """A model with some fields of its own, such as those of a calibration.
 
     :param values: fields of `Progress`; numbers, lists of numbers, or words.
@@ -184,7 +187,7 @@ def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
     for field in values:
         if field not in known:
             raise InvalidModel(f"{name}: {field!r} is unknown; there are {', '.join(known)}")
-    checked = {field: _checked(field, values[field], name) for field in values}
+    checked: dict[str, Any] = {field: _checked(field, values[field], name) for field in values}
     try:
         return replace(base, **checked)
     except InvalidModel as invalid:
@@ -193,8 +196,10 @@ def load(values: Mapping, name: str, base: Progress | None = None) -> Progress:
 
 def _checked(field: str, value: object, name: str) -> object:
     """The value of a field as the model has it."""
-    if field in ("processes", "draw"):
-        return value
+    if words := _WORDS.get(field):
+        if value not in list(words):
+            raise InvalidModel(f"{name}: {field} is {value!r}; choose one of: {', '.join(words)}")
+        return words(str(value))
     count = 0 if field == "floor" else len(getattr(Progress, field))
     numbers = value if isinstance(value, list | tuple) else [value]
     if len(numbers) == (count or 1) and isinstance(value, list | tuple) is bool(count):

@@ -28,7 +28,7 @@ class Queue:
             self.add(job)
 
     def copy(self) -> "Queue":
-        twin = object.__new__(Queue)
+        twin = Queue()
         twin._jobs = dict(self._jobs)
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
@@ -142,12 +142,12 @@ class Queue:
                 if size <= slots and (size <= extra or now + job.expected <= end):
                     return job
             return None
-        found = []
+        found: list[Order] = []
         for size in self._sizes[: bisect_right(self._sizes, slots)]:
             if size > extra:
                 found += self._ending(size, order, now, end)
-            elif job := self.next_of_size(size, order):
-                found.append(job.order)
+            elif first := self.next_of_size(size, order):
+                found.append(first.order)
         return self._jobs[min(found)[1]] if found else None
 
     def _ending(self, size: int, order: Order, now: float, end: float) -> Iterator[Order]:

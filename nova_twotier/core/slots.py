@@ -6,6 +6,7 @@ finds an idle slot while there is one. Stable: equal utilisations keep the order
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nova_twotier.core.ranking import THRESHOLD, is_hot
 
@@ -14,8 +15,8 @@ from nova_twotier.core.ranking import THRESHOLD, is_hot
 class Slot:
     """One slot: the key of its foreground process or None, and of those in the background."""
 
-    fg: Hashable | None
-    bg: tuple[Hashable, ...]
+    fg: Any  # of whatever the caller names processes by
+    bg: tuple[Any, ...]
 
 
 def arrange(
@@ -35,10 +36,10 @@ def arrange(
     """
     if len(fg) > slots:
         raise ValueError(f"{len(fg)} foreground processes for {slots} slots")
-    cool_first = sorted(fg, key=fg.get)
-    fronts = [None] * (slots - len(fg)) + cool_first
-    backs = [[] for _ in fronts]
+    cool_first = sorted(fg, key=fg.__getitem__)
+    fronts: list[Hashable | None] = [None] * (slots - len(fg)) + cool_first
+    backs: list[list[Hashable]] = [[] for _ in fronts]
     open_slots = sum(1 for key in fronts if key is None or not is_hot(fg[key], threshold)) or slots
-    for position, key in enumerate(sorted(bg, key=bg.get, reverse=True)):
+    for position, key in enumerate(sorted(bg, key=bg.__getitem__, reverse=True)):
         backs[position % open_slots].append(key)
     return [Slot(front, tuple(back)) for front, back in zip(fronts, backs, strict=True)]

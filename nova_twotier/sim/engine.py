@@ -19,7 +19,7 @@ _ARRIVAL = Event.ARRIVAL.value
 _ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 
 
-class Stuck(RuntimeError):
+class Stuck(Exception):
     """Jobs wait or run, and nothing will ever happen again: a fault of a policy or a model."""
 
 
@@ -49,7 +49,7 @@ def run(
                 cluster.remove(ended.job)
                 bits |= _ENDED[ended.tier]
                 yield ended
-        while arrival <= now:
+        while coming and arrival <= now:
             job = coming.job
             waiting[job.number] = coming
             queue.add(job)

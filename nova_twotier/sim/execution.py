@@ -2,7 +2,7 @@
 
 import math
 
-from nova_twotier.core.actions import BG, How, Tier
+from nova_twotier.core.actions import BG, FG, How, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.neighbours import positive
 
@@ -50,14 +50,15 @@ class Execution:
         self.demand = sum(cpu)
         #: Work left, in seconds; of each process, if they have their own.
         self.remaining = runtime
-        self.own: list[float] | None = None
+        self.own: list[float] = []
         #: Work done and CPU seconds used a second, since a time.
         self.rate: float | list[float] | None = None
         self.burn = 0.0
         self.since = 0.0
         #: When it will end if nothing changes.
         self.finish = math.inf
-        self.tier: Tier | None = None
+        #: Where it is, or was last.
+        self.tier: Tier = FG
         self.hosts: tuple[int, ...] = ()
         #: Since when it is there.
         self.placed = 0.0
@@ -79,12 +80,11 @@ class Execution:
         self.busy += self.burn * seconds
         if self.tier is BG:
             self.background += seconds
-        if self.own is None:
-            self.remaining -= self.rate * seconds
-        else:
-            self.own = [
-                work - rate * seconds for work, rate in zip(self.own, self.rate, strict=True)
-            ]
+        rate = self.rate
+        if isinstance(rate, list):
+            self.own = [work - own * seconds for work, own in zip(self.own, rate, strict=True)]
+        elif rate is not None:
+            self.remaining -= rate * seconds
         self.since = now
 
     def change(self, rate: float | list[float], burn: float, now: float) -> float:
@@ -95,26 +95,26 @@ class Execution:
         if self.rate is not None:
             self.advance(now)
         self.rate, self.burn = rate, burn
-        if self.own is None:
+        if isinstance(rate, list):
+            pairs = zip(self.own, rate, strict=True)
+            finish = self.since + max([_seconds(work, speed) for work, speed in pairs])
+        else:
             work = self.remaining
             finish = self.since + (work / rate if work > 0 < rate else _seconds(work, rate))
-        else:
-            pairs = zip(self.own, rate, strict=True)
-            finish = self.since + max(_seconds(work, speed) for work, speed in pairs)
         self.finish = finish
         return finish
 
     def restart(self) -> None:
         """Lose all work."""
-        left = self.remaining if self.own is None else max(self.own)
+        left = max(self.own) if self.own else self.remaining
         self.lost += self.runtime - left
         self.remaining = self.runtime
-        if self.own is not None:
+        if self.own:
             self.own = [self.runtime] * self.job.size
 
     def divide(self) -> None:
         """Give each process its own work."""
-        if self.own is None:
+        if not self.own:
             self.own = [self.remaining] * self.job.size
 
 

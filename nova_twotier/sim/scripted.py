@@ -23,7 +23,7 @@ from nova_twotier.sim.stage import Stage
 Hosts = Mapping[int, Iterable[tuple[int, ...]]]
 
 
-class Diverged(RuntimeError):
+class Diverged(Exception):
     """A job is to end that does not run: something was decided otherwise than in the script.
 
     :ivar decisions: those until then.

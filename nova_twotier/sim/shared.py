@@ -45,11 +45,11 @@ class Shared(Stage):
         :param shared: whether anything runs beside it.
         :param idle: the CPU share that each of its processes finds idle, if it is in background.
         """
-        burn = job.demand
+        rate: float | list[float]
         if not shared:
-            rate = 1.0
+            rate, burn = 1.0, job.demand
         elif job.tier is FG:
-            rate = self.model.disturbed
+            rate, burn = self.model.disturbed, job.demand
         else:
             rate, burn = self.model.background(idle, job.cpu, job.eff)
         if self._divided and isinstance(rate, float):
@@ -66,13 +66,19 @@ class Shared(Stage):
 class SharedNodes(Shared):
     """Nodes of one slot: only the rates of jobs whose neighbours changed are worked out."""
 
-    cluster: Nodes
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        cost: float,
+        nodes: Nodes,
+        model: Progress,
+        rng: random.Random,
+        recorder: Recorder | None = None,
+    ):
+        super().__init__(cost, nodes, model, rng, recorder)
+        self._nodes = nodes
         self._disturbed = self.model.disturbed
         #: What the foreground leaves of each node's CPU, at least the model's floor.
-        self._idle = [1.0] * len(self.cluster.hosts)
+        self._idle = [1.0] * len(self._nodes.hosts)
         #: Numbers of the foreground jobs below which a process came or left.
         self._above: set[int | None] = set()
         #: Numbers of the background jobs that came, or above which a process came or left.
@@ -80,19 +86,19 @@ class SharedNodes(Shared):
 
     def _entered(self, job: Execution, now: float) -> None:
         # The cluster is as it will be when all have entered.
-        cluster, hosts = self.cluster, job.hosts
+        nodes, hosts = self._nodes, job.hosts
         if job.tier is BG or self._divided:
             Shared._entered(self, job, now)
         if job.tier is BG:
             self._below.add(job.job.number)
-            if not cluster.free[FG].issuperset(hosts):
+            if not nodes.free[FG].issuperset(hosts):
                 self._note(self._above, FG, hosts)
             return
         idle, floor = self._idle, self.model.floor
         most = 1 - floor
         for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
             idle[host] = 1 - cpu if cpu < most else floor
-        shared = not cluster.below.isdisjoint(hosts)
+        shared = not nodes.below.isdisjoint(hosts)
         if shared:
             self._note(self._below, BG, hosts)
         self._adjust_front(job, shared, now)
@@ -100,15 +106,15 @@ class SharedNodes(Shared):
     def _leave(self, job: Execution, now: float) -> None:
         Stage._leave(self, job, now)
         # Who is there later, and is not now, enters: so it does not matter how far the cluster is.
-        cluster, hosts = self.cluster, job.hosts
+        nodes, hosts = self._nodes, job.hosts
         if job.tier is BG:
-            if not cluster.free[FG].issuperset(hosts):
+            if not nodes.free[FG].issuperset(hosts):
                 self._note(self._above, FG, hosts)
             return
         idle = self._idle
         for host in hosts:
             idle[host] = 1.0
-        if not cluster.below.isdisjoint(hosts):
+        if not nodes.below.isdisjoint(hosts):
             self._note(self._below, BG, hosts)
 
     def _adjust_front(self, job: Execution, shared: bool, now: float) -> None:
@@ -121,24 +127,24 @@ class SharedNodes(Shared):
 
     def _note(self, numbers: set[int | None], tier: Tier, hosts: tuple[int, ...]) -> None:
         """Add those who are on the hosts in a tier."""
-        there = self.cluster.jobs[tier]
+        there = self._nodes.jobs[tier]
         for host in hosts:
             numbers.add(there[host])
 
     def settle(self, now: float) -> None:
         running = self.running
         if self._above:
-            below = self.cluster.below
+            below = self._nodes.below
             for number in self._above:
-                job = running.get(number)
+                job = None if number is None else running.get(number)
                 if job is None or job.tier is BG:  # it has left or fallen as well
                     continue
                 self._adjust_front(job, not below.isdisjoint(job.hosts), now)
             self._above.clear()
         if self._below:
-            free, idle = self.cluster.free[FG], self._idle
+            free, idle = self._nodes.free[FG], self._idle
             for number in self._below:
-                job = running.get(number)
+                job = None if number is None else running.get(number)
                 if job is None or job.tier is FG:  # it has left or risen as well
                     continue
                 if free.issuperset(job.hosts):

@@ -1,5 +1,8 @@
 """Policies as a paper prints them, where ours differ: for comparisons with its numbers."""
 
+from collections.abc import Iterable
+from typing import ClassVar
+
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
@@ -7,6 +10,7 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing, Pass
 from nova_twotier.core.policies.bgmbf import Bgmbf
 from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 
 
@@ -37,8 +41,13 @@ class _AsPrinted(Guaranteeing):
     So a job may have to leave for one that arrived later. It remembers, so each run needs its own.
     """
 
-    def __init__(self):
+    like: ClassVar[Guaranteeing]
+
+    def __init__(self) -> None:
         self._backfilled: set[int] = set()
+
+    def candidates(self, queue: Queue) -> Iterable[Job]:
+        return self.like.candidates(queue)
 
     def begin(self, snapshot: Snapshot) -> Pass:
         return _PrintedPass(snapshot, self._backfilled)
@@ -47,12 +56,14 @@ class _AsPrinted(Guaranteeing):
         return [run for run in cluster.evictable() if run.job.number in self._backfilled]
 
 
-class BgmbfAsPrinted(_AsPrinted, Bgmbf):
+class BgmbfAsPrinted(_AsPrinted):
     name = "bgmbf-as-printed"
+    like = Bgmbf()
 
 
-class BgmbfSdfAsPrinted(_AsPrinted, BgmbfSdf):
+class BgmbfSdfAsPrinted(_AsPrinted):
     name = "bgmbf-sdf-as-printed"
+    like = BgmbfSdf()
 
 
 VARIANTS: dict[str, type[Policy]] = {

@@ -34,8 +34,10 @@ def _fill(request: Request, state: State, switch: int) -> dict[int, int] | None:
     while left:
         for host in changed:
             occupation[host] = hose.occupation(host, hose.most(host, min(free[host], left)))
-        best = min(occupation, key=occupation.__getitem__, default=None)
-        count = 0 if best is None else hose.most(best, min(free[best], left))
+        if not occupation:
+            return None
+        best = min(occupation, key=occupation.__getitem__)
+        count = hose.most(best, min(free[best], left))
         if not count:
             return None
         hose.add(best, count)

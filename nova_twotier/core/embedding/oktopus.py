@@ -35,7 +35,7 @@ def _host(request: Request, state: State) -> int | None:
 
 def _below(switch: int, count: int, state: State, reach: Reach) -> dict[int, int]:
     """VMs by host: at most `count`, as many of them as one child after the other takes."""
-    vms = {}
+    vms: dict[int, int] = {}
     for child in state.topology.children[switch]:
         if not count:
             break

@@ -53,15 +53,15 @@ class State:
         self.closed = frozenset(topology.number[host] for host in closed)
         self.max_mbps = max_mbps
         self.free = list(self.slots)
-        for host, count in (free or {}).items():
-            self.free[topology.number[host]] = count
+        for name, count in (free or {}).items():
+            self.free[topology.number[name]] = count
         self.residual = list(topology.rate)
         for link, mbps in (residual or {}).items():
             self.residual[topology.link[link]] = mbps
         for host in range(len(self.free)):
             self._free_after(host, 0)
-        for link in topology.link.values():
-            self._residual_after(link, 0)
+        for number in topology.link.values():
+            self._residual_after(number, 0)
         self.room = [0] * len(topology.switches)
         self.kinds: dict[Kind, list[int]] = {}
         for host, count in enumerate(self.free):
@@ -102,7 +102,7 @@ class State:
             getattr(self, name) == getattr(other, name) for name in vars(self)
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def hosts(self, switch: int, kinds: Sequence[Kind]) -> list[int]:
         """The hosts of these kinds below a switch, in the order of the topology."""

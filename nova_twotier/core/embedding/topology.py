@@ -62,7 +62,7 @@ class Topology:
             *(numbers[steps[host]] for host in self.hosts),
             *(numbers.get(switch[:-1], -1) for switch in order),
         )
-        children = [[] for _switch in order]
+        children: list[list[int]] = [[] for _switch in order]
         for node, above in sorted(enumerate(self.parent), key=lambda link: self._place(link[0])):
             if above >= 0:
                 children[above].append(node)
@@ -120,7 +120,8 @@ class Topology:
         if not isinstance(k, int) or k < 2 or k % 2:
             raise InvalidTopology(f"k is {k!r}; a fat-tree has an even number of pods, at least 2")
         half = k // 2
-        paths, rates = {}, {}
+        paths: dict[str, str] = {}
+        rates: dict[str, int] = {}
         digits = len(str(k * half * half - 1))
         for pod in _numbered("core/pod", k):
             rates[pod] = rate * half * half if aggregate else rate

@@ -4,7 +4,6 @@ from nova_twotier.core.policies.tentative import Tentative
 
 
 class Acfcfs(Tentative):
-    """Trials in both tiers; those in the foreground may be evicted by earlier arrivals."""
-
     name = "acfcfs"
+    summary = "Trials in both tiers; those in the foreground may be evicted by earlier arrivals."
     aggressive = True

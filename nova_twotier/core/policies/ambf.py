@@ -4,7 +4,6 @@ from nova_twotier.core.policies.migrating import Migrating
 
 
 class Ambf(Migrating):
-    """As CMBF, but only the head of the queue may evict."""
-
     name = "ambf"
+    summary = "As CMBF, but only the head of the queue may evict."
     only_head = True

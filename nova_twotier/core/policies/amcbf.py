@@ -4,7 +4,6 @@ from nova_twotier.core.policies.consolidation import Consolidation
 
 
 class Amcbf(Consolidation):
-    """As CMCBF, but only the earliest job that is not in the foreground may evict."""
-
     name = "amcbf"
+    summary = "As CMCBF, but only the earliest job that is not in the foreground may evict."
     only_head = True

@@ -53,9 +53,9 @@ class Backfilling(Policy):
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay the head."""
         queue, idle = snapshot.queue, snapshot.cluster.idle
-        job = queue[0]
-        shadow = Shadow(snapshot.cluster, job, now)
-        while queue.has_fitting(idle[FG]) and (job := shadow.next(queue, job, idle[FG])):
+        shadow = Shadow(snapshot.cluster, queue[0], now)
+        job: Job | None = queue[0]
+        while job and queue.has_fitting(idle[FG]) and (job := shadow.next(queue, job, idle[FG])):
             actions.append(self._start(job, snapshot, now))
 
     def _beside_all(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
@@ -79,9 +79,9 @@ class Backfilling(Policy):
         queue = snapshot.queue
         return partial(self._reason, snapshot, self.first(queue) if queue else None)
 
-    def _reason(self, snapshot: Snapshot, first: Job, job: Job) -> str:
+    def _reason(self, snapshot: Snapshot, first: Job | None, job: Job) -> str:
         idle = snapshot.cluster.idle[FG]
-        if job.number == first.number or (self.depth and job.size > idle):
+        if first is None or job.number == first.number or (self.depth and job.size > idle):
             return snapshot.cluster.need(job, FG)
         if not self.depth:
             return f"waits behind {first.label}"

@@ -3,7 +3,6 @@
 "It fits" is what the cluster says: that the embedding finds a place, if bandwidth is guaranteed.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterable
 
 from nova_twotier.core.actions import FG, Action, Evict, Start
@@ -77,9 +76,9 @@ class Guaranteeing(Policy):
     bandwidth = True
     embeds = True
 
-    @abstractmethod
     def candidates(self, queue: Queue) -> Iterable[Job]:
         """The waiting jobs in the order in which they are tried behind a head that does not fit."""
+        raise NotImplementedError
 
     def passed(self, cluster: Cluster, head: Job) -> list[Run]:
         """The runs that the head may suspend: those of jobs that arrived later, as in AMBF.

@@ -8,9 +8,10 @@ from nova_twotier.core.queue import Queue
 
 
 class Bgmbf(Guaranteeing):
-    """Whatever fits passes a head that does not, by arrival, until the head fits without it."""
-
     name = "bgmbf"
+    summary = (
+        "Whatever fits passes a head that does not, by arrival, until the head fits without it."
+    )
 
     def candidates(self, queue: Queue) -> Iterable[Job]:
         return queue

@@ -8,9 +8,8 @@ from nova_twotier.core.queue import Queue
 
 
 class BgmbfSdf(Guaranteeing):
-    """As BgMBF, but the jobs of the shortest estimates pass first: fewer are suspended."""
-
     name = "bgmbf-sdf"
+    summary = "As BgMBF, but the jobs of the shortest estimates pass first: fewer are suspended."
 
     def candidates(self, queue: Queue) -> Iterable[Job]:
         return sorted(queue, key=lambda job: (job.expected, job.order))

@@ -4,7 +4,6 @@ from nova_twotier.core.policies.tentative import Tentative
 
 
 class Ccfcfs(Tentative):
-    """Trials in the background only; the foreground is strictly FCFS."""
-
     name = "ccfcfs"
+    summary = "Trials in the background only; the foreground is strictly FCFS."
     aggressive = False

@@ -4,7 +4,6 @@ from nova_twotier.core.policies.migrating import Migrating
 
 
 class Cmbf(Migrating):
-    """Backfilling without estimates: any job may take slots from later arrivals to start."""
-
     name = "cmbf"
+    summary = "Backfilling without estimates: any job may take slots from later arrivals to start."
     only_head = False

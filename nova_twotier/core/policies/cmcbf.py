@@ -4,7 +4,6 @@ from nova_twotier.core.policies.consolidation import Consolidation
 
 
 class Cmcbf(Consolidation):
-    """Any job may take foreground slots from later arrivals when that lets it start."""
-
     name = "cmcbf"
+    summary = "Any job may take foreground slots from later arrivals when that lets it start."
     only_head = False

@@ -1,6 +1,6 @@
 """The loop of the two-tier policies with migration (TPDS 2013, section 4.2, Algorithms 2-4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -50,7 +50,7 @@ class Consolidation(Policy):
         uses_background = cluster.uses(BG)
         if not uses_background and queue.head is None:
             return None
-        rising = ()
+        rising: Sequence[Job] = ()
         if uses_background:
             rising = [run.job for run in cluster.walk(BG) if not run.pinned]
         selection = select(queue, rising, cluster.evictable, cluster.idle[FG], self.only_head)

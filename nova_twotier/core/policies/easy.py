@@ -4,8 +4,7 @@ from nova_twotier.core.policies.backfilling import Backfilling
 
 
 class Easy(Backfilling):
-    """FCFS, and later jobs that do not delay the head of the queue by their estimates."""
-
     name = "easy"
+    summary = "FCFS, and later jobs that do not delay the head of the queue by their estimates."
     depth = 1
     embeds = False  # its reservation counts slots

@@ -4,6 +4,5 @@ from nova_twotier.core.policies.backfilling import Backfilling
 
 
 class Fcfs(Backfilling):
-    """The head of the queue starts when it fits; nothing passes it."""
-
     name = "fcfs"
+    summary = "The head of the queue starts when it fits; nothing passes it."

@@ -4,7 +4,6 @@ from nova_twotier.core.policies.cmcbf import Cmcbf
 
 
 class KtierCmbf(Cmcbf):
-    """CMCBF with one foreground and K-1 background VMs a slot, K given by the hosts."""
-
     name = "ktier-cmbf"
+    summary = "CMCBF with one foreground and K-1 background VMs a slot, K given by the hosts."
     tiers = 3

@@ -62,7 +62,7 @@ class Play:
         :param runs: as they were; the smallest come first (TPDS 2013, section 4.2).
         :returns: those for which there is no room.
         """
-        left = []
+        left: list[Run] = []
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
@@ -125,15 +125,17 @@ class Play:
     def actions(self) -> list[Action]:
         """What leads from the cluster before to the one now, in a feasible order."""
         runs = self.cluster.runs
+        starts: list[Action] = []
         if not self._removed:
             # By far the most frequent: most often one, for which a comprehension takes longer.
-            starts = []
             for number in self._before:
                 starts.append(self._started(runs[number]))
             if len(starts) > 1:
                 starts.sort(key=_start_order)
             return starts
-        preemptions, falls, rises, starts = [], [], [], []
+        preemptions: list[Action] = []
+        falls: list[Action] = []
+        rises: list[Action] = []
         for number, before in self._before.items():
             now = runs.get(number)
             if before is None:
@@ -191,5 +193,5 @@ class Play:
         )
 
 
-def _start_order(start: Start) -> tuple[bool, Order]:
+def _start_order(start: Action) -> tuple[bool, Order]:
     return start.tier is BG, start.job.order

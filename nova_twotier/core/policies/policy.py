@@ -1,6 +1,5 @@
 """What every policy is: a pure function from a snapshot to a list of actions."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
@@ -11,10 +10,12 @@ from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
-class Policy(ABC):
+class Policy:
     """A scheduling policy; deterministic given its inputs."""
 
     name: ClassVar[str]
+    #: What it does, in a sentence for users.
+    summary: ClassVar[str]
     #: Tiers that it makes use of; three stand for any number.
     tiers: ClassVar[int] = 1
     #: Whether it kills jobs, so that their work is lost.
@@ -31,16 +32,16 @@ class Policy(ABC):
         """
         return self.play(snapshot.copy(), event, now)
 
-    @abstractmethod
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """As `schedule`, but uses the snapshot up: it is left as it is after the actions.
 
         For a body that carries the actions out as they are, so that a decision costs no copy.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def reason(self, snapshot: Snapshot, job: Job) -> str:
         """Why `job` of the queue waits, in words for its owner."""
+        raise NotImplementedError
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
         """`reason` for many jobs of a snapshot that stays as it is meanwhile.

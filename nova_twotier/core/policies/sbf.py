@@ -6,9 +6,10 @@ from nova_twotier.core.queue import Queue
 
 
 class Sbf(Backfilling):
-    """The job of the smallest bandwidth starts when it fits; nothing passes it. Others starve."""
-
     name = "sbf"
+    summary = (
+        "The job of the smallest bandwidth starts when it fits; nothing passes it. Others starve."
+    )
     bandwidth = True
 
     def first(self, queue: Queue) -> Job:

@@ -6,9 +6,10 @@ from nova_twotier.core.queue import Queue
 
 
 class Sdf(Backfilling):
-    """The job of the shortest estimate starts when it fits; nothing passes it. Long jobs starve."""
-
     name = "sdf"
+    summary = (
+        "The job of the shortest estimate starts when it fits; nothing passes it. Long jobs starve."
+    )
 
     def first(self, queue: Queue) -> Job:
         return min(queue, key=lambda job: (job.expected, job.order))

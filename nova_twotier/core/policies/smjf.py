@@ -6,9 +6,10 @@ from nova_twotier.core.queue import Queue
 
 
 class Smjf(Backfilling):
-    """The job of the fewest processes starts when it fits; nothing passes it. Large jobs starve."""
-
     name = "smjf"
+    summary = (
+        "The job of the fewest processes starts when it fits; nothing passes it. Large jobs starve."
+    )
 
     def first(self, queue: Queue) -> Job:
         return queue.smallest_job

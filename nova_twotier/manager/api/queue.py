@@ -29,7 +29,7 @@ class Queue(Resource):
             "mode": self.site.store.queue_mode(pool),
             "policy": {
                 "name": name,
-                "description": policies.POLICIES[name].__doc__.splitlines()[0],
+                "description": policies.POLICIES[name].summary,
             },
             "project_id": project,
             "jobs": {state: jobs for state, (jobs, _processes) in found.items()},

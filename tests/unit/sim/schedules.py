@@ -1,0 +1,38 @@
+"""What every policy makes of a workload, in a line each: python -m tests.unit.sim.schedules."""
+
+import hashlib
+import sys
+
+from nova_twotier.core import cluster, policies
+from nova_twotier.sim import variants
+from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.workloads import catalogue
+
+SCENARIOS = {
+    "nodes": {"progress": "jss"},
+    "hosts": {"slots": 4},
+    "own work": {"reading": {"processes": "own", "draw": "process"}},
+}
+LINKS = {"slots": 20, "topology": "fat-tree:4", "bandwidth": "by-size"}
+
+
+def schedules(jobs):
+    """For each policy and kind of run, a digest of what became of the jobs, and when and where."""
+    workload = catalogue.load(f"feitelson:{jobs}", load=0.9)
+    for name in (*policies.POLICIES, *variants.VARIANTS):
+        scenarios = SCENARIOS
+        if variants.get(name).embeds:
+            scenarios = SCENARIOS | {"links": LINKS}
+        for kind, fields in scenarios.items():
+            digest = hashlib.sha256()
+            # With places that have names, and without where they need none.
+            for record in (False, True):
+                result = simulate(workload, Scenario(name, **fields), record=record)
+                digest.update(result.jobs.to_csv().encode())
+            digest.update(result.schedule.to_csv().encode())
+            yield f"{name}, {kind}: {digest.hexdigest()}"
+
+
+if __name__ == "__main__":
+    print(cluster.__file__)
+    print(*schedules(int(sys.argv[1])), sep="\n")
