@@ -25,7 +25,7 @@ unit: $(VENV)/test
 	$(PYTEST) $(patsubst %,--ignore=tests/unit/%,core devstack manager sim) tests/unit
 
 functional: $(VENV)/test
-	$(PYTEST) tests/functional
+	$(PYTEST) --dist worksteal tests/functional
 	$(BIN)/python -m tests.nova.compare --part
 
 cloud: $(VENV)/test

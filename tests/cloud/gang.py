@@ -7,7 +7,7 @@ HOST = "OS-EXT-SRV-ATTR:host"
 
 
 class Gang:
-    """Some servers booted by one request, and what is awaited of them."""
+    """Some servers booted by one request, and what is awaited of them; its `with` deletes them."""
 
     def __init__(self, cloud, size, name="gang", flavor="plain"):
         self.nova = cloud.nova()
@@ -29,6 +29,15 @@ class Gang:
                 lambda: [s for s in self.all() if s.name.startswith(name)], "the servers"
             )
         }
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        for server in self.servers():
+            server.delete()
+        self.await_gone()
+        self.nova.server_groups.delete(self.group.id)
 
     def all(self):
         return self.nova.servers.list(search_opts={"all_tenants": True})
@@ -60,4 +69,3 @@ class Gang:
 
     def await_gone(self):
         wait_for(lambda: not self.servers(), "deletion")
-        self.nova.server_groups.delete(self.group.id)

@@ -59,19 +59,18 @@ def test_full(tmp_path, kind):
         ]
         # Found in Keystone's catalog, and the token is Keystone's.
         assert openstack(cloud, "twotier", "queue", "show")["mode"] == "active"
-        gang = Gang(cloud, 2)
-        gang.await_status("ACTIVE")
-        server = gang.first()
-        source = getattr(server, HOST)
-        server.live_migrate(host=None, block_migration="auto")
-        gang.await_move(server.id, lambda host: host != source)
-        server.shelve()
-        wait_for(lambda: gang.nova.servers.get(server.id).status == "SHELVED_OFFLOADED", "shelving")
-        server.unshelve()
-        gang.await_status("ACTIVE")
-        for server in gang.servers():
-            server.delete()
-        gang.await_gone()
+        with Gang(cloud, 2) as gang:
+            gang.await_status("ACTIVE")
+            server = gang.first()
+            source = getattr(server, HOST)
+            server.live_migrate(host=None, block_migration="auto")
+            gang.await_move(server.id, lambda host: host != source)
+            server.shelve()
+            wait_for(
+                lambda: gang.nova.servers.get(server.id).status == "SHELVED_OFFLOADED", "shelving"
+            )
+            server.unshelve()
+            gang.await_status("ACTIVE")
         assert used_vcpus(cloud) == 0
     finally:
         cloud.down()
