@@ -6,6 +6,5 @@ pytest.importorskip("nova", reason='the fake cloud needs Nova: install the "demo
 pytest.importorskip("placement", reason='the fake cloud needs Placement: install the "demo" extra')
 
 from nova_twotier.tools.fakecloud.fixture import fakecloud, fakecloud_options
-from tests.own_core import own_core
 
-__all__ = ["fakecloud", "fakecloud_options", "own_core"]
+__all__ = ["fakecloud", "fakecloud_options"]
