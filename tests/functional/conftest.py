@@ -1,31 +1,25 @@
 """Fixtures of the tests that run Nova and Placement in their own process."""
 
-import os
 from unittest import mock
 
 import jsonschema
 import pytest
 
+from tests.cores import keep_to_one
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_core(request):
-    """Each worker of pytest-xdist runs on one of the cores that it may use.
-
-    Nova in one process is many threads that want Python's lock all the time. On one core they hand
-    it over in much less time than across two.
-    """
-    worker = getattr(request.config, "workerinput", None)
-    if worker and hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        number = int(worker["workerid"].removeprefix("gw"))
-        os.sched_setaffinity(0, {cores[number % len(cores)]})
+    """Each worker of pytest-xdist runs on one."""
+    if worker := getattr(request.config, "workerinput", None):
+        keep_to_one(int(worker["workerid"].removeprefix("gw")))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def schemas_checked_once():
     """Placement has a few schemas, and has each checked again for each body that it is sent.
 
-    That took a seventh of the time of tests on Placement.
+    That took up to a seventh of the time of tests that write much.
     """
     validator = jsonschema.validators.validator_for({})
     check = validator.check_schema

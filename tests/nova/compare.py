@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+from tests.cores import keep_to_one
 from tests.nova import modules
 from tests.nova.worker import FAILED, PASSED, SKIPPED
 
@@ -42,6 +43,7 @@ def run(names, workers, directory, only=None, variants=VARIANTS):
                     stderr=subprocess.STDOUT,
                     env={**os.environ, "OS_TEST_TIMEOUT": str(TIMEOUT)},
                 )
+            keep_to_one(len(processes), process.pid)
             processes.append((variant, output, process))
     found, asked, missing = {variant: {} for variant in variants}, {}, set()
     for variant, output, process in processes:
