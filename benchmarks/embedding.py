@@ -130,7 +130,7 @@ def _thinned(tree: Topology, held: list[Embedding], share: float) -> State:
 
 
 def _narrow(k: int) -> State:
-    tree = Topology.fat_tree(k, RATE, aggregate=False)
+    tree = Topology.fat_tree(k, RATE, uplinks=(1, 1))
     switches = {node for node in tree.link.values() if node >= len(tree.hosts)}
     free = {}
     for first, end in tree.span[: k * k // 2]:

@@ -19,21 +19,22 @@ Rejected = tuple[int, int, str]
 
 @functools.lru_cache
 def topology(text: str) -> Topology:
-    """From `fat-tree:K` or `fat-tree:K:MBPS`; with `:single` at its end, without parallel links.
+    """From `fat-tree:K`, `fat-tree:K:MBPS` or `fat-tree:K:MBPS:EDGE:POD`.
+
+    EDGE and POD are the physical links up from an edge switch and from a pod.
 
     :raises InvalidTopology: if it is none of them.
     """
-    kind, *rest = text.split(":")
-    aggregate = rest[-1:] != ["single"]
-    numbers = rest if aggregate else rest[:-1]
-    known = kind == "fat-tree" and len(numbers) in (1, 2)
+    kind, *numbers = text.split(":")
+    known = kind == "fat-tree" and len(numbers) in (1, 2, 4)
     if not (known and all(number.isdecimal() for number in numbers)):
         raise InvalidTopology(
-            f"topology is {text!r}; give fat-tree:K, fat-tree:K:MBPS or fat-tree:K:MBPS:single, "
-            "e.g. fat-tree:6:1000"
+            f"topology is {text!r}; give fat-tree:K, fat-tree:K:MBPS or "
+            "fat-tree:K:MBPS:EDGE:POD, e.g. fat-tree:6, or fat-tree:6:1000:1:3 where an edge "
+            "switch has one link up and a pod three"
         )
-    k, rate = (*map(int, numbers), RATE)[:2]
-    return Topology.fat_tree(k, rate, aggregate)
+    k, rate, *uplinks = map(int, numbers if numbers[1:] else (*numbers, RATE))
+    return Topology.fat_tree(k, rate, (uplinks[0], uplinks[1]) if uplinks else None)
 
 
 def link_rate(text: str | None) -> float:

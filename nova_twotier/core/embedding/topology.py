@@ -102,7 +102,7 @@ class Topology:
         return hash((self.names, self.parent, self.rate))
 
     @classmethod
-    def fat_tree(cls, k: int, rate: int, aggregate: bool = True) -> "Topology":
+    def fat_tree(cls, k: int, rate: int, uplinks: tuple[int, int] | None = None) -> "Topology":
         """A fat-tree of k pods, each of k/2 edge switches with k/2 hosts: k**3 / 4 hosts.
 
         Its k/2 aggregation switches a pod are one here, and so are its (k/2)**2 core switches:
@@ -110,23 +110,23 @@ class Topology:
 
         :param k: even, at least 2.
         :param rate: Mbit/s of a physical link.
-        :param aggregate: the link up from an edge switch has the joint rate of its k/2 physical
-            links, that of a pod the one of its (k/2)**2 (see the head of this file). As a link
-            needs no more than all right below it together, only those of hosts are ever short
-            then. Without, each link of the tree has the `rate` of one: another reading of
-            Symmetry 2018, section 5.1, "the line rate for all the substrate links".
+        :param uplinks: physical links up from an edge switch, and from a pod; a link of the tree
+            has their joint rate (see the head of this file). A whole fat-tree has k/2 and
+            (k/2)**2. As a link needs no more than all right below it together, only those of
+            hosts are ever short then. With fewer, the tree is oversubscribed.
         :raises InvalidTopology: if k is odd or less than 2, or `rate` is no whole number.
         """
         if not isinstance(k, int) or k < 2 or k % 2:
             raise InvalidTopology(f"k is {k!r}; a fat-tree has an even number of pods, at least 2")
         half = k // 2
+        of_edge, of_pod = uplinks or (half, half * half)
         paths: dict[str, str] = {}
         rates: dict[str, int] = {}
         digits = len(str(k * half * half - 1))
         for pod in _numbered("core/pod", k):
-            rates[pod] = rate * half * half if aggregate else rate
+            rates[pod] = rate * of_pod
             for edge in _numbered(f"{pod}/edge", half):
-                rates[edge] = rate * half if aggregate else rate
+                rates[edge] = rate * of_edge
                 for _host in range(half):
                     host = f"host{len(paths):0{digits}}"
                     paths[host], rates[host] = edge, rate

@@ -138,8 +138,9 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
         type=values.topology,
         metavar="T",
         help="a job fits where its bandwidth does, too: fat-tree:K or fat-tree:K:MBPS, k**3 / 4 "
-        "hosts of --slots slots with links of so many Mbit/s (default 1000), ':single' at its end "
-        "if parallel links do not add up, e.g. fat-tree:6 (default: no network)",
+        "hosts of --slots slots with links of so many Mbit/s (default 1000), e.g. fat-tree:6; "
+        "with :EDGE:POD at its end, so many links up from an edge switch and from a pod, e.g. "
+        "fat-tree:6:1000:1:3 (default: K/2 and (K/2)**2; no network)",
     )
     group.add_argument(
         "--embedding",

@@ -25,15 +25,14 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     BASE,
     EMBEDDINGS,
     JOBS,
+    NARROWS,
+    NETWORKS,
     PLACES,
-    SINGLE,
-    SINGLES,
     SLOTS,
     TRACES,
     TREE,
     point,
     runs,
-    single,
 )
 from nova_twotier.sim.simulation import Scenario
 from nova_twotier.sim.workloads import catalogue
@@ -41,6 +40,10 @@ from nova_twotier.sim.workloads.bandwidth import Bandwidth
 
 RATE = "accept_rate"
 RIVALS = tuple(name for name in EMBEDDINGS if name != "AdaBa")
+BEST_FIT = (
+    ("Best fit", ("Oktopus", "Greedy")),
+    ("Best fit anywhere", ("Greedy anywhere",)),
+)
 #: Table 1: run time in minutes, jobs, bandwidth in Mbit/s, processes.
 TABLE1_GROUPS = (
     "average run time (min)",
@@ -55,7 +58,7 @@ MAX_MBPS = 800
 CURVES = tuple(range(10, 800, 100))
 
 #: Figure 4.
-PLACE = "random jobs"
+RANDOM = {f"random jobs{network}": topology for network, topology in NETWORKS.items()}
 SIZE = 8
 LOAD = 0.5
 MEANS = tuple(range(50, 701, 50))
@@ -138,16 +141,15 @@ def _fig4_runs(settings: Settings) -> list[Run]:
     for seed in range(settings.seeds):
         for mean in MEANS:
             for series, scenario in _scenarios(bandwidth=f"normal:{mean}").items():
-                for place, each in ((PLACE, scenario), (PLACE + SINGLE, single(scenario))):
+                for place, topology in RANDOM.items():
+                    each = replace(scenario, topology=topology)
                     taken = point(source, each, LOAD, seed, settings.head)
                     made.append(Run(series, place, taken, at=mean))
     return made
 
 
 def _fig5_runs(settings: Settings) -> list[Run]:
-    joint = _scenarios()
-    singles = {series: single(scenario) for series, scenario in joint.items()}
-    return runs(settings, joint) + runs(settings, singles, SINGLE)
+    return runs(settings, _scenarios())
 
 
 TABLE = Experiment(
@@ -229,55 +231,46 @@ def _further_ahead(place: str, what: str, rivals: tuple[str, ...]) -> tuple[Clai
     )
 
 
+def _at_every_bandwidth(place: str) -> tuple[Claim, ...]:
+    return (
+        *_ahead(place, most=False),
+        *_at_most_bandwidth(place),
+        *_further_ahead(place, "average bandwidth", RIVALS),
+        Claim(
+            f"{place}: the accept rate decreases as the bandwidth increases",
+            "section 5.3.1 (3)",
+            "yes",
+            "AdaBa's: rank correlation at most -0.9",
+            falls("AdaBa", RATE, place=place, most=-0.9),
+        ),
+        Claim(
+            f"{place}: AdaBa's accept rate decreases more slowly",
+            "section 5.3.1 (3)",
+            "yes",
+            f"loses less from {MEANS[0]} to {MEANS[-1]} Mbit/s than any other; ours: as a part of "
+            "the least of them",
+            descends_slower("AdaBa", RIVALS, RATE, place=place),
+        ),
+        *(
+            Claim(
+                f"{place}: {one} accepts more than {' and '.join(others)}",
+                "section 5.3.1 (4)",
+                "mostly",
+                "in most cases",
+                better((one,), others, (RATE,), place=place, higher=True, most=True),
+            )
+            for one, others in BEST_FIT
+        ),
+    )
+
+
 FIG4 = Experiment(
     name="symmetry2018-fig4",
     source="Symmetry 2018, Figure 4",
     about="accept rate against average bandwidth, without a queue",
     runs=_fig4_runs,
-    claims=(
-        *(claim for place in (PLACE, PLACE + SINGLE) for claim in _ahead(place, most=False)),
-        *(claim for place in (PLACE, PLACE + SINGLE) for claim in _at_most_bandwidth(place)),
-        *_further_ahead(PLACE, "average bandwidth", RIVALS),
-        Claim(
-            "The accept rate decreases as the bandwidth increases",
-            "section 5.3.1 (3)",
-            "yes",
-            "AdaBa's: rank correlation at most -0.9",
-            falls("AdaBa", RATE, place=PLACE, most=-0.9),
-        ),
-        Claim(
-            "AdaBa's accept rate decreases more slowly",
-            "section 5.3.1 (3)",
-            "yes",
-            f"loses less from {MEANS[0]} to {MEANS[-1]} Mbit/s than any other; ours: as a part of "
-            "the least of them",
-            descends_slower("AdaBa", RIVALS, RATE, place=PLACE),
-        ),
-        Claim(
-            "Best fit accepts more than Oktopus and Greedy",
-            "section 5.3.1 (4)",
-            "mostly",
-            "in most cases",
-            better(
-                ("Best fit",), ("Oktopus", "Greedy"), (RATE,), place=PLACE, higher=True, most=True
-            ),
-        ),
-        Claim(
-            "Best fit anywhere accepts more than Greedy anywhere",
-            "section 5.3.1 (4)",
-            "mostly",
-            "in most cases",
-            better(
-                ("Best fit anywhere",),
-                ("Greedy anywhere",),
-                (RATE,),
-                place=PLACE,
-                higher=True,
-                most=True,
-            ),
-        ),
-    ),
-    plots=tuple(Plot(place, RATE, logarithmic=False) for place in (PLACE, PLACE + SINGLE)),
+    claims=tuple(claim for place in RANDOM for claim in _at_every_bandwidth(place)),
+    plots=tuple(Plot(place, RATE, logarithmic=False) for place in RANDOM),
     axis="average bandwidth (Mbit/s)",
     notes=(
         f"Random jobs: arrivals Poisson, sizes geometric with mean {SIZE}, run times exponential, "
@@ -286,7 +279,7 @@ FIG4 = Experiment(
         "Bandwidths are normal with a deviation of a fifth of the mean, as in section 5.2.",
         ANYWHERE,
         TREE,
-        SINGLES,
+        NARROWS,
     ),
 )
 
@@ -297,17 +290,14 @@ FIG5 = Experiment(
     runs=_fig5_runs,
     claims=tuple(
         claim
-        for suffix in ("", SINGLE)
         for place in PLACES
         for claim in (
-            *_ahead(place + suffix, most=True),
-            *_further_ahead(place + suffix, "load", ("Oktopus", "Best fit anywhere")),
+            *_ahead(place, most=True),
+            *_further_ahead(place, "load", ("Oktopus", "Best fit anywhere")),
         )
     ),
-    plots=tuple(
-        Plot(place + suffix, RATE, logarithmic=False) for suffix in ("", SINGLE) for place in PLACES
-    ),
-    notes=(BANDWIDTH, ANYWHERE, TREE, SINGLES),
+    plots=tuple(Plot(place, RATE, logarithmic=False) for place in PLACES),
+    notes=(BANDWIDTH, ANYWHERE, TREE, NARROWS),
 )
 
 EXPERIMENTS = (TABLE, FIG2, FIG4, FIG5)

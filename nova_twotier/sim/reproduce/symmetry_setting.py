@@ -16,7 +16,6 @@ TRACES = {
     "KTH-SP2": Source("KTH-SP2-1996-2.1-cln", NODES),
     "NASA-iPSC": Source("NASA-iPSC-1993-3.1-cln", NODES),
 }
-PLACES = tuple(TRACES)
 #: "We select the first 1000 jobs."
 JOBS = 1000
 
@@ -37,15 +36,19 @@ EMBEDDINGS = {
     "Greedy anywhere": "greedy-anywhere",
 }
 
-#: What is added to the name of a place where parallel links do not add up.
-SINGLE = ", single links"
+#: The networks, by what is added to the names of the places there: the whole fat-tree, and one
+#: whose edge switches have a single link up.
+NARROW = ", edges 3:1"
+NETWORKS = {"": BASE.topology, NARROW: f"{BASE.topology}:1:3"}
+PLACES = tuple(trace + network for network in NETWORKS for trace in TRACES)
 TREE = (
     "A link under which m of N VMs sit holds min(m, N - m) * B. Parallel links of the fat-tree "
     "count as one of their joint rate, as in Oktopus."
 )
-SINGLES = (
-    f"'{SINGLE[2:]}': each of the tree's links has the rate of one, as the paper's figure 3 draws "
-    "it."
+NARROWS = (
+    f"'{NARROW[2:]}': an edge switch has one link up for its three hosts, a pod three, and not "
+    "three and nine. The paper names the line rate only; the whole fat-tree is hardly ever short "
+    "of anything but the hosts' own links, which does not give the paper's response times."
 )
 ANYWHERE = (
     "The paper has a sentence on each rival. Best fit, Oktopus and Greedy are given AdaBa's search "
@@ -61,22 +64,21 @@ def point(source: str, scenario: Scenario, load: float, seed: int, head: int | N
     return sweep.Point(source, replace(scenario, seed=seed), load=load, nodes=NODES, head=head)
 
 
-def single(scenario: Scenario) -> Scenario:
-    """The same where parallel links do not add up."""
-    return replace(scenario, topology=f"{BASE.topology}:single")
+def runs(settings: Settings, scenarios: Mapping[str, Scenario]) -> list[Run]:
+    """Every series on both traces and both networks at every load; seeds draw the bandwidths.
 
-
-def runs(settings: Settings, scenarios: Mapping[str, Scenario], suffix: str = "") -> list[Run]:
-    """Every series on both traces at every load; seeds draw the bandwidths.
-
-    :param suffix: of the names of the places.
     :raises archive.MissingTraces: if a trace is not there.
     """
     paths = archive.find(settings.traces, TRACES)
     head = min(JOBS, settings.head or JOBS)
     return [
-        Run(series, place + suffix, point(str(path.resolve()), scenario, load, seed, head))
-        for place, path in paths.items()
+        Run(
+            series,
+            trace + network,
+            point(str(path.resolve()), replace(scenario, topology=topology), load, seed, head),
+        )
+        for network, topology in NETWORKS.items()
+        for trace, path in paths.items()
         for load in sorted(settings.loads, reverse=True)
         for seed in range(settings.seeds)
         for series, scenario in scenarios.items()

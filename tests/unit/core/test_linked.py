@@ -14,8 +14,8 @@ from tests.unit.core.builders import BG, FG, job
 
 #: Three hosts at one switch, links of 1000 Mbit/s.
 STAR = Topology.from_paths(dict.fromkeys("abc", "core"), dict.fromkeys("abc", 1000))
-#: 16 hosts in 4 pods; links that do not add up are sooner full.
-TREE = Topology.fat_tree(4, 1000, aggregate=False)
+#: 16 hosts in 4 pods, oversubscribed: its links are sooner full.
+TREE = Topology.fat_tree(4, 1000, uplinks=(1, 1))
 
 demands = st.sampled_from((0.0, 10.0, 99.5, 250.0, 600.0, 1000.0))
 

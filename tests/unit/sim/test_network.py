@@ -34,13 +34,21 @@ class TestTopology(testtools.TestCase):
         self.assertEqual(54, len(network.topology("fat-tree:6").hosts))
         rates = [
             network.topology(text).rate[-2]
-            for text in ("fat-tree:4", "fat-tree:4:10", "fat-tree:4:10:single", "fat-tree:4:single")
+            for text in ("fat-tree:4", "fat-tree:4:10", "fat-tree:4:10:1:3")
         ]
-        self.assertEqual([4000, 40, 10, 1000], rates)
+        self.assertEqual([4000, 40, 30], rates)
         self.assertEqual((1000, 25), (network.link_rate(None), network.link_rate("fat-tree:2:25")))
 
     def test_what_there_is_not(self):
-        for text in ("fat-tree", "tree:4", "fat-tree:x", "fat-tree:4:5:6", "fat-tree:5", ""):
+        for text in (
+            "fat-tree",
+            "tree:4",
+            "fat-tree:x",
+            "fat-tree:4:5:6",
+            "fat-tree:4:5:single",
+            "fat-tree:5",
+            "",
+        ):
             self.assertRaises(InvalidTopology, network.topology, text)
 
 
@@ -128,7 +136,7 @@ class TestRuns(testtools.TestCase):
         scenario = Scenario(
             policy,
             slots=3,
-            topology="fat-tree:4:single",
+            topology="fat-tree:4:1000:1:1",
             bandwidth="by-size:400",
             queueing=queueing,
         )

@@ -31,9 +31,10 @@ class TestFatTree(testtools.TestCase):
         self.assertEqual({9000}, self.rates(tree, 2))
         self.assertEqual(("host00", "core/pod0/edge0"), (tree.hosts[0], tree.switches[0]))
 
-    def test_single_links(self):
-        tree = Topology.fat_tree(6, 1000, aggregate=False)
-        self.assertEqual({1000}, self.rates(tree, 1) | self.rates(tree, 2))
+    def test_fewer_links_up(self):
+        tree = Topology.fat_tree(6, 1000, uplinks=(1, 3))
+        self.assertEqual({1000}, self.rates(tree, 1))
+        self.assertEqual({3000}, self.rates(tree, 2))
 
     def test_size(self):
         for k, hosts in ((2, 2), (4, 16), (36, 11_664)):
