@@ -353,22 +353,29 @@ class Cluster:
                 self.start(action.job, action.tier, action.hosts)
 
     def _occupy(self, run: Run) -> None:
-        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
-            self._count(run.tier, host, cpu, 1)
+        self._count(run, 1)
 
     def _vacate(self, run: Run) -> None:
-        for host, cpu in zip(run.hosts, run.job.cpu, strict=True):
-            self._count(run.tier, host, cpu, -1)
+        self._count(run, -1)
 
-    def _count(self, tier: Tier, host: int, cpu: float, sign: int) -> None:
-        room, closes = self.room, tier is FG and is_hot(cpu, self.threshold)
-        before, beneath = room(tier, host), room(BG, host) if closes else 0
-        self.used[tier][host] += sign
-        self.load[tier][host] += sign * cpu
-        if closes:
-            self.closed[host] += sign
-            self._hot_load[host] += sign * cpu
-            self.idle[BG] += room(BG, host) - beneath
-        self.idle[tier] += room(tier, host) - before
+    def _count(self, run: Run, sign: int) -> None:
+        job, tier, hosts, _pinned, _until = run
+        touched = set(hosts)
+        # What is in the background takes nothing from the foreground.
+        tiers = (FG, BG) if tier is FG else (BG,)
+        for each in tiers:
+            self.idle[each] -= self._room(each, touched)
+        used, load = self.used[tier], self.load[tier]
+        for host, cpu in zip(hosts, job.cpu, strict=True):
+            used[host] += sign
+            load[host] += sign * cpu
+            if tier is FG and is_hot(cpu, self.threshold):
+                self.closed[host] += sign
+                self._hot_load[host] += sign * cpu
+        for each in tiers:
+            self.idle[each] += self._room(each, touched)
         for changed in self._changed.values():
-            changed.add(host)
+            changed |= touched
+
+    def _room(self, tier: Tier, hosts: Iterable[int]) -> int:
+        return sum([self.room(tier, host) for host in hosts])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, OutOfSlots
+from nova_twotier.core.cluster import NOTHING, Cluster, OutOfSlots
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
@@ -56,14 +56,25 @@ class Decisions:
         self._events |= event
 
     def decide(
-        self, jobs: Jobs, opened: Sequence[Action], seen: Observation, now: float
+        self,
+        jobs: Jobs,
+        opened: Sequence[Action],
+        seen: Observation,
+        now: float,
+        calm: Mapping[int, Job] = NOTHING,
     ) -> list[Action]:
-        """The records of what the policy decides now; the jobs that go on waiting learn why."""
+        """The records of what the policy decides now; the jobs that go on waiting learn why.
+
+        :param calm: jobs that are known to be (see `Job.calm`), and nothing is done about them.
+        """
         starting = {action.job: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
-        queue, pauses, held, saved, running = {}, [], set(), {}, []
-        # Ten thousand are asked here: no more than is needed.
-        for number, job in jobs.items():
+        slots = seen.shape_slots
+        lively = {number: jobs[number] for number in sorted(jobs.keys() - calm.keys())}
+        queue, pauses, held, saved, running, linked = dict(calm), [], set(), {}, [], False
+        for number in [n for n, job in calm.items() if job.core.size > slots]:
+            _wait(queue.pop(number), _too_large(calm[number], slots))
+        for number, job in lively.items():
             state = job.state
             if state == JobState.QUEUED:
                 if job.saved:
@@ -73,23 +84,23 @@ class Decisions:
             if job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
-                if (self._cores.get(number) or job).size > (slots := seen.shape_slots):
-                    _wait(job, f"needs {job.size} slots in one tier, the pool has {slots}")
+                if job.size > slots:
+                    _wait(job, _too_large(job, slots))
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
                 elif job.not_before <= now:
                     queue[number] = job
+                    linked = linked or bool(job.bandwidth)
                 else:
                     pauses.append(job.not_before)
         self._notice(queue, held, now)
-        self._notice_strangers(jobs, opened, seen)
+        self._notice_strangers(lively.values(), opened, seen)
         if not self._events:
             self._reasons.tell(queue)
             return []
         settled = self._settled(running, seen, now)
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if UNDOING not in action.begun}
-        linked = any(job.bandwidth for job in queue.values())
         cluster = seen.cluster(
             running,
             {jobs[number]: Tier(action.plan["tier"]) for number, action in placing.items()},
@@ -158,10 +169,12 @@ class Decisions:
         if now >= self._due_at:
             self._events = ALL
 
-    def _notice_strangers(self, jobs: Jobs, opened: Sequence[Action], seen: Observation) -> None:
-        """Slots that were given back, or closed, by servers that are no job's."""
+    def _notice_strangers(
+        self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
+    ) -> None:
+        """Slots that were given back, or closed, by servers that are none of these jobs'."""
         leaving = set().union(*map(touched, opened))
-        strangers = {claim for claim in seen.strangers(jobs.values()) if claim.vm not in leaving}
+        strangers = {claim for claim in seen.strangers(jobs) if claim.vm not in leaving}
         for claim in self._strangers - strangers:
             self._events |= _FREED[claim.tier]
         if any(self._closes(claim) for claim in strangers - self._strangers):
@@ -182,7 +195,7 @@ class Decisions:
                 _later(job.run_since, self._options.min_run_time),
                 _later(job.swapped_at, self._options.swap_hysteresis),
                 job.not_before,
-                now + RECHECK if any(server.busy for server in seen.gang(job)) else now,
+                now + RECHECK if seen.busy(job) else now,
                 math.inf if self._network.pins(job) else now,
             )
             for job in running
@@ -222,8 +235,12 @@ class Decisions:
         for number in self._cores.keys() - queue.keys():
             self._queue.remove(self._cores.pop(number))
         for number in sorted(queue.keys() - self._cores.keys()):
-            self._cores[number] = core = queue[number].core()
+            self._cores[number] = core = queue[number].core
             self._queue.add(core)
+
+
+def _too_large(job: Job, slots: int) -> str:
+    return f"needs {job.size} slots in one tier, the pool has {slots}"
 
 
 def _wait(job: Job, reason: str) -> None:

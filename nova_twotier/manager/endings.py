@@ -37,7 +37,7 @@ def _running(job: Job, seen: Observation) -> Action | None:
         return _end(job, JobState.FAILED, f"ran its walltime of {job.walltime:g} s", seen)
     if reason := defect(job, seen):
         return _broken(job, reason, seen)
-    if seen.at < job.not_before or any(server.busy for server in gang) or _together(job, seen):
+    if seen.at < job.not_before or seen.busy(job) or _together(job, seen):
         return None
     plan = {
         "by": f"the manager: its servers are not all at work in {job.tier}",

@@ -12,7 +12,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 
 from oslo_log import log as logging
 from sqlalchemy.orm.attributes import instance_state
@@ -61,6 +60,10 @@ PAUSED = "the queue is paused"
 class _Round:
     """What one look works on, and what it is going to write and to request.
 
+    :param jobs: that are not over.
+    :param calm: those of them that wait for slots and nothing else is to be seen to: of ten
+        thousand, no more is asked than is needed.
+    :param lively: the others.
     :param opened: actions that are not over, as they were decided; new ones come to them.
     :param places: those that changed.
     :param messages: requests that belong to no action.
@@ -69,6 +72,8 @@ class _Round:
     seen: Observation
     env: Environment
     jobs: dict[int, Job]
+    calm: dict[int, Job]
+    lively: list[Job]
     opened: list[Action]
     mode: str
     places: list[Place] = field(default_factory=list)
@@ -126,7 +131,7 @@ class Engine:
         self._qos = qos
         self._open_jobs = OpenJobs(pool)
         #: The places that are held, as the database has them; None: to be read.
-        self._held: list[Place] | None = None
+        self._held: schedule.Places | None = None
         self._hosts = Hosts(cloud, placement, options.host_interval, pool)
         self._observer = Observer(cloud, placement, self._hosts)
         self._decisions = Decisions(policy, options, Network(policy, placement))
@@ -173,7 +178,7 @@ class Engine:
             self._requests.make(action.id, calls)
         for call in work.messages:
             self._requests.tell(call)
-        self._locks.look(work.jobs.values(), seen)
+        self._locks.look(work.lively, seen)
         return work.changed
 
     def close(self) -> None:
@@ -214,14 +219,14 @@ class Engine:
             self._fence(session)
             queue = session.get(models.Queue, self._pool)
             if self._held is None:
-                self._held = schedule.open_places(session, self._pool)
-            return _Round(
-                seen,
-                env,
-                self._open_jobs.read(session),
-                open_actions(session, self._pool),
-                queue.mode if queue else QueueMode.ACTIVE,
-            )
+                self._held = schedule.Places(schedule.open_places(session, self._pool))
+            jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
+        calm = self._open_jobs.calm(seen.servers)
+        for number in busy_jobs(opened):
+            calm.pop(number, None)
+        lively = [job for number, job in jobs.items() if number not in calm]
+        mode = queue.mode if queue else QueueMode.ACTIVE
+        return _Round(seen, env, jobs, calm, lively, opened, mode)
 
     def _carry_on(self, work: _Round) -> None:
         self._settle_ledger(work)
@@ -245,13 +250,13 @@ class Engine:
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         places_stay = all(action.kind in (ActionKind.START, ActionKind.END) for action in left)
         if places_stay and work.mode != QueueMode.PAUSED:
-            decided = self._decisions.decide(work.jobs, left, work.seen, work.env.now)
+            # What became of others may have changed some of them.
+            calm = {n: job for n, job in work.calm.items() if not instance_state(job).modified}
+            decided = self._decisions.decide(work.jobs, left, work.seen, work.env.now, calm)
             self._record(work, decided)
 
-        work.places = schedule.follow(self._held, work.seen, work.jobs)
-        if work.places:
-            both = chain(self._held, work.places)
-            self._held = [place for place in both if place.until is None]
+        running = [job for job in work.lively if job.state == JobState.RUNNING]
+        work.places = self._held.follow(work.seen, work.jobs, running)
 
     def _record(self, work: _Round, actions: list[Action]) -> None:
         for action in actions:
@@ -271,7 +276,7 @@ class Engine:
     def _settle_ledger(self, work: _Round) -> None:
         """Close the slots under hot processes, enter the CPU points that are missing, and give back
         the slots of suspended jobs whose return was broken off before it was recorded."""
-        seen, jobs = work.seen, work.jobs.values()
+        seen, jobs = work.seen, work.lively
         self._hosts.close(seen.closed(jobs, self._options.threshold))
         if points := seen.missing_points(jobs):
             claims.set_cpu_points(self._placement, seen.hosts, points)
@@ -288,7 +293,7 @@ class Engine:
     def _warn(self, work: _Round) -> None:
         """Tell jobs, and their guests, that they are about to run out of their walltime."""
         now = work.env.now
-        for job in work.jobs.values():
+        for job in work.lively:
             if text := warning(job, now, self._options.walltime_warning):
                 job.warned_at = now
                 work.note(Note(job.number, "warned", text))
@@ -323,7 +328,7 @@ class Engine:
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         at_peace = (
             job
-            for job in work.jobs.values()
+            for job in work.lively
             if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
         )
         found = (endings(job, work.seen, self._options.attempts) for job in at_peace)

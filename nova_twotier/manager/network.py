@@ -63,7 +63,7 @@ class Network:
         self._max_mbps = max(self._max_mbps, job.mbps)
         kind = job.size, job.mbps
         if kind not in self._refusals:
-            core = job.core()
+            core = job.core
             fits = self._empty.fits(core, FG)
             self._refusals[kind] = "" if fits else self._empty.need(core, FG)
         return self._refusals[kind]

@@ -50,19 +50,18 @@ class Observation:
     claims: Mapping[str, Claim]
     down: frozenset[str] = frozenset()
     several: tuple[Claim, ...] = ()
-    _gangs: dict[str, list[Server]] = field(default_factory=dict, init=False, repr=False)
+    _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:
         """The servers of the job's processes; whoever else names the job does not count."""
-        uuid = job.uuid
-        gang = self._gangs.get(uuid)
+        gang = self._gangs.get(job)
         if gang is None:
             gang = []
             # Most jobs wait and have none.
-            if named := self.servers.get(uuid):
+            if named := self.servers.get(job.uuid):
                 size, owner = job.size, job.server_owner
                 gang = [each for each in named if each.index < size and each.owner == owner]
-            self._gangs[uuid] = gang
+            self._gangs[job] = gang
         return gang
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
@@ -88,6 +87,15 @@ class Observation:
             for server in self.gang(job)
             if not server.busy and server.status in ("SUSPENDED", "SHUTOFF")
         ]
+
+    def busy(self, job: Job) -> bool:
+        """Whether Nova is doing something with any of its servers."""
+        return job.uuid in self._busy and any(server.busy for server in self.gang(job))
+
+    @functools.cached_property
+    def _busy(self) -> set[str]:
+        """The jobs that are named by servers that Nova is doing something with: few are."""
+        return {uuid for uuid, named in self.servers.items() if any(each.busy for each in named)}
 
     def whole(self, job: Job) -> bool:
         """Whether the job has all its servers, each on a slot."""
@@ -184,7 +192,7 @@ class Observation:
             began = job.started_at if job.run_since is None else job.run_since - job.run_before
             until = _expected_end(job, began)
             pinned = job.number in settled
-            cluster.adopt(Run(job.core(), Tier(job.tier), places, pinned, until))
+            cluster.adopt(Run(job.core, Tier(job.tier), places, pinned, until))
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
         placed = {job: self._places(job, counted) for job in starting}
@@ -226,7 +234,7 @@ class Observation:
     @staticmethod
     def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
         if places:
-            core = job.core()
+            core = job.core
             part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
             cluster.adopt(Run(part, tier, places, pinned=True, until=until))
 

@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from nova_twotier.manager.db.models import Job, JobState, Place
+from nova_twotier.manager.db.models import Job, Place
 from nova_twotier.manager.observation import Observation
 
 COLUMNS = ("job", "process", "host", "tier", "from", "to")
@@ -24,39 +25,69 @@ def places(session: Session) -> Iterator[Place]:
     return session.scalars(select(Place).order_by(Place.since, Place.job, Place.process))
 
 
-def follow(held: Iterable[Place], seen: Observation, jobs: Mapping[int, Job]) -> list[Place]:
-    """Close the places that are not held any more; returns those and the new ones.
+class _Held(NamedTuple):
+    """What is looked at of a place, of tens of thousands at each look, and its record."""
 
-    A process takes its place when its whole job runs, and keeps it until its server gives it up,
-    whatever becomes of the job. Jobs that are not among `jobs` are somebody else's.
+    job: int
+    server: str
+    host: str
+    tier: str
+    record: Place
+
+
+class Places:
+    """The places that are held.
+
+    :param held: as the database has them.
     """
-    changed, kept = [], set()
-    for place in held:
-        if place.job not in jobs:
-            continue
-        claim = seen.claims.get(place.server)
-        if claim and (claim.host, claim.tier) == (place.host, place.tier):
-            kept.add(place.server)
-        else:
-            place.until = seen.at
-            changed.append(place)
-    for job in jobs.values():
-        if job.state != JobState.RUNNING:
-            continue
+
+    def __init__(self, held: Iterable[Place]):
+        self._held = list(map(_entry, held))
+
+    def follow(
+        self, seen: Observation, jobs: Container[int], running: Iterable[Job]
+    ) -> list[Place]:
+        """Close the places that are not held any more; returns those and the new ones.
+
+        A process takes its place when its whole job runs, and keeps it until its server gives it
+        up, whatever becomes of the job.
+
+        :param jobs: numbers; others are somebody else's.
+        """
+        held, closed = [], []
+        for entry in self._held:
+            if entry.job in jobs:
+                claim = seen.claims.get(entry.server)
+                if not (claim and claim.host == entry.host and claim.tier == entry.tier):
+                    entry.record.until = seen.at
+                    closed.append(entry.record)
+                    continue
+            held.append(entry)
+        kept = {entry.server for entry in held}
+        begun = list(_new(seen, running, kept))
+        self._held = [*held, *map(_entry, begun)]
+        return [*closed, *begun]
+
+
+def _entry(place: Place) -> _Held:
+    return _Held(place.job, place.server, place.host, place.tier, place)
+
+
+def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Iterator[Place]:
+    """The places of servers that keep none of theirs."""
+    for job in running:
+        number = job.number
         for server in seen.gang(job):
             claim = seen.claims.get(server.id)
             if claim and server.id not in kept:
-                changed.append(
-                    Place(
-                        job=job.number,
-                        process=server.index,
-                        server=server.id,
-                        host=claim.host,
-                        tier=claim.tier,
-                        since=seen.at,
-                    )
+                yield Place(
+                    job=number,
+                    process=server.index,
+                    server=server.id,
+                    host=claim.host,
+                    tier=claim.tier,
+                    since=seen.at,
                 )
-    return changed
 
 
 def as_csv(rows: Iterable[Place]) -> str:

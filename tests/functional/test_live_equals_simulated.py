@@ -217,7 +217,7 @@ class LiveEqualsSimulated(ManagerTestCase):
         recorder = Recorder(self.SLOTS)
         try:
             decided = scripted.decide(
-                [job.core() for job in jobs],
+                [job.core for job in jobs],
                 {job.number: job.finished_at for job in jobs},
                 policies.get(policy),
                 cluster,

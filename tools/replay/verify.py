@@ -153,7 +153,7 @@ def _compare(store: Store, jobs: Sequence[Job], policy: str, cluster: Cluster) -
     names = [host.name for host in cluster.hosts]
     try:
         decided = scripted.decide(
-            [job.core() for job in jobs],
+            [job.core for job in jobs],
             {job.number: job.finished_at for job in jobs if job.finished_at is not None},
             policies.get(policy),
             cluster,

@@ -3,6 +3,7 @@
 A change here needs a migration beside it, in `migrations/versions`.
 """
 
+import functools
 import math
 import uuid
 from enum import StrEnum
@@ -190,8 +191,24 @@ class Job(Base):
         """The project and the user that its servers belong to; None: the manager's own."""
         return (self.project_id, self.user_id) if self.trust_id else None
 
+    @property
+    def calm(self) -> bool:
+        """Whether it waits for slots and nothing else is to be seen to: so do ten thousand."""
+        return self.state == JobState.QUEUED and not (
+            self.saved
+            or self.held
+            or self.wish
+            or self.failures
+            or self.not_before
+            or self.bandwidth
+        )
+
+    @functools.cached_property
     def core(self) -> CoreJob:
-        """The job as policies see it: without its name, which they would tell the other owners."""
+        """The job as policies see it: without its name, which they would tell the other owners.
+
+        Nothing of it ever changes.
+        """
         return CoreJob(
             number=self.number,
             size=self.size,

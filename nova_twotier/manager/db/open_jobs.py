@@ -1,5 +1,7 @@
 """The jobs that are not over, kept in memory: ten thousand may wait, and few of them change."""
 
+from collections.abc import Container
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -18,8 +20,8 @@ class OpenJobs:
 
     def __init__(self, pool: str):
         self._pool = pool
-        #: By number, each as it was at a revision.
-        self._known: dict[int, tuple[int, Job]] = {}
+        #: By number, each as it was at a revision, and its uuid if it was calm then.
+        self._known: dict[int, tuple[int, Job, str | None]] = {}
 
     def forget(self) -> None:
         """The next reading reads all."""
@@ -40,7 +42,22 @@ class OpenJobs:
         for over in changed - fresh.keys():
             del revisions[over]
         self._known = {
-            number: (at, fresh[number]) if number in changed else known[number]
+            number: _entry(at, fresh[number]) if number in changed else known[number]
             for number, at in revisions.items()
         }
-        return {number: job for number, (_at, job) in self._known.items()}
+        return {number: job for number, (_at, job, _uuid) in self._known.items()}
+
+    def calm(self, named: Container[str]) -> dict[int, Job]:
+        """Those of the jobs read last that were calm then.
+
+        :param named: uuids of the jobs that have servers: nothing is calm about these.
+        """
+        return {
+            number: job
+            for number, (_at, job, uuid) in self._known.items()
+            if uuid and uuid not in named
+        }
+
+
+def _entry(at: int, job: Job) -> tuple[int, Job, str | None]:
+    return at, job, job.uuid if job.calm else None

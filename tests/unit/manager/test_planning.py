@@ -19,10 +19,10 @@ class TestPlanning(testtools.TestCase):
             tiers=[BG, FG, FG],
         )
         decision = [
-            Start(new.core(), BG, (0, 0), How.BACKFILLED),
-            Move(up.core(), FG, before=(0, 1), after=(0, 0)),
-            Move(down.core(), BG, before=(1, 1), after=(1, 1), by=up.core()),
-            Evict(out.core(), FG, by=up.core()),
+            Start(new.core, BG, (0, 0), How.BACKFILLED),
+            Move(up.core, FG, before=(0, 1), after=(0, 0)),
+            Move(down.core, BG, before=(1, 1), after=(1, 1), by=up.core),
+            Evict(out.core, FG, by=up.core),
         ]
         records = planning.records(decision, jobs, look, now=5.0)
         self.assertEqual(
@@ -44,8 +44,8 @@ class TestPlanning(testtools.TestCase):
     def test_the_foreground_starts_before_the_background(self):
         first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))
         decision = [
-            Start(first.core(), BG, (0, 0), How.IMMEDIATE),
-            Start(second.core(), FG, (0, 0), How.IMMEDIATE),
+            Start(first.core, BG, (0, 0), How.IMMEDIATE),
+            Start(second.core, FG, (0, 0), How.IMMEDIATE),
         ]
         jobs = {one.number: one for one in (first, second)}
         records = planning.records(decision, jobs, seen(), now=5.0)
@@ -67,7 +67,7 @@ class TestPlanning(testtools.TestCase):
             number: job(number=number, preemption=mode)
             for number, mode in enumerate(("shelve", "suspend", "requeue"))
         }
-        shelve, suspend, requeue = (one.core() for one in self.jobs.values())
+        shelve, suspend, requeue = (one.core for one in self.jobs.values())
         asked = [Evict(one, FG, by=shelve) for one in (shelve, suspend, requeue)]
         self.assertEqual({0: "shelve", 1: "suspend", 2: "requeue"}, self.modes(*asked))
         again = Start(suspend, BG, (0, 0), How.IMMEDIATE)
@@ -78,7 +78,5 @@ class TestPlanning(testtools.TestCase):
     def test_who_is_killed_for_itself(self):
         """By those policies in which a job leaves the background only to begin anew."""
         one = job(tier=BG)
-        [record] = planning.records(
-            [Kill(one.core(), BG, one.core())], {one.number: one}, seen(), 5.0
-        )
+        [record] = planning.records([Kill(one.core, BG, one.core)], {one.number: one}, seen(), 5.0)
         self.assertEqual("itself, for the foreground", record.plan["by"])

@@ -33,9 +33,9 @@ class TestReasons(testtools.TestCase):
     def decide(self, started=(), given=()):
         """A decision, and the rest of its look."""
         cluster = Cluster([Host("a", 2)])
-        queue = Queue(one.core() for one in self.jobs.values())
+        queue = Queue(one.core for one in self.jobs.values())
         for number in started:
-            cluster.start(self.jobs[number].core(), FG)
+            cluster.start(self.jobs[number].core, FG)
         self.reasons.renew(cluster, queue, dict(given))
         return self.look()
 

@@ -16,7 +16,8 @@ class TestFollow(testtools.TestCase):
 
     def follow(self, held, look, *others):
         jobs = {each.number: each for each in (self.one, *others)}
-        return schedule.follow(held, look, jobs)
+        running = [each for each in jobs.values() if each.state == JobState.RUNNING]
+        return schedule.Places(held).follow(look, jobs, running)
 
     def rows(self, places):
         return [(p.process, p.host, p.tier, p.since, p.until) for p in places]
