@@ -37,7 +37,13 @@ class DecisionCase(testtools.TestCase):
         """Kind and job of what is decided."""
         look = {"where": hosts("ab", slots=1, tiers=levels), **look}
         look = seen(*gangs, at=now, **look)
-        records = decisions.decide({one.number: one for one in jobs}, opened, look, now)
+        acted_on = {action.job for action in opened}
+        calm = {
+            one.number: one
+            for one in jobs
+            if one.calm and one.uuid not in look.servers and one.number not in acted_on
+        }
+        records = decisions.decide({one.number: one for one in jobs}, opened, look, now, calm)
         return [(record.kind, record.job) for record in records]
 
 

@@ -138,6 +138,21 @@ class StoreBehaviour:
             numbers = [self.store.submit(1, [1.0]).number for _ in range(3)]
             self.assertEqual(numbers, sorted(self.read(jobs)))
 
+    def test_calm_are_the_jobs_that_only_wait_for_slots(self):
+        calm, held, running, named = (self.store.submit(1, [1.0]) for _ in range(4))
+        greedy = self.store.submit(1, [1.0], bandwidth=10.0)
+        self.store.hold(held.number, True)
+        with self.store.transaction() as session:
+            session.get(Job, running.number).state = JobState.RUNNING
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.assertIn(greedy.number, self.read(jobs))
+        self.assertEqual({calm.number, named.number}, set(jobs.calm(())))
+        self.assertEqual({calm.number}, set(jobs.calm({named.uuid})))
+        self.store.hold(calm.number, True)
+        self.store.hold(held.number, False)
+        self.read(jobs)
+        self.assertEqual({held.number, named.number}, set(jobs.calm(())))
+
     def read(self, jobs):
         with self.store.reading() as session:
             return jobs.read(session)
