@@ -63,9 +63,11 @@ def _by(action: decided.Evict | decided.Kill) -> str:
 def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Preemption:
     """What becomes of a job that is preempted: what it asked for, if that can be.
 
+    A policy that kills does not know which jobs can save their work: those are not killed.
+
     :param again: numbers of the jobs that start in the same pass, on other hosts than before.
     """
-    if isinstance(action, decided.Kill):
+    if isinstance(action, decided.Kill) and not job.checkpoint:
         return Preemption.REQUEUE
     if job.preemption == Preemption.SUSPEND and job.number in again:
         return Preemption.SHELVE

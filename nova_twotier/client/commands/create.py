@@ -210,7 +210,8 @@ def _add_conduct(parser) -> None:
         "--checkpoint",
         action="store_true",
         default=None,
-        help="it saves what it needs when it is told to power off",
+        help="it saves what it needs when it is told to power off: policies that kill jobs "
+        "preempt it as --preemption says",
     )
     group.add_argument(
         "--retries",

@@ -112,7 +112,7 @@ JOB_REQUEST = object_of(
             "type": "boolean",
             "default": False,
             "description": "Whether the guests save what they need when they are told to power "
-            "off, so that they are given the time for it.",
+            "off. Such a job is preempted as `preemption` says also by policies that would kill it.",
         },
         "walltime": {
             "type": ["number", "null"],

@@ -130,7 +130,7 @@ class Job(Base):
     preemption: Mapped[str] = mapped_column(
         String(16), default=Preemption.SHELVE, server_default=Preemption.SHELVE
     )
-    #: Its guests save what they need when they are told to power off.
+    #: Its guests save what they need when they are told to power off: no policy kills it.
     checkpoint: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Seconds that it may run, in all its runs together; None: as long as it likes.
     walltime: Mapped[float | None]

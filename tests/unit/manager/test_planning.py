@@ -74,6 +74,9 @@ class TestPlanning(testtools.TestCase):
         self.assertEqual({1: "shelve"}, self.modes(asked[1], again))
         killed = [Kill(one, FG, by=shelve) for one in (shelve, suspend)]
         self.assertEqual({0: "requeue", 1: "requeue"}, self.modes(*killed))
+        self.jobs[1].checkpoint = True
+        self.assertEqual({0: "requeue", 1: "suspend"}, self.modes(*killed))
+        self.assertEqual({1: "shelve"}, self.modes(killed[1], again))
 
     def test_who_is_killed_for_itself(self):
         """By those policies in which a job leaves the background only to begin anew."""
