@@ -190,10 +190,11 @@ class Decisions:
         Nothing is decided about a job while Nova is busy with its servers, or after something was
         refused.
         """
+        run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
         until = {
-            job.number: max(
-                _later(job.run_since, self._options.min_run_time),
-                _later(job.swapped_at, self._options.swap_hysteresis),
+            job.core.number: max(
+                _later(job.run_since, run_time),
+                _later(job.swapped_at, hysteresis),
                 job.not_before,
                 now + RECHECK if seen.busy(job) else now,
                 math.inf if self._network.pins(job) else now,

@@ -74,7 +74,7 @@ class Observation:
     def strangers(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
-        ours = {server.id for job in self._manned(jobs) for server in self.gang(job)}
+        ours = {server.id for job in jobs for server in self.gang(job)}
         return {claim for claim in self.all_claims() if claim.vm not in ours}
 
     def resting(self, job: Job) -> list[str]:
@@ -183,16 +183,16 @@ class Observation:
         )
         claims, index = self.claims, self._index
         for job in running:
+            core = job.core
             held = [claims.get(server.id) for server in self.gang(job)]
-            if len(held) != job.size or not all(held):
+            if len(held) != core.size or not all(held):
                 continue
             counted.update([claim.vm for claim in held])
             places = tuple([index[claim.host] for claim in held])
             # A run that an earlier release began has no beginning of its own.
             began = job.started_at if job.run_since is None else job.run_since - job.run_before
-            until = _expected_end(job, began)
-            pinned = job.number in settled
-            cluster.adopt(Run(job.core, Tier(job.tier), places, pinned, until))
+            until = _expected_end(core, began)
+            cluster.adopt(Run(core, Tier(job.tier), places, core.number in settled, until))
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
         placed = {job: self._places(job, counted) for job in starting}
@@ -203,7 +203,7 @@ class Observation:
             if len(places) < job.size and job.number in planned:
                 places = [self._index[name] for name in planned[job.number] if name in self._index]
             absent = min(job.size - len(places), cluster.idle[tier])
-            until = _expected_end(job, self.at)
+            until = _expected_end(job.core, self.at)
             self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
         return cluster
 
@@ -278,7 +278,7 @@ class Observation:
         return points
 
 
-def _expected_end(job: Job, start: float | None) -> float:
+def _expected_end(job: CoreJob, start: float | None) -> float:
     """When a job ends by its estimate; infinite if that, or its start, is unknown."""
     if start is None or job.estimate is None:
         return math.inf

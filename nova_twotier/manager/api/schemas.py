@@ -112,7 +112,7 @@ JOB_REQUEST = object_of(
             "type": "boolean",
             "default": False,
             "description": "Whether the guests save what they need when they are told to power "
-            "off. Such a job is preempted as `preemption` says also by policies that would kill it.",
+            "off. Policies that kill jobs preempt such a one as `preemption` says.",
         },
         "walltime": {
             "type": ["number", "null"],
