@@ -91,7 +91,8 @@ class LiveWorld:
                 # A last look: Nova may be at something that was not asked for.
                 with contextlib.suppress(CloudError, PlacementError):
                     sample = self._sampler.sample(time.time())
-                    if not any(_unsettled(server) for server in sample.servers):
+                    # While it looked, the manager may have begun something.
+                    if not (any(map(_unsettled, sample.servers)) or self._busy()):
                         return sample
                 since = None
             time.sleep(INTERVAL)
