@@ -23,6 +23,7 @@ from nova_twotier.manager.db.connection import StoreError, connect
 from nova_twotier.manager.db.models import Event
 from nova_twotier.manager.db.store import Store, open_store
 from tests.unit.manager.db.behaviour import StoreBehaviour
+from tests.unit.manager.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.manager.db.schema_behaviour import SchemaBehaviour
 
 
@@ -86,7 +87,7 @@ class Postgresql(Server):
     EMPTY = ("TRUNCATE job, action, event, place, queue RESTART IDENTITY",)
 
 
-class WithStore(StoreBehaviour):
+class WithStore(OpenJobsBehaviour, StoreBehaviour):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

@@ -3,16 +3,13 @@
 import threading
 import time
 from concurrent import futures
-from unittest import mock
 
 import fixtures
 from oslo_db.exception import DBError
 from sqlalchemy import inspect
 
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.manager.db import open_jobs as open_jobs_module
 from nova_twotier.manager.db.models import (
-    DEFAULT_POOL,
     Action,
     ActionKind,
     Event,
@@ -21,7 +18,6 @@ from nova_twotier.manager.db.models import (
     Preemption,
     QueueMode,
 )
-from nova_twotier.manager.db.open_jobs import OpenJobs
 from nova_twotier.manager.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
 
 #: Long enough for another thread to begin what it wants, and to be seen waiting.
@@ -97,65 +93,6 @@ class StoreBehaviour:
             job.reason = "waits"
         self.assertEqual("QUJD", self.store.user_data(number))
         self.assertRaises(NoSuchJob, self.store.user_data, number + 1)
-
-    def test_of_jobs_in_memory_only_those_that_changed_are_read(self):
-        first, second, third = (self.store.submit(1, [1.0], at=float(at)) for at in (1, 2, 3))
-        elsewhere = self.store.submit(1, [1.0], pool="gpu")
-        jobs = OpenJobs(DEFAULT_POOL)
-        before = self.read(jobs)
-        self.assertEqual([first.number, second.number, third.number], list(before))
-        self.store.hold(second.number, True)
-        with self.store.transaction() as session:
-            session.get(Job, third.number).state = JobState.FINISHED
-            session.get(Job, elsewhere.number).pool = DEFAULT_POOL
-        after = self.read(jobs)
-        self.assertEqual({first.number, second.number, elsewhere.number}, set(after))
-        self.assertIs(before[first.number], after[first.number])
-        self.assertIsNot(before[second.number], after[second.number])
-        self.assertTrue(after[second.number].held)
-
-    def test_what_its_reader_changes_in_a_job_in_memory_is_seen_with_what_others_do(self):
-        number = self.store.submit(1, [1.0]).number
-        jobs = OpenJobs(DEFAULT_POOL)
-        mine = self.read(jobs)[number]
-        self.store.hold(number, True)
-        mine.tier = "bg"
-        with self.store.transaction() as session:
-            session.add(mine)
-        now = self.read(jobs)[number]
-        self.assertEqual((True, "bg"), (now.held, now.tier))
-
-    def test_jobs_in_memory_can_be_forgotten(self):
-        number = self.store.submit(1, [1.0]).number
-        jobs = OpenJobs(DEFAULT_POOL)
-        self.read(jobs)[number].reason = "not to be written"
-        jobs.forget()
-        self.assertEqual("", self.read(jobs)[number].reason)
-
-    def test_many_jobs_that_changed_are_read_at_once(self):
-        jobs = OpenJobs(DEFAULT_POOL)
-        with mock.patch.object(open_jobs_module, "MANY", 1):
-            numbers = [self.store.submit(1, [1.0]).number for _ in range(3)]
-            self.assertEqual(numbers, sorted(self.read(jobs)))
-
-    def test_calm_are_the_jobs_that_only_wait_for_slots(self):
-        calm, held, running, named = (self.store.submit(1, [1.0]) for _ in range(4))
-        greedy = self.store.submit(1, [1.0], bandwidth=10.0)
-        self.store.hold(held.number, True)
-        with self.store.transaction() as session:
-            session.get(Job, running.number).state = JobState.RUNNING
-        jobs = OpenJobs(DEFAULT_POOL)
-        self.assertIn(greedy.number, self.read(jobs))
-        self.assertEqual({calm.number, named.number}, set(jobs.calm(())))
-        self.assertEqual({calm.number}, set(jobs.calm({named.uuid})))
-        self.store.hold(calm.number, True)
-        self.store.hold(held.number, False)
-        self.read(jobs)
-        self.assertEqual({held.number, named.number}, set(jobs.calm(())))
-
-    def read(self, jobs):
-        with self.store.reading() as session:
-            return jobs.read(session)
 
     def test_what_is_not_said_about_a_job(self):
         job = self.store.job(self.store.submit(1, [1.0]).number)

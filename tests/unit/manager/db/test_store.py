@@ -6,9 +6,10 @@ import testtools
 from nova_twotier import conf as config
 from nova_twotier.manager.db.store import Store, StoreError, open_store
 from tests.unit.manager.db.behaviour import StoreBehaviour
+from tests.unit.manager.db.open_jobs_behaviour import OpenJobsBehaviour
 
 
-class TestStoreOnSqlite(StoreBehaviour, testtools.TestCase):
+class TestStoreOnSqlite(OpenJobsBehaviour, StoreBehaviour, testtools.TestCase):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
