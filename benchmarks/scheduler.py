@@ -11,7 +11,8 @@ the best of the rounds; in brackets the wall clock. The variants take turns with
 run, and percentages compare their best CPU times. On a busy machine even those need more rounds:
 the noise column says when to believe them. Figures, not tests.
 
-Table 1: Nova's `SchedulerManager._schedule`, host states in, selected hosts out.
+Table 1: Nova's whole `SchedulerManager._schedule`: it makes the host states, filters and weighs them
+for each VM in turn, claims and selects.
   a        Nova's default filters and weighers, on the two-tier request
   b        the defaults, and our filters and weighers. Target: at most 15 % over a
   c        the default filters and ours; of the weighers ours and Nova's BuildFailureWeigher only.
@@ -23,14 +24,14 @@ Table 1: Nova's `SchedulerManager._schedule`, host states in, selected hosts out
 
 Real: all code of Nova from `_schedule` down and of the plugin, HostState made by Nova's HostManager
 from ComputeNodes, decoding of Placement's answer. Stubbed, alike for all variants: the database
-(computes, services, aggregates and instances are Nova's objects in memory; host states are made
-before the clock starts), HTTP (prepared bodies, which a test compares with what Placement writes),
-claims (they succeed). Every host passes all filters, and the VMs are in no server group: what would
-be less work for us, or more for Nova, is left out.
+(computes, services, aggregates and instances are Nova's objects in memory), HTTP (prepared bodies,
+which a test compares with what Placement writes), claims (they succeed). Every host passes all
+filters, and the VMs are in no server group: what would be less work for us, or more for Nova, is
+left out.
 
 Table 2: `SchedulerManager.select_destinations` on a real Placement in this process, its database
 sqlite in memory, with --ledger-hosts hosts in the ledger; making them takes some minutes. Claims
-are real. Stubbed: Nova's database as above (host states are made within the clock), notifications.
+are real. Stubbed: Nova's database as above, notifications.
   Nova's read  GET /allocation_candidates of Nova's own, as its report client makes it
   our reads    the same of the plugin: the job's entry and the candidates of the tier
   a, b, c      the whole request, as in table 1

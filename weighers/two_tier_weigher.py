@@ -54,9 +54,13 @@ class TwoTierWeigher(weights.BaseHostWeigher):
 
         Once a request: for each host and VM it would take as long as all the rest.
         """
-        aggregates = {id(each): each for host in hosts for each in host.aggregates}
-        overridden = any(self._key in each.metadata for each in aggregates.values())
-        return getattr(CONF.twotier, self.multiplier), overridden
+        asked = hosts[0].twotier.asked
+        if asked.overrides is None:
+            aggregates = {id(each): each for host in hosts for each in host.aggregates}
+            asked.overrides = frozenset(
+                key for each in aggregates.values() for key in each.metadata
+            )
+        return getattr(CONF.twotier, self.multiplier), self._key in asked.overrides
 
     @property
     def _key(self):

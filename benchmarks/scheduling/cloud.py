@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import copy
 import dataclasses
 import datetime
 import logging
@@ -96,7 +95,6 @@ class Cloud:
             host.name: _service(number, host) for number, host in enumerate(self.hosts)
         }
         self._instances = {host.name: _instances(host) for host in self.hosts}
-        self._states = None
 
     def scheduler(self, plugin: bool, weighers: list[str]) -> manager.SchedulerManager:
         """Nova's scheduler on this cloud: the default filters (and ours) and these weighers."""
@@ -156,16 +154,6 @@ class Cloud:
         """Placement's prepared answers instead of HTTP, for Nova and for the plugin."""
         with mock.patch.object(report, "report_client_singleton", lambda: self.placement):
             yield
-
-    def host_states(self, scheduler: manager.SchedulerManager) -> list[host_manager.HostState]:
-        """Fresh host states, as Nova makes them for each request; in the hosts' order."""
-        if self._states is None:
-            found = scheduler.host_manager.get_host_states_by_uuids(self.context, None, None)
-            self._states = sorted(found, key=lambda state: state.host)
-        states = [copy.copy(state) for state in self._states]
-        for state in states:
-            state.instances = dict(state.instances)
-        return states
 
     def request(self, size: int, tier: Tier | None) -> tuple:
         """A request of `size` VMs, of a job of that tier or plain, and the VMs' uuids."""

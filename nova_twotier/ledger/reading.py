@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.ranking import next_slot_load
 from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
 
@@ -182,11 +182,16 @@ def wanted_tier(allocations: Mapping) -> Tier | None:
 
 def host_views(candidates: Mapping) -> dict[str, HostView]:
     """Views by host provider uuid, from `GET` of candidates. Full hosts are missing there."""
+    summaries = candidates["provider_summaries"].items()
     return _paired(
-        (tier, summary["root_provider_uuid"], _view(provider, summary["resources"]))
-        for provider, summary in candidates["provider_summaries"].items()
-        for tier, trait in TRAIT.items()
-        if trait in summary["traits"]
+        *(
+            {
+                summary["root_provider_uuid"]: _view(provider, summary["resources"])
+                for provider, summary in summaries
+                if TRAIT[tier] in summary["traits"]
+            }
+            for tier in (FG, BG)
+        )
     )
 
 
@@ -199,35 +204,35 @@ def scan_host_views(text: str) -> dict[str, HostView]:
     :raises ValueError: if it is not JSON; KeyError: if it is not about candidates.
     """
     try:
-        return _paired(_scan(text))
+        return _paired(_scan(text, FG), _scan(text, BG))
     except ValueError:
         # Placement writes it in some other way than it did so far.
         return host_views(json.loads(text))
 
 
-def _scan(text: str) -> Iterator[tuple[Tier, str, TierView]]:
-    """:raises ValueError: if a trait of ours stands elsewhere than in a summary as we know them."""
+def _scan(text: str, tier: Tier) -> dict[str, TierView]:
+    """Views of one tier by host provider uuid.
+
+    :raises ValueError: if its trait stands elsewhere than in a summary as we know them.
+    """
     if '"provider_summaries"' not in text:
         raise ValueError("no answer about candidates")
-    for tier, trait in TRAIT.items():
-        trait = f'"{trait}"'
-        at = text.find(trait)
-        while at >= 0:
-            start = text.rindex('": {"resources": ', 0, at) - _BEFORE_RESOURCES
-            found = _SUMMARY.match(text, start)
-            if not found or found.end() < at:
-                raise ValueError(f"no summary around {trait} at {at}")
-            provider, slots, used, cpu, cpu_used, root = found.groups("0")
-            yield tier, root, TierView(provider, int(slots), int(used), int(cpu), int(cpu_used))
-            at = text.find(trait, found.end())
+    views = {}
+    trait = f'"{TRAIT[tier]}"'
+    at = text.find(trait)
+    while at >= 0:
+        start = text.rindex('": {"resources": ', 0, at) - _BEFORE_RESOURCES
+        found = _SUMMARY.match(text, start)
+        if not found or found.end() < at:
+            raise ValueError(f"no summary around {trait} at {at}")
+        provider, slots, used, cpu, cpu_used, root = found.groups("0")
+        views[root] = TierView(provider, int(slots), int(used), int(cpu), int(cpu_used))
+        at = text.find(trait, found.end())
+    return views
 
 
-def _paired(views: Iterable[tuple[Tier, str, TierView]]) -> dict[str, HostView]:
-    found = {tier: {} for tier in Tier}
-    for tier, root, view in views:
-        found[tier][root] = view
-    backs = found[Tier.BG]
-    return {root: HostView(fg, backs[root]) for root, fg in found[Tier.FG].items() if root in backs}
+def _paired(fgs: Mapping[str, TierView], bgs: Mapping[str, TierView]) -> dict[str, HostView]:
+    return {root: HostView(fg, bgs[root]) for root, fg in fgs.items() if root in bgs}
 
 
 _NONE = {"capacity": 0, "used": 0}
