@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -129,6 +130,11 @@ class HostView(NamedTuple):
         return next_slot_load(fg.capacity - closed, (bg.used + placed) // share, beside, load)
 
 
+#: Views of their fields, in a tuple: in half of the time.
+_tier_view = partial(tuple.__new__, TierView)
+_host_view = partial(tuple.__new__, HostView)
+
+
 class Admission(NamedTuple):
     """What a job's entry says to the scheduler.
 
@@ -226,13 +232,13 @@ def _scan(text: str, tier: Tier) -> dict[str, TierView]:
         if not found or found.end() < at:
             raise ValueError(f"no summary around {trait} at {at}")
         provider, slots, used, cpu, cpu_used, root = found.groups("0")
-        views[root] = TierView(provider, int(slots), int(used), int(cpu), int(cpu_used))
+        views[root] = _tier_view((provider, int(slots), int(used), int(cpu), int(cpu_used)))
         at = text.find(trait, found.end())
     return views
 
 
 def _paired(fgs: Mapping[str, TierView], bgs: Mapping[str, TierView]) -> dict[str, HostView]:
-    return {root: HostView(fg, bgs[root]) for root, fg in fgs.items() if root in bgs}
+    return {root: _host_view((fg, bgs[root])) for root, fg in fgs.items() if root in bgs}
 
 
 _NONE = {"capacity": 0, "used": 0}
