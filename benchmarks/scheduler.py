@@ -11,8 +11,8 @@ the best of the rounds; in brackets the wall clock. The variants take turns with
 run, and percentages compare their best CPU times. On a busy machine even those need more rounds:
 the noise column says when to believe them. Figures, not tests.
 
-Table 1: Nova's whole `SchedulerManager._schedule`: it makes the host states, filters and weighs them
-for each VM in turn, claims and selects.
+Table 1: Nova's whole `SchedulerManager._schedule`: it makes the host states, filters and weighs
+them for each VM in turn, claims and selects.
   a        Nova's default filters and weighers, on the two-tier request
   b        the defaults, and our filters and weighers. Target: at most 15 % over a
   c        the default filters and ours; of the weighers ours and Nova's BuildFailureWeigher only.

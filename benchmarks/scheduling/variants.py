@@ -8,7 +8,6 @@ from nova_twotier.core.actions import Tier
 
 from .cloud import BUILD_FAILURE, DEFAULT_WEIGHERS, OUR_WEIGHERS
 
-
 #: Collections of the middle generation before a full one.
 _NEVER = 2**30
 

@@ -64,6 +64,7 @@ class Cluster:
     :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
     :param rng: if given, places beside other VMs are drawn from it instead of ranked (no CPU
         usage is known; JSS 2015, section 4.3.1).
+    :param runs: what is on them, room or not.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Cluster:
         hosts: Sequence[Host],
         threshold: float = THRESHOLD,
         rng: random.Random | None = None,
+        runs: Iterable[Run] = (),
     ):
         self.hosts = tuple(hosts)
         self.threshold = threshold
@@ -83,6 +85,7 @@ class Cluster:
         #: Places that take a process now, by tier.
         self.idle: dict[Tier, int] = {}
         self._empty()
+        self._fill(runs)
 
     def _empty(self) -> None:
         """Set up the account of the hosts' places, with nothing on them."""
@@ -93,9 +96,19 @@ class Cluster:
         self.closed = [0] * len(self.hosts)
         self._hot_load = [0.0] * len(self.hosts)
         self._no_rankings()
-        self.idle = {
-            tier: sum(self.room(tier, index) for index in range(len(self.hosts))) for tier in Tier
-        }
+        self._count_idle()
+
+    def _fill(self, runs: Iterable[Run]) -> None:
+        """As if each were adopted: in half of the time, since the idle places are counted once."""
+        for run in runs:
+            self._enlist(run)
+            self._count(run, 1)
+        if self.runs:
+            self._count_idle()
+
+    def _count_idle(self) -> None:
+        hosts = range(len(self.hosts))
+        self.idle = {tier: self._rooms(tier, hosts) for tier in Tier}
 
     def copy(self) -> "Cluster":
         """An independent copy; hosts and runs are values and shared."""
@@ -306,6 +319,10 @@ class Cluster:
 
     def adopt(self, run: Run) -> None:
         """Take a run as observed, room or not."""
+        self._enlist(run)
+        self._occupy(run)
+
+    def _enlist(self, run: Run) -> None:
         job, tier, _hosts, _pinned, until = run
         number, order = job.number, job.order
         self.runs[number] = run
@@ -319,7 +336,6 @@ class Cluster:
             running.append(run)
         if until < math.inf and tier is FG:
             insort(self._ends, (until, number, job.size))
-        self._occupy(run)
 
     def remove(self, job: Job) -> Run:
         """Take a job off its slots.
@@ -353,18 +369,25 @@ class Cluster:
                 self.start(action.job, action.tier, action.hosts)
 
     def _occupy(self, run: Run) -> None:
-        self._count(run, 1)
+        self._change(run, 1)
 
     def _vacate(self, run: Run) -> None:
-        self._count(run, -1)
+        self._change(run, -1)
+
+    def _change(self, run: Run, sign: int) -> None:
+        touched = set(run.hosts)
+        # What is in the background takes nothing from the foreground.
+        tiers = (FG, BG) if run.tier is FG else (BG,)
+        for each in tiers:
+            self.idle[each] -= self._rooms(each, touched)
+        self._count(run, sign)
+        for each in tiers:
+            self.idle[each] += self._rooms(each, touched)
+        for changed in self._changed.values():
+            changed |= touched
 
     def _count(self, run: Run, sign: int) -> None:
         job, tier, hosts, _pinned, _until = run
-        touched = set(hosts)
-        # What is in the background takes nothing from the foreground.
-        tiers = (FG, BG) if tier is FG else (BG,)
-        for each in tiers:
-            self.idle[each] -= self._room(each, touched)
         used, load = self.used[tier], self.load[tier]
         for host, cpu in zip(hosts, job.cpu, strict=True):
             used[host] += sign
@@ -372,10 +395,6 @@ class Cluster:
             if tier is FG and is_hot(cpu, self.threshold):
                 self.closed[host] += sign
                 self._hot_load[host] += sign * cpu
-        for each in tiers:
-            self.idle[each] += self._room(each, touched)
-        for changed in self._changed.values():
-            changed |= touched
 
-    def _room(self, tier: Tier, hosts: Iterable[int]) -> int:
+    def _rooms(self, tier: Tier, hosts: Iterable[int]) -> int:
         return sum([self.room(tier, host) for host in hosts])

@@ -40,8 +40,9 @@ class Linked(Cluster):
         max_mbps: int = 0,
         threshold: float = THRESHOLD,
         state: State | None = None,
+        runs: Sequence[Run] = (),
     ):
-        super().__init__(hosts, threshold)
+        super().__init__(hosts, threshold, runs=runs)
         self._embed = embed
         #: The numbers of the hosts here by name, and in the topology by number here.
         self._index = {host.name: index for index, host in enumerate(hosts)}
@@ -57,6 +58,8 @@ class Linked(Cluster):
         #: size and bandwidth.
         self.held: dict[int, Embedding] = {}
         self._answers: dict[tuple[int, float], Embedding | Rejection] = {}
+        for run in runs:
+            self._hold(run)
 
     @classmethod
     def of(cls, topology: Topology, slots: int, embed: Embed = adaba.embed) -> "Linked":
@@ -133,6 +136,9 @@ class Linked(Cluster):
 
     def _occupy(self, run: Run) -> None:
         super()._occupy(run)
+        self._hold(run)
+
+    def _hold(self, run: Run) -> None:
         held = self.held[run.job.number] = self._at(run)
         try:
             self.state.reserve(held)

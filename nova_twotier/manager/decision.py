@@ -191,17 +191,19 @@ class Decisions:
         refused.
         """
         run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
-        until = {
-            job.core.number: max(
-                _later(job.run_since, run_time),
-                _later(job.swapped_at, hysteresis),
+        recheck = now + RECHECK
+        settled = {}
+        for job in running:
+            end = max(
+                _later(job.run_since, run_time) if run_time else now,
+                _later(job.swapped_at, hysteresis) if hysteresis else now,
                 job.not_before,
-                now + RECHECK if seen.busy(job) else now,
+                recheck if seen.busy(job) else now,
                 math.inf if self._network.pins(job) else now,
             )
-            for job in running
-        }
-        return {number: end for number, end in until.items() if end > now}
+            if end > now:
+                settled[job.number] = end
+        return settled
 
     def _ask(
         self,

@@ -6,7 +6,7 @@ from oslo_log import log as logging
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import FG
-from nova_twotier.core.cluster import Host
+from nova_twotier.core.cluster import Host, Run
 from nova_twotier.core.embedding import InvalidTopology, Topology
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
@@ -70,11 +70,13 @@ class Network:
 
     def pins(self, job: Job) -> bool:
         """Whether a running job is to stay as it is: the policy does not know of its bandwidth."""
-        return bool(job.bandwidth) and not self._policy.embeds
+        return bool(job.core.mbps) and not self._policy.embeds
 
-    def cluster(self, hosts: Sequence[Host], threshold: float) -> Linked:
-        """An empty cluster with links, of the hosts that `refusal` was given."""
-        return Linked(hosts, self._topology, max_mbps=self._max_mbps, threshold=threshold)
+    def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
+        """A cluster with links, of the hosts that `refusal` was given."""
+        return Linked(
+            hosts, self._topology, max_mbps=self._max_mbps, threshold=threshold, runs=runs
+        )
 
     def limit(self, cluster: Linked) -> None:
         """Take what is left of links from the ledger, where others hold some: one request.

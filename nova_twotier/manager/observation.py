@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run
+from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.ranking import is_hot
 from nova_twotier.ledger import shape
@@ -28,6 +28,7 @@ CLAIM_CHANGES = frozenset(
         "shelving_offloading",
     }
 )
+_TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
 STRANGERS = {Tier.FG: -1, Tier.BG: -2}
 STRANGER = "a server that is no job's"
@@ -75,7 +76,8 @@ class Observation:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
         ours = {server.id for job in jobs for server in self.gang(job)}
-        return {claim for claim in self.all_claims() if claim.vm not in ours}
+        found = {self.claims[vm] for vm in self.claims.keys() - ours}
+        return found.union([claim for claim in self.several if claim.vm not in ours])
 
     def resting(self, job: Job) -> list[str]:
         """The VMs of a saved job that are on their hosts without work: they are to hold no slots,
@@ -158,7 +160,7 @@ class Observation:
         settled: Container[int] = (),
         resting: Iterable[str] = (),
         planned: Mapping[int, Sequence[str]] = NOTHING,
-        empty: Callable[[Sequence[Host], float], Cluster] = Cluster,
+        filled: Callable[..., Cluster] = Cluster,
     ) -> Cluster:
         """The cluster as it will be when what is under way is over, but with the ends still there.
 
@@ -171,28 +173,15 @@ class Observation:
         :param settled: numbers of the running jobs that are to stay as they are.
         :param resting: VMs that hold nothing any more, although they were seen with a slot.
         :param planned: the hosts of starting jobs whose bandwidth is reserved there, by number.
-        :param empty: makes a cluster of hosts, and of the threshold.
+        :param filled: makes a cluster of hosts, the `threshold` and `runs`.
         """
         counted = set(resting)
-        cluster = empty(
-            [
-                Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
-                for host in self.hosts
-            ],
-            threshold,
-        )
-        claims, index = self.claims, self._index
-        for job in running:
-            core = job.core
-            held = [claims.get(server.id) for server in self.gang(job)]
-            if len(held) != core.size or not all(held):
-                continue
-            counted.update([claim.vm for claim in held])
-            places = tuple([index[claim.host] for claim in held])
-            # A run that an earlier release began has no beginning of its own.
-            began = job.started_at if job.run_since is None else job.run_since - job.run_before
-            until = _expected_end(core, began)
-            cluster.adopt(Run(core, Tier(job.tier), places, core.number in settled, until))
+        runs = list(self._runs(running, settled, counted))
+        hosts = [
+            Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
+            for host in self.hosts
+        ]
+        cluster = filled(hosts, threshold=threshold, runs=runs)
         for job in ending:
             self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
         placed = {job: self._places(job, counted) for job in starting}
@@ -206,6 +195,25 @@ class Observation:
             until = _expected_end(job.core, self.at)
             self._pin(cluster, job, tier, (*places, *cluster.rank(tier, absent)), until)
         return cluster
+
+    def _runs(
+        self, jobs: Iterable[Job], settled: Container[int], counted: set[str]
+    ) -> Iterator[Run]:
+        """Those of the jobs that hold all their slots; their servers are `counted` from then on."""
+        claims, index = self.claims, self._index
+        for job in jobs:
+            core = job.core
+            vms = [server.id for server in self.gang(job)]
+            held = [claims.get(vm) for vm in vms]
+            if len(held) != core.size or not all(held):
+                continue
+            counted.update(vms)
+            places = tuple([index[claim.host] for claim in held])
+            # A run that an earlier release began has no beginning of its own.
+            since = job.run_since
+            began = job.started_at if since is None else since - job.run_before
+            until = _expected_end(core, began)
+            yield make_run((core, _TIERS[job.tier], places, core.number in settled, until))
 
     def _places(self, job: Job, counted: set[str]) -> tuple[int, ...]:
         """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
