@@ -41,6 +41,15 @@ class TestCounts(testtools.TestCase):
             self.assertEqual(sum(rooms), made.idle[tier])
             self.assertGreaterEqual(min(rooms), 0)
 
+    @given(occupied(enabled=False))
+    def test_filled_at_once(self, drawn):
+        made, _outside = drawn
+        filled = Cluster(made.hosts, runs=made.runs.values())
+        self.assertEqual(state(recounted(made)), state(filled))
+        for run in list(filled.runs.values()):
+            filled.remove(run.job)
+        self.assertEqual(state(Cluster(made.hosts)), state(filled))
+
     @given(occupied(enabled=False), st.sampled_from(Tier))
     def test_remove_undoes_start(self, drawn, tier):
         made, outside = drawn

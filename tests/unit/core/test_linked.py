@@ -120,6 +120,15 @@ class TestLinked(testtools.TestCase):
         check(self, cluster)
         self.assertEqual(400, cluster.state.residual[0])
 
+    def test_filled_at_once(self):
+        cluster = star()
+        cluster.start(job(1, 3, mbps=600), FG)
+        cluster.start(job(2, 2), FG)
+        filled = Linked(cluster.hosts, STAR, runs=list(cluster.runs.values()))
+        check(self, filled)
+        self.assertEqual((cluster.state, cluster.idle), (filled.state, filled.idle))
+        self.assertFalse(filled.fits(job(3, 3, mbps=500), FG))
+
     def test_hosts_in_any_order(self):
         cluster = Linked([Host("c", 1), Host("a", 4), Host("b", 1)], STAR)
         run = cluster.start(job(1, 4, mbps=900), FG)
