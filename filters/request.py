@@ -31,7 +31,7 @@ class Asked:
     :param cluster: what that job holds of the network; None without bandwidth.
     """
 
-    __slots__ = ("cluster", "mbps", "multipliers", "of_job", "overrides", "tier")
+    __slots__ = ("cluster", "mbps", "metadata_keys", "multipliers", "of_job", "tier")
 
     def __init__(
         self, tier: Tier, mbps: float, of_job: bool, cluster: VirtualCluster | None = None
@@ -39,8 +39,8 @@ class Asked:
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
         #: What each of our weighers found out about its multiplier.
         self.multipliers: dict[str, tuple[float, bool]] = {}
-        #: Metadata keys of the hosts' aggregates; None until a weigher asks.
-        self.overrides: frozenset[str] | None = None
+        #: Those of the hosts' aggregates; None until a weigher asks.
+        self.metadata_keys: frozenset[str] | None = None
 
 
 class HostTiers:

@@ -55,12 +55,12 @@ class TwoTierWeigher(weights.BaseHostWeigher):
         Once a request: for each host and VM it would take as long as all the rest.
         """
         asked = hosts[0].twotier.asked
-        if asked.overrides is None:
+        if asked.metadata_keys is None:
             aggregates = {id(each): each for host in hosts for each in host.aggregates}
-            asked.overrides = frozenset(
+            asked.metadata_keys = frozenset(
                 key for each in aggregates.values() for key in each.metadata
             )
-        return getattr(CONF.twotier, self.multiplier), self._key in asked.overrides
+        return getattr(CONF.twotier, self.multiplier), self._key in asked.metadata_keys
 
     @property
     def _key(self):

@@ -99,7 +99,7 @@ class Cluster:
         self._count_idle()
 
     def _fill(self, runs: Iterable[Run]) -> None:
-        """As if each were adopted: in half of the time, since the idle places are counted once."""
+        """As if each were adopted, but the idle places are counted only once."""
         for run in runs:
             self._enlist(run)
             self._count(run, 1)

@@ -30,6 +30,7 @@ class Linked(Cluster):
     :param max_mbps: Bmax, the largest bandwidth that a job asked for before.
     :param threshold: as of `Cluster`.
     :param state: of hosts and links, if it is known; it is kept, not copied.
+    :param runs: as of `Cluster`.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """What answers of Placement say about tiers: pure functions of what it returns."""
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -130,7 +131,7 @@ class HostView(NamedTuple):
         return next_slot_load(fg.capacity - closed, (bg.used + placed) // share, beside, load)
 
 
-#: Views of their fields, in a tuple: in half of the time.
+#: Views of their fields, in a tuple: in less time than by name.
 _tier_view = partial(tuple.__new__, TierView)
 _host_view = partial(tuple.__new__, HostView)
 
@@ -188,17 +189,15 @@ def wanted_tier(allocations: Mapping) -> Tier | None:
 
 def host_views(candidates: Mapping) -> dict[str, HostView]:
     """Views by host provider uuid, from `GET` of candidates. Full hosts are missing there."""
-    summaries = candidates["provider_summaries"].items()
-    return _paired(
-        *(
-            {
-                summary["root_provider_uuid"]: _view(provider, summary["resources"])
-                for provider, summary in summaries
-                if TRAIT[tier] in summary["traits"]
-            }
-            for tier in (FG, BG)
-        )
-    )
+    return _paired(_views(candidates, FG), _views(candidates, BG))
+
+
+def _views(candidates: Mapping, tier: Tier) -> dict[str, TierView]:
+    return {
+        summary["root_provider_uuid"]: _view(provider, summary["resources"])
+        for provider, summary in candidates["provider_summaries"].items()
+        if TRAIT[tier] in summary["traits"]
+    }
 
 
 def scan_host_views(text: str) -> dict[str, HostView]:
@@ -209,20 +208,18 @@ def scan_host_views(text: str) -> dict[str, HostView]:
 
     :raises ValueError: if it is not JSON; KeyError: if it is not about candidates.
     """
-    try:
-        return _paired(_scan(text, FG), _scan(text, BG))
-    except ValueError:
-        # Placement writes it in some other way than it did so far.
-        return host_views(json.loads(text))
+    if '"provider_summaries"' in text:
+        # If it cannot, Placement writes it in some other way than it did so far.
+        with contextlib.suppress(ValueError):
+            return _paired(_scan(text, FG), _scan(text, BG))
+    return host_views(json.loads(text))
 
 
 def _scan(text: str, tier: Tier) -> dict[str, TierView]:
-    """Views of one tier by host provider uuid.
+    """Views of one tier, by host provider uuid.
 
     :raises ValueError: if its trait stands elsewhere than in a summary as we know them.
     """
-    if '"provider_summaries"' not in text:
-        raise ValueError("no answer about candidates")
     views = {}
     trait = f'"{TRAIT[tier]}"'
     at = text.find(trait)

@@ -191,14 +191,13 @@ class Decisions:
         refused.
         """
         run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
-        recheck = now + RECHECK
         settled = {}
         for job in running:
             end = max(
                 _later(job.run_since, run_time) if run_time else now,
                 _later(job.swapped_at, hysteresis) if hysteresis else now,
                 job.not_before,
-                recheck if seen.busy(job) else now,
+                now + RECHECK if seen.busy(job) else now,
                 math.inf if self._network.pins(job) else now,
             )
             if end > now:

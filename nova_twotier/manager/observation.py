@@ -28,6 +28,7 @@ CLAIM_CHANGES = frozenset(
         "shelving_offloading",
     }
 )
+#: By what a job says: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
 STRANGERS = {Tier.FG: -1, Tier.BG: -2}
