@@ -8,6 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Callable
 
+from nova_twotier.manager.daemon import collect_seldom
 from nova_twotier.manager.db.models import JobState
 from nova_twotier.manager.db.store import Store
 
@@ -70,6 +71,7 @@ class Site:
 
 def table(policies: list[str], waiting: int, slots: int, rounds: int) -> None:
     """Print a line for each policy and happening."""
+    collect_seldom()  # as the manager's process does
     print(f"\none look without a cloud: {waiting:,} jobs wait for {slots:,} slots, ms of CPU\n")
     tables.head("policy", "after", "waiting", *PARTS)
     for policy in policies:

@@ -145,14 +145,15 @@ class Cluster:
         spec = self.hosts[host]
         if not spec.enabled:
             return 0
-        if tier is FG:
-            return max(0, spec.slots - self.used[tier][host])
-        return max(0, self.open_background(host) - self.used[tier][host])
+        places = spec.slots if tier is FG else self.open_background(host)
+        room = places - self.used[tier][host]
+        return room if room > 0 else 0
 
     def open_background(self, host: int) -> int:
         """Background processes that the host may hold: K-1 on each slot that is not closed."""
         spec = self.hosts[host]
-        return max(0, spec.slots - self.closed[host]) * (spec.tiers - 1)
+        slots = spec.slots - self.closed[host]
+        return slots * (spec.tiers - 1) if slots > 0 else 0
 
     def overfull(self, host: int) -> int:
         """Background processes that have to leave because their slot is closed.
@@ -392,9 +393,12 @@ class Cluster:
         for host, cpu in zip(hosts, job.cpu, strict=True):
             used[host] += sign
             load[host] += sign * cpu
-            if tier is FG and is_hot(cpu, self.threshold):
-                self.closed[host] += sign
-                self._hot_load[host] += sign * cpu
+        # Most jobs have no hot process; the first one is the hottest.
+        if tier is FG and is_hot(job.cpu[0], self.threshold):
+            for host, cpu in zip(hosts, job.cpu, strict=True):
+                if is_hot(cpu, self.threshold):
+                    self.closed[host] += sign
+                    self._hot_load[host] += sign * cpu
 
     def _rooms(self, tier: Tier, hosts: Iterable[int]) -> int:
         return sum([self.room(tier, host) for host in hosts])

@@ -62,7 +62,7 @@ class Decisions:
         seen: Observation,
         now: float,
         calm: Mapping[int, Job] = NOTHING,
-    ) -> list[Action]:
+    ) -> list[planning.Record]:
         """The records of what the policy decides now; the jobs that go on waiting learn why.
 
         :param calm: jobs that are known to be (see `Job.calm`), and nothing is done about them.
@@ -114,17 +114,16 @@ class Decisions:
         if linked:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
-        decision, aside = self._ask(cluster, queue, fixed, now)
-        cluster.apply(decision)
+        decision, after, aside = self._ask(cluster, queue, fixed, now)
         late = now - self._options.operation_timeout
         passing = {a.job for a in opened if a.begun_at is None or a.begun_at > late}
-        if _closes_under(cluster, passing):
+        if _closes_under(after.cluster, passing):
             return []
         unplaced = {n: action for n, action in placing.items() if not seen.whole(jobs[n])}
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
         records = planning.records(decision, jobs, seen, now)
-        self._reasons.renew(cluster, self._queue, dict.fromkeys(aside, ELSEWHERE))
+        self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
         self._events = Event(0)
@@ -210,26 +209,30 @@ class Decisions:
         queue: Mapping[int, Job],
         fixed: Mapping[int, tuple[int, ...] | None],
         now: float,
-    ) -> tuple[list[decided.Action], set[int]]:
-        """The policy's decision, and the numbers of the jobs that it was not shown.
+    ) -> tuple[list[decided.Action], Snapshot, set[int]]:
+        """The policy's decision, how things are after it, and the numbers of the jobs that it was
+        not shown.
 
         Those are suspended, on hosts that would have no slots for them after the decision: a policy
         does not know that they can only come back where they are, and would make room elsewhere.
 
+        :param cluster: used up, like what the policy is shown.
         :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
         """
         self._follow(queue)
         fixed = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {number for number, hosts in fixed.items() if not hosts}
         while True:
-            shown = self._queue.copy() if aside else self._queue
+            before = cluster.copy() if fixed else cluster
+            shown = Snapshot(before, self._queue.copy(), self._decided_at)
             for number in aside:
-                shown.remove(self._cores[number])
-            snapshot = Snapshot(cluster, shown, self._decided_at)
-            decision = self._policy.schedule(snapshot, self._events, now)
+                shown.queue.remove(self._cores[number])
+            decision = self._policy.play(shown, self._events, now)
             stuck = _stuck(decision, cluster, fixed)
             if not stuck:
-                return decision, aside
+                for number in aside:
+                    shown.queue.add(self._cores[number])
+                return decision, shown, aside
             aside |= stuck
 
     def _follow(self, queue: Mapping[int, Job]) -> None:

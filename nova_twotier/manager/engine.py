@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from oslo_log import log as logging
+from sqlalchemy import insert
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.core.policies import Policy
@@ -45,6 +46,7 @@ from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Call, Environment, Note
+from nova_twotier.manager.planning import Record
 from nova_twotier.manager.qos import Qos
 from nova_twotier.manager.requests import Answer, Requests
 
@@ -64,7 +66,8 @@ class _Round:
     :param calm: those of them that wait for slots and nothing else is to be seen to: of ten
         thousand, no more is asked than is needed.
     :param lively: the others.
-    :param opened: actions that are not over, as they were decided; new ones come to them.
+    :param opened: actions that are not over, as they were decided; ends come to them.
+    :param decided: to be recorded; they begin at the next look.
     :param places: those that changed.
     :param messages: requests that belong to no action.
     """
@@ -76,6 +79,7 @@ class _Round:
     lively: list[Job]
     opened: list[Action]
     mode: str
+    decided: list[Record] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     events: list[models.Event] = field(default_factory=list)
     calls: list[tuple[Action, list[Call]]] = field(default_factory=list)
@@ -238,7 +242,7 @@ class Engine:
         self._drop_unwanted(work)
 
         # 1. Jobs that end, or whose gang is broken.
-        self._record(work, self._endings(work))
+        self._end(work)
 
         # 2. The next step of each action whose turn it is.
         for action in _due(work.opened):
@@ -252,25 +256,23 @@ class Engine:
         if places_stay and work.mode != QueueMode.PAUSED:
             # What became of others may have changed some of them.
             calm = {n: job for n, job in work.calm.items() if not instance_state(job).modified}
-            decided = self._decisions.decide(work.jobs, left, work.seen, work.env.now, calm)
-            self._record(work, decided)
+            now = work.env.now
+            work.decided = self._decisions.decide(work.jobs, left, work.seen, now, calm)
+            work.changed |= bool(work.decided)
 
         running = [job for job in work.lively if job.state == JobState.RUNNING]
         work.places = self._held.follow(work.seen, work.jobs, running)
 
-    def _record(self, work: _Round, actions: list[Action]) -> None:
-        for action in actions:
-            action.pool, action.state = self._pool, ActionState.EXPECTED
-        work.opened += actions
-        work.changed |= bool(actions)
-
     def _write(self, work: _Round) -> None:
         rows = work.to_write()
-        if not rows:
+        if not (rows or work.decided):
             return
         with self._store.transaction() as session:
             session.add_all(rows)
             session.flush()
+            if work.decided:
+                decided = [{**record._asdict(), "pool": self._pool} for record in work.decided]
+                session.execute(insert(Action), decided)
             self._fence(session, lock=True)
 
     def _settle_ledger(self, work: _Round) -> None:
@@ -324,15 +326,19 @@ class Engine:
                     action.state, action.closed_at = ActionState.FAILED, work.env.now
                     action.reason = f"its owner asked to {job.wish} it" if job.wish else job.reason
 
-    def _endings(self, work: _Round) -> list[Action]:
+    def _end(self, work: _Round) -> None:
+        """Jobs that end, or whose gang is broken."""
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         at_peace = (
             job
             for job in work.lively
             if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
         )
-        found = (endings(job, work.seen, self._options.attempts) for job in at_peace)
-        return [action for action in found if action]
+        for job in at_peace:
+            if action := endings(job, work.seen, self._options.attempts):
+                action.pool, action.state = self._pool, ActionState.EXPECTED
+                work.opened.append(action)
+                work.changed = True
 
     def _advance(self, work: _Round, action: Action) -> None:
         """Take one step; none while its requests are under way."""

@@ -1,10 +1,11 @@
 """From the policy's decision to the records of actions, in the order in which they can be done."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import Action, ActionKind, Job, Preemption
+from nova_twotier.manager.db.models import ActionKind, Job, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import Jobs
 
@@ -12,9 +13,19 @@ from nova_twotier.manager.operations.operation import Jobs
 PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
 
 
+class Record(NamedTuple):
+    """What is to be recorded of an action (see `models.Action`)."""
+
+    kind: ActionKind
+    phase: int
+    job: int | None
+    plan: dict
+    created_at: float
+
+
 def records(
     decision: Iterable[decided.Action], jobs: Jobs, seen: Observation, now: float
-) -> list[Action]:
+) -> list[Record]:
     """The actions to record for a decision. Tiers that change in place are one transaction."""
     decision = list(decision)
     again = {action.job.number for action in decision if isinstance(action, decided.Start)}
@@ -24,7 +35,7 @@ def records(
         match action:
             case decided.Evict() | decided.Kill():
                 plan = {"by": _by(action), "mode": _mode(action, jobs[number], again)}
-                evictions.append(_record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
+                evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
             case decided.Move():
                 swaps.append(_swap(action, jobs, seen))
                 if action.migrating:
@@ -33,21 +44,20 @@ def records(
                             str(i): seen.hosts[action.after[i]].name for i in action.migrating
                         }
                     }
-                    migrations.append(_record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now))
+                    migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 plan = {"tier": action.tier, "how": action.how}
-                plan |= _reservation(action, jobs[number], seen)
-                starts.append(_record(ActionKind.START, phase, number, plan, now))
+                if action.job.mbps:
+                    plan |= _reservation(action, jobs[number], seen)
+                starts.append(Record(ActionKind.START, phase, number, plan, now))
     if swaps:
-        swaps = [_record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
+        swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
     return [*evictions, *swaps, *migrations, *starts]
 
 
 def _reservation(start: decided.Start, job: Job, seen: Observation) -> dict:
-    """The hosts of a job's processes, and Mbit/s by link; nothing without bandwidth."""
-    if not job.mbps:
-        return {}
+    """The hosts of the processes of a job with bandwidth, and Mbit/s by link."""
     # A suspended job can only come back where it is.
     indices = seen.suspended_on(job) or start.hosts
     hosts = [seen.hosts[index].name for index in indices]
@@ -85,7 +95,3 @@ def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> dict:
         "vms": [server.id for server in gang if server.index not in move.migrating],
         "by": move.by.label if move.by else None,
     }
-
-
-def _record(kind: ActionKind, phase: int, job: int | None, plan: dict, now: float) -> Action:
-    return Action(kind=kind, phase=phase, job=job, plan=plan, begun={}, created_at=now)

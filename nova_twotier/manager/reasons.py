@@ -4,13 +4,11 @@ A decision may change the reasons of all that wait. To find and write ten thousa
 would take longer than the decision itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from itertools import chain, islice
 
-from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.manager.db.models import Job
 
@@ -34,23 +32,20 @@ class Reasons:
         #: Numbers of those who have not learned yet why, in their turn.
         self._due: dict[int, None] = {}
 
-    def renew(self, cluster: Cluster, queue: Queue, given: Mapping[int, str]) -> None:
+    def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, str]) -> None:
         """There was a decision: who was not there before it comes first, then who waits longest.
 
-        :param cluster: as it is after the decision.
-        :param queue: as it was before.
+        :param after: as things are after the decision.
+        :param waiting: numbers of the jobs that waited before.
         :param given: reasons that the policy does not know of, by number.
         """
-        queue = queue.copy()
-        for run in cluster.runs.values():
-            if run.job.number in queue:
-                queue.remove(run.job)
-        before, self._left = self._left, {job.number: job for job in queue}
+        before = self._left
+        self._left = {job.number: job for job in after.queue if job.number in waiting}
         new = self._left.keys() - before.keys()
         arrivals = (number for number in self._left if number in new)
         self._due = dict.fromkeys(chain(islice(self._left, FIRST), arrivals, self._due, self._left))
         self._given = given
-        self._find = self._policy.reasons(Snapshot(cluster, queue))
+        self._find = self._policy.reasons(after)
 
     def tell(self, waiting: Mapping[int, Job]) -> None:
         """Tell those whose turn it is, of the jobs that still wait."""

@@ -341,13 +341,13 @@ class TestWhatIsShown(DecisionCase):
         self.front = job(number=9, size=1)
         self.maker = self.decisions("fcfs")
         self.asked = []
-        schedule = self.maker._policy.schedule
+        play = self.maker._policy.play
 
         def spy(snapshot, event, now):
             self.asked.append((event, [each.number for each in snapshot.queue]))
-            return schedule(snapshot, event, now)
+            return play(snapshot, event, now)
 
-        self.maker._policy.schedule = spy
+        self.maker._policy.play = spy
 
     def look(self, *jobs, now=1000.0):
         """What the policy was asked at it, if it was."""

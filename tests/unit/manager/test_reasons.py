@@ -7,6 +7,7 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.manager import reasons
 from nova_twotier.manager.db.models import JobState
 from tests.unit.manager.builders import FG, job
@@ -36,7 +37,8 @@ class TestReasons(testtools.TestCase):
         queue = Queue(one.core for one in self.jobs.values())
         for number in started:
             cluster.start(self.jobs[number].core, FG)
-        self.reasons.renew(cluster, queue, dict(given))
+            queue.remove(self.jobs[number].core)
+        self.reasons.renew(Snapshot(cluster, queue), self.jobs, dict(given))
         return self.look()
 
     def look(self):
