@@ -192,13 +192,15 @@ class Decisions:
         run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
         settled = {}
         for job in running:
-            end = max(
-                _later(job.run_since, run_time) if run_time else now,
-                _later(job.swapped_at, hysteresis) if hysteresis else now,
-                job.not_before,
-                now + RECHECK if seen.busy(job) else now,
-                math.inf if self._network.pins(job) else now,
-            )
+            end = job.not_before
+            if run_time:
+                end = max(end, _later(job.run_since, run_time))
+            if hysteresis:
+                end = max(end, _later(job.swapped_at, hysteresis))
+            if seen.busy(job):
+                end = max(end, now + RECHECK)
+            if self._network.pins(job):
+                end = math.inf
             if end > now:
                 settled[job.number] = end
         return settled

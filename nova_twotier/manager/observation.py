@@ -3,7 +3,16 @@
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -76,9 +85,12 @@ class Observation:
     def strangers(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
-        ours = {server.id for job in jobs for server in self.gang(job)}
-        found = {self.claims[vm] for vm in self.claims.keys() - ours}
-        return found.union([claim for claim in self.several if claim.vm not in ours])
+        return set(self._claims_but({server.id for job in jobs for server in self.gang(job)}))
+
+    def _claims_but(self, vms: Set[str]) -> list[Claim]:
+        """The claims of all VMs but these."""
+        single = [self.claims[vm] for vm in self.claims.keys() - vms]
+        return [*single, *(claim for claim in self.several if claim.vm not in vms)]
 
     def resting(self, job: Job) -> list[str]:
         """The VMs of a saved job that are on their hosts without work: they are to hold no slots,
@@ -225,15 +237,14 @@ class Observation:
         counted.update(holding)
         return tuple(self._index[self.claims[vm].host] for vm in holding)
 
-    def _adopt_others(self, cluster: Cluster, counted: Collection[str]) -> None:
+    def _adopt_others(self, cluster: Cluster, counted: Set[str]) -> None:
         """Take over the places of VMs that were not counted yet: no policy can do anything to them.
 
         What is not known of their CPU utilisation is nothing.
         """
         others = {tier: [] for tier in Tier}
-        for claim in self.all_claims():
-            if claim.vm not in counted:
-                others[claim.tier].append((claim.utilisation, self._index[claim.host]))
+        for claim in self._claims_but(counted):
+            others[claim.tier].append((claim.utilisation, self._index[claim.host]))
         for tier, places in others.items():
             if places:
                 cpu, hosts = zip(*sorted(places, reverse=True), strict=True)
