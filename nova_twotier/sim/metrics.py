@@ -46,7 +46,7 @@ def summarise(result) -> dict:
     fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2), where a background
     process has the progress model's floor at least; `allocation_share` is the fraction of slots
     that the jobs' work would fill if nothing slowed it down. `accept_rate` is the fraction of the
-    jobs that were not rejected.
+    jobs that were not rejected, `accept_rate_one_host` of those that fit on one host.
     """
     jobs = per_job(result.jobs)
     capacity = result.span * result.nodes
@@ -68,6 +68,9 @@ def summarise(result) -> dict:
     row["allocation_share"] = _share((jobs["size"] * jobs["runtime"]).sum(), capacity)
     row["makespan_seconds"] = float(result.span)
     row["accept_rate"] = _share(len(jobs), len(jobs) + len(result.rejected))
+    slots = result.scenario.slots
+    small, refused = (int((each["size"] <= slots).sum()) for each in (jobs, result.rejected))
+    row["accept_rate_one_host"] = _share(small, small + refused)
     return row
 
 
@@ -80,6 +83,7 @@ def names() -> list[str]:
         "allocation_share",
         "makespan_seconds",
         "accept_rate",
+        "accept_rate_one_host",
     ]
 
 

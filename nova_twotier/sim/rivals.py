@@ -1,4 +1,4 @@
-"""AdaBa's rivals as Symmetry 2018 may also have meant them, for experiments.
+"""AdaBa's rivals as Symmetry 2018 may also have meant them, and its bound, for experiments.
 
 The paper has a sentence on each (section 5.3.1), and does not say whether they look for the
 smallest subtree as AdaBa does. Those of `core.embedding` do; these look at all hosts at once.
@@ -7,7 +7,15 @@ smallest subtree as AdaBa does. Those of `core.embedding` do; these look at all 
 from collections.abc import Iterable
 
 from nova_twotier.core import embedding
-from nova_twotier.core.embedding import Embed, Embedding, Rejection, Request, State
+from nova_twotier.core.embedding import (
+    Embed,
+    Embedding,
+    Rejection,
+    Request,
+    State,
+    adaba,
+    exact,
+)
 from nova_twotier.core.embedding.hose import Hose
 from nova_twotier.core.embedding.hose import embedding as embedded
 from nova_twotier.core.embedding.rejection import rejection
@@ -26,7 +34,17 @@ def greedy(request: Request, state: State) -> Embedding | Rejection:
     return _anywhere(request, state, lambda root: _one_by_one(request, state, root))
 
 
-RIVALS: dict[str, Embed] = {"best-fit-anywhere": best_fit, "greedy-anywhere": greedy}
+def adaba_or_exact(request: Request, state: State) -> Embedding | Rejection:
+    """As AdaBa; where it finds no place, one that there is all the same."""
+    answer = adaba.embed(request, state)
+    return answer if isinstance(answer, Embedding) else exact.embed(request, state)
+
+
+RIVALS: dict[str, Embed] = {
+    "best-fit-anywhere": best_fit,
+    "greedy-anywhere": greedy,
+    "adaba-or-exact": adaba_or_exact,
+}
 
 
 def get(name: str) -> Embed:

@@ -148,8 +148,8 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
         default="adaba",
         metavar="E",
         help="which hosts take a job on a topology: adaba, oktopus, greedy, best-fit, first-fit; "
-        "the rivals without search for a subtree: best-fit-anywhere, greedy-anywhere "
-        "(default: adaba)",
+        "the rivals without search for a subtree: best-fit-anywhere, greedy-anywhere; with a "
+        "place wherever there is any: adaba-or-exact (default: adaba)",
     )
     group.add_argument(
         "--bandwidth",

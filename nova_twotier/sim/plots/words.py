@@ -12,6 +12,7 @@ LABELS = {
     "utilisation": "CPU utilisation (fraction of busy cycles)",
     "allocation_share": "share of the machine that does work",
     "accept_rate": "accept rate (fraction of the jobs)",
+    "accept_rate_one_host": "accept rate of jobs that fit on one host",
 }
 
 

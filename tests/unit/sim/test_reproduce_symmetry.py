@@ -64,9 +64,9 @@ class TestFigures(ReproduceCase):
         with mock.patch.object(symmetry_embedding, "MEANS", (50, 700)):
             rows, page = self.works("symmetry2018-fig4", "--seeds", "1", "--model-jobs", "25")
         self.check_claims("fig4", rows)
-        self.assertEqual(2 * SERIES * 2, self.runs())
+        self.assertEqual(2 * (SERIES + 1) * 2, self.runs())
         self.assertIn("<dt>Average bandwidth (Mbit/s)</dt><dd>50, 700</dd>", page)
-        self.check_page(page, 2)
+        self.check_page(page, 4)
 
     def test_fig5(self):
         rows, page = self.works_on_traces("fig5", "--loads", "0.8")
