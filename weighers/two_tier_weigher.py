@@ -1,5 +1,7 @@
 """What the weighers of two-tier requests have in common."""
 
+from itertools import chain
+
 from nova.scheduler import utils, weights
 from oslo_config import cfg
 
@@ -56,10 +58,9 @@ class TwoTierWeigher(weights.BaseHostWeigher):
         """
         asked = hosts[0].twotier.asked
         if asked.metadata_keys is None:
-            aggregates = {id(each): each for host in hosts for each in host.aggregates}
-            asked.metadata_keys = frozenset(
-                key for each in aggregates.values() for key in each.metadata
-            )
+            aggregates = list(chain.from_iterable([host.aggregates for host in hosts]))
+            distinct = dict(zip(map(id, aggregates), aggregates, strict=True)).values()
+            asked.metadata_keys = frozenset(key for each in distinct for key in each.metadata)
         return getattr(CONF.twotier, self.multiplier), self._key in asked.metadata_keys
 
     @property
