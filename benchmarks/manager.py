@@ -10,9 +10,10 @@ time of this process; medians of --rounds.
 Real: the engine, its decisions, the policies, the database (SQLite in a temporary directory).
 In memory: Nova and Placement, which do at once whatever they are asked.
   pass       Decisions.decide: what the target of 100 ms is for
-  play       of it, the policy, with its copy of the snapshot; reasons: why jobs wait
+  play       of it, the policy, with the copy of the queue for it; reasons: why jobs wait
   see        what stands for Nova and Placement: no part of the manager
-  read jobs  the jobs that are not over, from the database; write: what the look changed
+  read jobs  the jobs that are not over, from the database, and what policies see of them; write:
+             what the look changed
   look       all of Engine.look but `see`
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager

@@ -58,6 +58,7 @@ class TwoTierWeigher(weights.BaseHostWeigher):
         """
         asked = hosts[0].twotier.asked
         if asked.metadata_keys is None:
+            # No step of Python for each host: thousands share a few aggregates.
             aggregates = list(chain.from_iterable([host.aggregates for host in hosts]))
             distinct = dict(zip(map(id, aggregates), aggregates, strict=True)).values()
             asked.metadata_keys = frozenset(key for each in distinct for key in each.metadata)

@@ -25,9 +25,10 @@ LOG = logging.getLogger(__name__)
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 #: Seconds between two looks whether all loops still run.
 _CARE = 0.5
-#: New objects after which Python looks for garbage: the look at a long queue makes tens of
-#: thousands and keeps them, and would be interrupted every 700 to search them all.
-_COLLECT_AFTER = 50_000
+#: New objects after which Python looks for garbage among them, and how often it does so before it
+#: looks among the older ones, too. A look at a long queue makes hundreds of thousands and keeps
+#: them; with Python's own, smaller numbers it is interrupted again and again to go through all.
+_COLLECT_AFTER = (50_000, 10, 2)
 
 
 def run(conf, check: Callable[[], object]) -> None:
@@ -58,7 +59,7 @@ def run(conf, check: Callable[[], object]) -> None:
 
 def collect_seldom() -> None:
     """For a process that looks at long queues: fewer garbage collections."""
-    gc.set_threshold(_COLLECT_AFTER)
+    gc.set_threshold(*_COLLECT_AFTER)
 
 
 def name_of_process() -> str:

@@ -46,7 +46,7 @@ class Decisions:
         self._decided_at = -math.inf
         #: When a job that was to stay as it was no longer is, or one that was to wait may start.
         self._due_at = math.inf
-        #: The queue that the policy was shown last, of the same jobs as `_cores`: of ten thousand,
+        #: The queue as it was at the last decision, of the same jobs as `_cores`: of ten thousand,
         #: few have changed since.
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
@@ -218,15 +218,16 @@ class Decisions:
         Those are suspended, on hosts that would have no slots for them after the decision: a policy
         does not know that they can only come back where they are, and would make room elsewhere.
 
-        :param cluster: used up, like what the policy is shown.
+        :param cluster: may be used up.
         :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
         """
         self._follow(queue)
         fixed = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {number for number, hosts in fixed.items() if not hosts}
         while True:
-            before = cluster.copy() if fixed else cluster
-            shown = Snapshot(before, self._queue.copy(), self._decided_at)
+            # To see who is stuck, it is needed as it was.
+            played_on = cluster.copy() if fixed else cluster
+            shown = Snapshot(played_on, self._queue.copy(), self._decided_at)
             for number in aside:
                 shown.queue.remove(self._cores[number])
             decision = self._policy.play(shown, self._events, now)

@@ -271,7 +271,8 @@ class Engine:
             session.add_all(rows)
             session.flush()
             if work.decided:
-                decided = [{**record._asdict(), "pool": self._pool} for record in work.decided]
+                same = {"pool": self._pool, "state": ActionState.EXPECTED}
+                decided = [record._asdict() | same for record in work.decided]
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
 

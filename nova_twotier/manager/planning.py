@@ -14,7 +14,7 @@ PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1
 
 
 class Record(NamedTuple):
-    """What is to be recorded of an action (see `models.Action`)."""
+    """What is to be recorded of an action: columns of `models.Action`."""
 
     kind: ActionKind
     phase: int

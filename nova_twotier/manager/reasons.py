@@ -35,7 +35,7 @@ class Reasons:
     def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, str]) -> None:
         """There was a decision: who was not there before it comes first, then who waits longest.
 
-        :param after: as things are after the decision.
+        :param after: as things are after the decision, also with whom it preempts; it is kept.
         :param waiting: numbers of the jobs that waited before.
         :param given: reasons that the policy does not know of, by number.
         """

@@ -1,7 +1,8 @@
-"""AdaBa's rivals as Symmetry 2018 may also have meant them, and its bound, for experiments.
+"""AdaBa's rivals as Symmetry 2018 may also have meant them, for experiments.
 
 The paper has a sentence on each (section 5.3.1), and does not say whether they look for the
 smallest subtree as AdaBa does. Those of `core.embedding` do; these look at all hosts at once.
+Besides, AdaBa with an exact search behind it.
 """
 
 from collections.abc import Iterable
@@ -13,8 +14,7 @@ from nova_twotier.core.embedding import (
     Rejection,
     Request,
     State,
-    adaba,
-    exact,
+    reserved,
 )
 from nova_twotier.core.embedding.hose import Hose
 from nova_twotier.core.embedding.hose import embedding as embedded
@@ -34,16 +34,10 @@ def greedy(request: Request, state: State) -> Embedding | Rejection:
     return _anywhere(request, state, lambda root: _one_by_one(request, state, root))
 
 
-def adaba_or_exact(request: Request, state: State) -> Embedding | Rejection:
-    """As AdaBa; where it finds no place, one that there is all the same."""
-    answer = adaba.embed(request, state)
-    return answer if isinstance(answer, Embedding) else exact.embed(request, state)
-
-
 RIVALS: dict[str, Embed] = {
     "best-fit-anywhere": best_fit,
     "greedy-anywhere": greedy,
-    "adaba-or-exact": adaba_or_exact,
+    "adaba-or-exact": reserved.embed,
 }
 
 

@@ -11,7 +11,7 @@ def embed(request: Request, state: State) -> Embedding | Rejection:
     A reservation is exactly what one placement needs. AdaBa found that on links with more left, and
     in so little it may miss it.
 
-    :param state: what is left of links is the reservation.
+    :param state: what is left of links is the reservation (in experiments, all that is left).
     """
     found = adaba.embed(request, state)
     return found if isinstance(found, Embedding) else exact.embed(request, state)

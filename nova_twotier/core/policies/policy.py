@@ -35,7 +35,7 @@ class Policy:
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """As `schedule`, but uses the snapshot up: it is left as it is after the actions.
 
-        For a body that carries the actions out as they are, so that a decision costs no copy.
+        For those who have no more use for it as it was, or want to know how things are afterwards.
         """
         raise NotImplementedError
 

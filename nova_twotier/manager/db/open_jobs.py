@@ -60,6 +60,6 @@ class OpenJobs:
 
 
 def _entry(at: int, job: Job) -> tuple[int, Job, str | None]:
-    # Made now, while what was read of it is at hand, and not when decisions are to be quick.
+    # It keeps its core, too: a decision would have to make those of all that wait.
     _core = job.core
     return at, job, job.uuid if job.calm else None

@@ -40,7 +40,7 @@ from nova_twotier.sim.workloads.bandwidth import Bandwidth
 
 RATE, OF_ONE_HOST = "accept_rate", "accept_rate_one_host"
 #: A series of Figure 4 that the paper does not have.
-BOUND = "AdaBa or exact"
+OR_EXACT = "AdaBa or exact"
 RIVALS = tuple(name for name in EMBEDDINGS if name != "AdaBa")
 BEST_FIT = (
     ("Best fit", ("Oktopus", "Greedy")),
@@ -143,7 +143,7 @@ def _fig4_runs(settings: Settings) -> list[Run]:
     for seed in range(settings.seeds):
         for mean in MEANS:
             scenarios = _scenarios(bandwidth=f"normal:{mean}")
-            scenarios[BOUND] = replace(scenarios["AdaBa"], embedding="adaba-or-exact")
+            scenarios[OR_EXACT] = replace(scenarios["AdaBa"], embedding="adaba-or-exact")
             for series, scenario in scenarios.items():
                 for place, topology in RANDOM.items():
                     each = replace(scenario, topology=topology)
@@ -283,8 +283,8 @@ FIG4 = Experiment(
         f"load {LOAD:g}; the paper names the two means only. Jobs of a run: {JOBS} unless "
         "--model-jobs says otherwise.",
         "Bandwidths are normal with a deviation of a fifth of the mean, as in section 5.2.",
-        f"'{BOUND}' takes any place that there is where AdaBa finds none: what a better search for "
-        "a place would gain. The jobs that fit on one host are those that AdaBa means to hide.",
+        f"'{OR_EXACT}' takes any place that there is where AdaBa finds none: what a better search "
+        "would gain. The jobs that fit on one host are those that AdaBa means to hide.",
         ANYWHERE,
         TREE,
         NARROWS,

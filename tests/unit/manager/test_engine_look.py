@@ -77,6 +77,29 @@ class LookCase(testtools.TestCase):
         return [event.kind for event in self.store.events(job.number)]
 
 
+class TestRecords(LookCase):
+    def test_what_is_decided_together_in_the_order_in_which_it_can_be_done(self):
+        self.engine = self.make_engine("amcbf")
+        late = self.running(size=2, cpu=1.0, submitted_at=20.0)
+        first = builders.job(
+            state=JobState.QUEUED, tier=None, size=2, cpu=1.0, submitted_at=10.0, run_since=None
+        )
+        with self.store.transaction() as session:
+            session.add(first)
+        where = builders.hosts("ab", slots=1, tiers=2)
+        self.assertTrue(self.look(builders.servers(late, hosts=("a", "b")), where=where))
+        with self.store.reading() as session:
+            evict, start = open_actions(session)
+        self.assertEqual((ActionKind.EVICT, late.number), (evict.kind, evict.job))
+        self.assertEqual((ActionKind.START, first.number), (start.kind, start.job))
+        for action in (evict, start):
+            self.assertEqual((ActionState.EXPECTED, {}), (action.state, action.begun))
+            self.assertEqual(
+                (self.now, None, ""), (action.created_at, action.begun_at, action.reason)
+            )
+        self.assertEqual("fg", start.plan["tier"])
+
+
 class TestRequests(LookCase):
     def test_a_look_does_not_wait_nor_ask_twice(self):
         over = threading.Event()

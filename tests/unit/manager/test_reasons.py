@@ -90,6 +90,15 @@ class TestReasons(testtools.TestCase):
         self.decide(started=[1])
         return self.jobs[3].reason
 
+    def test_who_is_preempted_waits_before_the_others_and_learns_nothing_yet(self):
+        self.arrive(2, 3)
+        evicted = job(number=1, size=2)
+        queue = Queue(one.core for one in (evicted, *self.jobs.values()))
+        self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {})
+        self.jobs[1] = evicted
+        self.assertEqual([2, 3], self.look())
+        self.assertEqual("waits behind job 1", self.jobs[2].reason)
+
     def test_who_has_left_meanwhile(self):
         self.arrive(*range(1, 9))
         self.decide()
