@@ -105,7 +105,8 @@ class Observation:
 
     def busy(self, job: Job) -> bool:
         """Whether Nova is doing something with any of its servers."""
-        return job.uuid in self._busy and any(server.busy for server in self.gang(job))
+        busy = self._busy  # most often none
+        return bool(busy) and job.uuid in busy and any(each.busy for each in self.gang(job))
 
     @functools.cached_property
     def _busy(self) -> set[str]:
