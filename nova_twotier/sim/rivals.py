@@ -8,14 +8,7 @@ Besides, AdaBa with an exact search behind it.
 from collections.abc import Iterable
 
 from nova_twotier.core import embedding
-from nova_twotier.core.embedding import (
-    Embed,
-    Embedding,
-    Rejection,
-    Request,
-    State,
-    reserved,
-)
+from nova_twotier.core.embedding import Embed, Embedding, Rejection, Request, State, reserved
 from nova_twotier.core.embedding.hose import Hose
 from nova_twotier.core.embedding.hose import embedding as embedded
 from nova_twotier.core.embedding.rejection import rejection
