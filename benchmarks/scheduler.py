@@ -1,4 +1,4 @@
-"""Cost of the plugin in nova-scheduler, one process: python benchmarks/scheduler.py
+"""Cost of the plugin in nova-scheduler: python benchmarks/scheduler.py
 
     --hosts 1000,5000,10000   cloud sizes       --sizes 1,8,32   VMs of a request
     --rounds N                default 5          --tier fg|bg     of the two-tier requests, bg
@@ -6,10 +6,11 @@
     --profile                 also where the time goes, for the largest --hosts and --sizes
     --ledger-hosts 1000       hosts in the real Placement of table 2; 0 leaves it out
 
-The whole takes about an hour on two idle cores. Times are CPU time of this process in milliseconds,
-the best of the rounds; in brackets the wall clock. The variants take turns within one process and
-run, and percentages compare their best CPU times. On a busy machine even those need more rounds:
-the noise column says when to believe them. Figures, not tests.
+The whole takes about an hour on two idle cores. Times are CPU time in milliseconds, the best of the
+rounds; in brackets the wall clock. The variants take turns within one run, each in a process of its
+own, as a nova-scheduler has one configuration (in table 2 they share one with Placement), and
+percentages compare their best CPU times. On a busy machine even those need more rounds: the noise
+column says when to believe them. Figures, not tests.
 
 Table 1: Nova's whole `SchedulerManager._schedule`: it makes the host states, filters and weighs
 them for each VM in turn, claims and selects.

@@ -1,15 +1,7 @@
 """Keeps background VMs away from foreground VMs that leave them no CPU."""
 
-import math
-
-from oslo_config import cfg
-
-from nova_twotier.conf import scheduler as scheduler_conf
 from nova_twotier.core.actions import FG
 from nova_twotier.filters.two_tier_filter import TwoTierFilter
-
-CONF = cfg.CONF
-scheduler_conf.register_opts(CONF)
 
 
 class BackgroundThresholdFilter(TwoTierFilter):
@@ -34,18 +26,4 @@ class BackgroundThresholdFilter(TwoTierFilter):
     def keep(self, hosts):
         if not hosts or hosts[0].twotier.asked.tier is FG:
             return hosts
-        # Rounded, since 100 * 0.29 is a little less than 29.
-        points = math.ceil(round(100 * CONF.twotier.background_threshold, 6))
-        unread_closed = (
-            CONF.twotier.missing_reading == "closed" and not hosts[0].twotier.asked.of_job
-        )
-        kept = []
-        for host in hosts:
-            tiers = host.twotier
-            if tiers.open_until is None:
-                view = tiers.view
-                places = view.open_background(points, unread_closed) - view.bg.used if view else 0
-                tiers.open_until = tiers.before + places
-            if host.num_instances < tiers.open_until:
-                kept.append(host)
-        return kept
+        return [host for host in hosts if host.num_instances < host.twotier.open_until]

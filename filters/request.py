@@ -5,21 +5,24 @@ are shared by threads and keep nothing. Whichever filter is the first reads the 
 """
 
 import json
+import math
 
 from keystoneauth1 import exceptions as ksa_exc
 from nova import exception
 from nova.scheduler.client import report
+from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.conf import scheduler as scheduler_conf
+from nova_twotier.core.actions import BG, Tier
 from nova_twotier.filters import wishes
 from nova_twotier.filters.virtual_cluster import VirtualCluster
 from nova_twotier.ledger import reading
 from nova_twotier.ledger.names import MICROVERSION
 
+CONF = cfg.CONF
+scheduler_conf.register_opts(CONF)
 LOG = logging.getLogger(__name__)
-
-_NOTHING = reading.TierView("")
 
 
 class Asked:
@@ -31,12 +34,16 @@ class Asked:
     :param cluster: what that job holds of the network; None without bandwidth.
     """
 
-    __slots__ = ("cluster", "mbps", "metadata_keys", "multipliers", "of_job", "tier")
+    __slots__ = ("closing", "cluster", "mbps", "metadata_keys", "multipliers", "of_job", "tier")
 
     def __init__(
         self, tier: Tier, mbps: float, of_job: bool, cluster: VirtualCluster | None = None
     ):
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
+        # Rounded, since 100 * 0.29 is a little less than 29.
+        points = math.ceil(round(100 * CONF.twotier.background_threshold, 6))
+        #: What closes slots: the points of a VM, and whether VMs without any do.
+        self.closing = points, CONF.twotier.missing_reading == "closed" and not of_job
         #: What each of our weighers found out about its multiplier.
         self.multipliers: dict[str, tuple[float, bool]] = {}
         #: Those of the hosts' aggregates; None until a weigher asks.
@@ -44,30 +51,48 @@ class Asked:
 
 
 class HostTiers:
-    """The tiers of a host for one request.
+    """The tiers of a host for one request: what there is to say of its first VM, said once.
 
     :param view: None if the host has no tiers, or no room in the one that is asked for.
     :param before: VMs on the host before the request, of whatever kind.
     """
 
-    __slots__ = ("_load", "_placed", "asked", "before", "full_at", "open_until", "provider", "view")
+    __slots__ = (
+        "asked",
+        "before",
+        "candidates",
+        "full_at",
+        "load",
+        "open_until",
+        "provider",
+        "view",
+    )
 
     def __init__(self, asked: Asked, view: reading.HostView | None, before: int):
         self.asked, self.view, self.before = asked, view, before
-        own = view.tier(asked.tier) if view else _NOTHING
-        self.provider = own.provider
-        #: VMs on the host, of whatever kind, with which its tier is full.
-        self.full_at = before + own.capacity - own.used
-        #: The same for the places that the threshold leaves open; None until somebody asks.
-        self.open_until: int | None = None
-        self._placed, self._load = -1, 0.0
+        #: Nova's candidates of all tiers, once TierFilter has picked those of its own. To let go of
+        #: the others leaves holes all over the memory; what Nova's weighers make afterwards gets
+        #: spread over those, which costs more time than the filter takes.
+        self.candidates: list | None = None
+        #: The provider of the tier that is asked for.
+        self.provider = ""
+        #: VMs on the host, of whatever kind, with which that tier is full.
+        self.full_at = before
+        #: The same for the places of the background that the threshold leaves open.
+        self.open_until = before
+        #: The load of the other tier beside the first VM that the request puts on the host.
+        self.load = 0.0
+        if view is not None:
+            self.provider, room = view.room(asked.tier)
+            self.full_at += room
+            if asked.tier is BG:
+                self.open_until += view.open_background(*asked.closing) - view.bg_used
+            self.load = view.load_beside(asked.tier, 0)
 
     def load_beside(self, host_state) -> float:
-        """The load of the other tier beside the next VM that this request puts on the host."""
+        """The load of the other tier beside the next VM that the request puts on the host."""
         placed = host_state.num_instances - self.before
-        if placed != self._placed:
-            self._placed, self._load = placed, self.view.load_beside(self.asked.tier, placed)
-        return self._load
+        return self.view.load_beside(self.asked.tier, placed) if placed else self.load
 
 
 def of(host_state) -> HostTiers | None:

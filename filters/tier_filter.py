@@ -18,12 +18,12 @@ class TierFilter(TwoTierFilter):
         for host in hosts:
             tiers = host.twotier
             if host.num_instances < tiers.full_at:
-                # Nova's filter_candidates writes each candidate to the log, twice.
-                host.allocation_candidates = [
-                    candidate
-                    for candidate in host.allocation_candidates
-                    if tiers.provider in candidate["allocations"]
-                ]
+                if tiers.candidates is None:
+                    # Nova's filter_candidates writes each candidate to the log, twice.
+                    tiers.candidates, provider = host.allocation_candidates, tiers.provider
+                    host.allocation_candidates = [
+                        each for each in tiers.candidates if provider in each["allocations"]
+                    ]
                 if host.allocation_candidates:
                     kept.append(host)
         return kept

@@ -20,7 +20,7 @@ from nova_twotier.ledger.placement import Placement
 
 from . import answers
 from .cloud import CONF, JOB, PROJECT, USER, Cloud, Host
-from .variants import Bench, Timing, timed
+from .variants import Bench, Timing, in_turns, timed
 
 #: Consumers that are written in one request.
 _BATCH = 100
@@ -149,8 +149,9 @@ class LedgerBench(Bench):
         self._reads = collections.defaultdict(list)
 
     def rounds(self, size, rounds):
+        """All in this process, as the Placement that they claim from."""
         self._reads.clear()
-        times = super().rounds(size, rounds)
+        times = in_turns(list(self.variants), lambda name: self.run(name, size), rounds)
         return {**times, **self._reads}
 
     def run(self, name, size):

@@ -1,7 +1,11 @@
-"""The schedulers that are compared, and runs of them, interleaved."""
+"""The schedulers that are compared, and runs of them, in turns."""
 
+import contextlib
 import gc
+import multiprocessing
 import time
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 from nova_twotier.core.actions import Tier
@@ -83,16 +87,39 @@ class Bench:
         }
 
     def rounds(self, size: int, rounds: int) -> dict[str, list[Timing]]:
-        """Times of every variant, in turns; whoever was first in a round is last in the next."""
-        names = list(self.variants)
-        for name in names:
-            self.run(name, size)
-        times = {name: [] for name in names}
-        for number in range(rounds):
-            turn = number % len(names)
-            for name in names[turn:] + names[:turn]:
-                times[name].append(self.run(name, size))
-        return times
+        """Times of every variant, each in a process of its own.
+
+        As of a nova-scheduler, which has one configuration: no variant finds the memory as another
+        one left it. The processes are copies of this one, at work one at a time.
+        """
+        with self._processes() as pipes:
+
+            def run(name):
+                pipes[name].send(size)
+                return pipes[name].recv()
+
+            return in_turns(list(self.variants), run, rounds)
+
+    @contextlib.contextmanager
+    def _processes(self) -> Iterator[Mapping[str, Connection]]:
+        """A process for each variant; it gets sizes and sends timings."""
+        fork = multiprocessing.get_context("fork")
+        pipes, processes = {}, []
+        try:
+            for name in self.variants:
+                pipes[name], theirs = fork.Pipe()
+                processes.append(fork.Process(target=self._serve, args=(name, theirs)))
+                processes[-1].start()
+                theirs.close()
+            yield pipes
+        finally:
+            for process in processes:
+                process.kill()
+                process.join()
+
+    def _serve(self, name: str, pipe: Connection) -> None:
+        while True:
+            pipe.send(self.run(name, pipe.recv()))
 
     def run(self, name: str, size: int) -> Timing:
         """`_schedule` of one request, host states included.
@@ -113,6 +140,23 @@ class Bench:
         if len(selected) != size:
             raise RuntimeError(f"variant {name}: {len(selected)} of {size} VMs got a host")
         return timing
+
+
+def in_turns(
+    names: list[str], run: Callable[[str], Timing], rounds: int
+) -> dict[str, list[Timing]]:
+    """Times of runs by name, after one of each that does not count.
+
+    Whoever was first in a round is last in the next.
+    """
+    for name in names:
+        run(name)
+    times = {name: [] for name in names}
+    for number in range(rounds):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            times[name].append(run(name))
+    return times
 
 
 def best(times: list[Timing]) -> Timing:

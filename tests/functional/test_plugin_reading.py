@@ -18,10 +18,14 @@ class TestReading(LedgerTestCase):
         tree.set_closed(self.ledger, self.tiers[2], 2)
 
     def views(self, url):
-        """By host, of the answer as it is, which is to be understood without being decoded."""
+        """By host, of the answer as it is: to be understood undecoded, and in its order."""
         version = {"OpenStack-API-Version": f"placement {names.MICROVERSION}"}
         text = self.ledger._adapter.get(url, headers=version).text
-        with mock.patch.object(reading.json, "loads", side_effect=AssertionError(text)):
+        slower = AssertionError(text)
+        with (
+            mock.patch.object(reading.json, "loads", side_effect=slower),
+            mock.patch.object(reading, "_scan", side_effect=slower),
+        ):
             found = reading.scan_host_views(text)
         return {name: found.get(root) for name, root in zip("abc", self.roots, strict=True)}
 

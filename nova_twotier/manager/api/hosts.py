@@ -38,13 +38,11 @@ def read_hosts(placement: Placement) -> dict[str, HostView]:
 
 
 def _full(placement: Placement, root: str, providers: set[str]) -> HostView:
-    children = {tier: names.child_uuid(root, tier) for tier in Tier}
-    return HostView(
-        **{
-            tier.value: _tier(placement, child) if child in providers else TierView(child)
-            for tier, child in children.items()
-        }
+    children = [names.child_uuid(root, tier) for tier in Tier]
+    fg, bg = (
+        _tier(placement, child) if child in providers else TierView(child) for child in children
     )
+    return HostView(*fg, *bg)
 
 
 def _tier(placement: Placement, provider: str) -> TierView:

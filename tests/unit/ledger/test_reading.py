@@ -103,8 +103,7 @@ class TestHostViews(testtools.TestCase):
         self.assertEqual({"a"}, set(found))
         view = found["a"]
         self.assertEqual(("a_fg", "a_bg"), (view.fg.provider, view.bg.provider))
-        self.assertIs(view.fg, view.tier(FG))
-        self.assertIs(view.bg, view.tier(BG))
+        self.assertEqual([view.fg, view.bg], [view.tier(tier) for tier in (FG, BG)])
         self.assertEqual((1, 1), (view.fg.free, view.bg.free))
         self.assertEqual((1.5, 0.4), (view.fg.load, view.bg.load))
         self.assertEqual((4, 1, 2), (view.slots, view.share, view.closed))
@@ -171,6 +170,20 @@ class TestScan(testtools.TestCase):
     def test_as_placement_writes_it(self):
         self.assertEqual(3, len(self.check(self.answer(4, 8, 1))))
 
+    def test_in_any_order(self):
+        """Placement promises none."""
+        answer = self.answer(4, 8, 1)
+        listed = list(answer["provider_summaries"].items())
+        for order in (listed[::-1], listed[::3] + listed[1::3] + listed[2::3], listed[1:] + listed):
+            answer["provider_summaries"] = dict(order)
+            self.assertEqual(3, len(self.check(answer)))
+
+    def test_half_a_host(self):
+        for missing in (1, 2, 4, 8):
+            answer = self.answer(4, 8, 1)
+            del answer["provider_summaries"][list(answer["provider_summaries"])[missing]]
+            self.assertEqual(2, len(self.check(answer)))
+
     def test_nothing(self):
         self.assertEqual({}, self.check(self.answer()))
 
@@ -218,16 +231,10 @@ class TestHot(testtools.TestCase):
     @given(st.lists(st.integers(0, 100), max_size=6), st.integers(1, 100))
     def test_least_number_with_that_sum(self, points, threshold):
         """No more than are hot, and no less than any processes of that number and sum."""
-        view = reading.TierView("", 8, len(points), 800, sum(points))
-        found = view.hot(threshold)
+        found = reading.least_hot(len(points), sum(points), threshold)
         self.assertLessEqual(found, sum(each >= threshold for each in points))
         most_with_fewer = 100 * (found - 1) + (threshold - 1) * (len(points) - found + 1)
         self.assertTrue(not found or sum(points) > most_with_fewer)
-
-    def test_unread(self):
-        self.assertFalse(reading.TierView("", 8, 0, 800, 0).unread)
-        self.assertTrue(reading.TierView("", 8, 2, 800, 0).unread)
-        self.assertFalse(reading.TierView("", 8, 2, 800, 1).unread)
 
 
 class TestLoadBeside(testtools.TestCase):
@@ -259,7 +266,7 @@ class TestLoadBeside(testtools.TestCase):
         self.assertLessEqual(cluster.open_background(0), view.open_background(96, False))
         if len(set(used[FG])) < 2:
             # Alike, so that the sum says all about each.
-            withheld = view._replace(bg=view.bg._replace(capacity=slots * (tiers - 1)))
+            withheld = view._replace(bg_capacity=slots * (tiers - 1))
             self.assertEqual(cluster.open_background(0), withheld.open_background(96, False))
         for tier in Tier:
             self.assertEqual(cluster.idle[tier], max(0, view.tier(tier).free))

@@ -64,8 +64,11 @@ class TestTierFilter(testtools.TestCase):
             self.assertEqual([{root(state.host), child(state.host, BG)}], kept)
 
     def test_host_without_candidate_of_the_tier(self):
+        """Not for any VM of the request."""
         self.cloud()
-        self.assertEqual([], self.passing(request("fg"), [host("a", candidates=[BG])]))
+        hosts = [host("a", candidates=[BG])]
+        for _vm in range(2):
+            self.assertEqual([], self.passing(request("fg"), hosts))
 
     def test_hint_for_a_tier(self):
         """The flavor says which tiers a hint may choose from."""
