@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import multiprocessing
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.connection import Connection
@@ -164,8 +165,10 @@ def best(times: list[Timing]) -> Timing:
 
 
 def over(times: list[Timing], base: list[Timing]) -> float:
-    """How much more CPU time than the base, best against best: 0.1 is 10 % more.
+    """How much more CPU time than the base: 0.1 is 10 % more.
 
-    What else a machine does only ever adds to a time, so the best ones disagree the least.
+    The median of the ratios of each round: a machine may change its pace from one to the next.
     """
-    return best(times).cpu / best(base).cpu - 1
+    return (
+        statistics.median(each.cpu / other.cpu for each, other in zip(times, base, strict=True)) - 1
+    )
