@@ -9,8 +9,8 @@
 The whole takes about an hour on two idle cores. Times are CPU time in milliseconds, the best of the
 rounds; in brackets the wall clock. The variants take turns within one run, each in a process of its
 own, as a nova-scheduler has one configuration (in table 2 they share one with Placement).
-Percentages are the median of the rounds' ratios; the noise column says when to believe them. On a
-busy machine they need more rounds. Figures, not tests.
+"Over" is the median of the rounds' ratios; the noise column says when to believe it. On a busy
+machine it needs more rounds. Figures, not tests.
 
 Table 1: Nova's whole `SchedulerManager._schedule`: it makes the host states, filters and weighs
 them for each VM in turn, claims and selects.

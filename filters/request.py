@@ -58,9 +58,9 @@ class HostTiers:
     """
 
     __slots__ = (
+        "all_candidates",
         "asked",
         "before",
-        "candidates",
         "full_at",
         "load",
         "open_until",
@@ -73,12 +73,12 @@ class HostTiers:
         #: Nova's candidates of all tiers, once TierFilter has picked those of its own. To let go of
         #: the others leaves holes all over the memory; what Nova's weighers make afterwards gets
         #: spread over those, which costs more time than the filter takes.
-        self.candidates: list | None = None
+        self.all_candidates: list | None = None
         #: The provider of the tier that is asked for.
         self.provider = ""
         #: VMs on the host, of whatever kind, with which that tier is full.
         self.full_at = before
-        #: The same for the places of the background that the threshold leaves open.
+        #: The same for the places of the background that the threshold leaves open, if it is that.
         self.open_until = before
         #: The load of the other tier beside the first VM that the request puts on the host.
         self.load = 0.0

@@ -18,11 +18,11 @@ class TierFilter(TwoTierFilter):
         for host in hosts:
             tiers = host.twotier
             if host.num_instances < tiers.full_at:
-                if tiers.candidates is None:
+                if tiers.all_candidates is None:
+                    tiers.all_candidates, provider = host.allocation_candidates, tiers.provider
                     # Nova's filter_candidates writes each candidate to the log, twice.
-                    tiers.candidates, provider = host.allocation_candidates, tiers.provider
                     host.allocation_candidates = [
-                        each for each in tiers.candidates if provider in each["allocations"]
+                        each for each in tiers.all_candidates if provider in each["allocations"]
                     ]
                 if host.allocation_candidates:
                     kept.append(host)

@@ -5,7 +5,7 @@ import gc
 import multiprocessing
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -92,7 +92,12 @@ class Bench:
 
         As of a nova-scheduler, which has one configuration: no variant finds the memory as another
         one left it. The processes are copies of this one, at work one at a time.
+
+        :raises EOFError: if a variant fails; it has said why on the standard error.
         """
+        for name in self.variants:
+            # What the first request makes, such as Placement's answers, they all begin with.
+            self.run(name, 1)
         with self._processes() as pipes:
 
             def run(name):
@@ -109,8 +114,9 @@ class Bench:
         try:
             for name in self.variants:
                 pipes[name], theirs = fork.Pipe()
-                processes.append(fork.Process(target=self._serve, args=(name, theirs)))
-                processes[-1].start()
+                process = fork.Process(target=self._serve, args=(name, theirs, pipes.values()))
+                process.start()
+                processes.append(process)
                 theirs.close()
             yield pipes
         finally:
@@ -118,9 +124,13 @@ class Bench:
                 process.kill()
                 process.join()
 
-    def _serve(self, name: str, pipe: Connection) -> None:
-        while True:
-            pipe.send(self.run(name, pipe.recv()))
+    def _serve(self, name: str, pipe: Connection, copied: Iterable[Connection]) -> None:
+        """Until nobody holds the other end any more: of that each process has got a copy."""
+        for each in copied:
+            each.close()
+        with contextlib.suppress(EOFError):
+            while True:
+                pipe.send(self.run(name, pipe.recv()))
 
     def run(self, name: str, size: int) -> Timing:
         """`_schedule` of one request, host states included.

@@ -25,8 +25,10 @@ _SUMMARY = (
     rf'"traits": \[([^\]]*)\], "parent_provider_uuid": "{_UUID}", '
     rf'"root_provider_uuid": "({_UUID})"}}'
 )
-_ONE = re.compile(_SUMMARY)
-_BOTH = re.compile(f"{_SUMMARY}, {_SUMMARY}")
+#: One, and what stands behind it if that is another.
+_SUMMARIES = re.compile(f"{_SUMMARY}(?:, {_SUMMARY})?")
+#: The group of the first one's host.
+_ROOT = 7
 _BEFORE_RESOURCES = len(f'"{"-" * 36}')
 
 
@@ -91,7 +93,7 @@ class HostView(NamedTuple):
         return TierView._make(self[_HALF:])
 
     def tier(self, tier: Tier) -> TierView:
-        return self.fg if tier is Tier.FG else self.bg
+        return self.fg if tier is FG else self.bg
 
     def room(self, tier: Tier) -> tuple[str, int]:
         """A tier's provider, and the places that it has left."""
@@ -215,7 +217,8 @@ def wanted_tier(allocations: Mapping) -> Tier | None:
 
 def host_views(candidates: Mapping) -> dict[str, HostView]:
     """Views by host provider uuid, from `GET` of candidates. Full hosts are missing there."""
-    return _paired(_views(candidates, FG), _views(candidates, BG))
+    fgs, bgs = _views(candidates, FG), _views(candidates, BG)
+    return {root: HostView(*fg, *bgs[root]) for root, fg in fgs.items() if root in bgs}
 
 
 def _views(candidates: Mapping, tier: Tier) -> dict[str, TierView]:
@@ -237,62 +240,47 @@ def scan_host_views(text: str) -> dict[str, HostView]:
     if '"provider_summaries"' in text:
         # If it cannot, Placement writes it in some other way than it did so far.
         with contextlib.suppress(ValueError):
-            return _scan_hosts(text)
-        with contextlib.suppress(ValueError):
-            return _paired(_scan(text, FG), _scan(text, BG))
+            return _scan(text)
     return host_views(json.loads(text))
 
 
-def _scan_hosts(text: str) -> dict[str, HostView]:
+def _scan(text: str) -> dict[str, HostView]:
     """Views of all hosts, by provider uuid.
 
-    :raises ValueError: if they are not in the order in which the ledger made them: that of the
-        foreground, and then its host's background. Placement does not promise any.
+    :raises ValueError: if a tier's trait stands elsewhere than in a summary as we know them.
     """
-    views = {}
+    views, alone = {}, {}
     other = f'"{TRAIT[BG]}"'
-    for found in _matches(text, FG, _BOTH):
+    for found in _summaries(text, FG):
         fg, slots, used, cpu, points, _, root, bg, slots2, used2, cpu2, points2, traits, root2 = (
-            found.groups("0")
+            found
         )
-        if root2 != root or other not in traits:
-            raise ValueError(f"no background of {root} behind its foreground")
-        front = int(slots), int(used), int(cpu), int(points)
-        back = int(slots2), int(used2), int(cpu2), int(points2)
-        views[root] = _host_view((fg, *front, bg, *back))
+        front = fg, int(slots), int(used), int(cpu), int(points)
+        if root2 == root and other in traits:
+            back = bg, int(slots2), int(used2), int(cpu2), int(points2)
+            views[root] = _host_view((*front, *back))
+        else:
+            alone[root] = front
+    # The ledger makes a background behind its foreground; but Placement promises no order.
+    if alone:
+        for bg, slots, used, cpu, points, _, root, *_ in _summaries(text, BG):
+            if root in alone:
+                back = bg, int(slots), int(used), int(cpu), int(points)
+                views[root] = _host_view((*alone[root], *back))
     return views
 
 
-def _scan(text: str, tier: Tier) -> dict[str, TierView]:
-    """Views of one tier, by host provider uuid.
-
-    :raises ValueError: if its trait stands elsewhere than in a summary as we know them.
-    """
-    views = {}
-    for found in _matches(text, tier, _ONE):
-        provider, slots, used, cpu, cpu_used, _traits, root = found.groups("0")
-        views[root] = TierView(provider, int(slots), int(used), int(cpu), int(cpu_used))
-    return views
-
-
-def _matches(text: str, tier: Tier, pattern: re.Pattern) -> Iterator[re.Match]:
-    """The summaries with the trait of a tier.
-
-    :raises ValueError: if the trait stands elsewhere than where `pattern` matches.
-    """
+def _summaries(text: str, tier: Tier) -> Iterator[tuple[str, ...]]:
+    """The fields of each summary with the trait of a tier, and of what stands behind it."""
     trait = f'"{TRAIT[tier]}"'
     at = text.find(trait)
     while at >= 0:
         start = text.rindex('": {"resources": ', 0, at) - _BEFORE_RESOURCES
-        found = pattern.match(text, start)
-        if not found or found.end() < at:
+        found = _SUMMARIES.match(text, start)
+        if not found or found.end(_ROOT) < at:
             raise ValueError(f"no summary around {trait} at {at}")
-        yield found
-        at = text.find(trait, found.end())
-
-
-def _paired(fgs: Mapping[str, TierView], bgs: Mapping[str, TierView]) -> dict[str, HostView]:
-    return {root: HostView(*fg, *bgs[root]) for root, fg in fgs.items() if root in bgs}
+        yield found.groups("0")
+        at = text.find(trait, found.end(_ROOT))
 
 
 _NONE = {"capacity": 0, "used": 0}

@@ -1,6 +1,8 @@
 """benchmarks/scheduler.py: it prints its tables, and its prepared answers are Placement's."""
 
 import json
+import multiprocessing
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,7 +10,7 @@ import sys
 import testtools
 from nova import objects
 
-from benchmarks.scheduling import answers, ledger
+from benchmarks.scheduling import answers, ledger, variants
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
 
@@ -78,6 +80,38 @@ class TestPreparedAnswers(testtools.TestCase):
     def test_read_that_is_not_prepared(self):
         error = self.assertRaises(ValueError, self.prepared.get, "/resource_providers")
         self.assertIn("/resource_providers", str(error))
+
+
+class Failing(variants.Bench):
+    """One of its variants fails in a request of two VMs."""
+
+    def __init__(self):
+        self.variants = {"a": None, "b": None}
+
+    def run(self, name, size):
+        if (name, size) == ("b", 2):
+            sys.stderr.close()
+            raise RuntimeError("no host")
+        return variants.Timing(1.0, float(os.getpid()))
+
+
+class TestRounds(testtools.TestCase):
+    def test_each_variant_in_its_process(self):
+        times = Failing().rounds(3, 2)
+        pids = {name: {each.cpu for each in times[name]} for name in "ab"}
+        self.assertEqual([1, 1], [len(pids[name]) for name in "ab"])
+        self.assertEqual(3, len(pids["a"] | pids["b"] | {os.getpid()}))
+        self.assertEqual([], multiprocessing.active_children())
+
+    def test_variant_that_fails(self):
+        self.assertRaises(EOFError, Failing().rounds, 2, 1)
+        self.assertEqual([], multiprocessing.active_children())
+
+    def test_ratio_of_each_round(self):
+        """The machine is half as fast in the second round, and busy in the third."""
+        base = [variants.Timing(0.0, cpu) for cpu in (1.0, 2.0, 1.0)]
+        times = [variants.Timing(0.0, cpu) for cpu in (1.1, 2.2, 1.9)]
+        self.assertAlmostEqual(0.1, variants.over(times, base))
 
 
 class TestScript(testtools.TestCase):

@@ -21,12 +21,13 @@ class TestReading(LedgerTestCase):
         """By host, of the answer as it is: to be understood undecoded, and in its order."""
         version = {"OpenStack-API-Version": f"placement {names.MICROVERSION}"}
         text = self.ledger._adapter.get(url, headers=version).text
-        slower = AssertionError(text)
+        read = mock.Mock(wraps=reading._summaries)
         with (
-            mock.patch.object(reading.json, "loads", side_effect=slower),
-            mock.patch.object(reading, "_scan", side_effect=slower),
+            mock.patch.object(reading.json, "loads", side_effect=AssertionError(text)),
+            mock.patch.object(reading, "_summaries", read),
         ):
             found = reading.scan_host_views(text)
+        self.assertEqual([mock.call(text, FG)], read.mock_calls)
         return {name: found.get(root) for name, root in zip("abc", self.roots, strict=True)}
 
     def test_both_tiers_of_hosts_with_room_in_one(self):
