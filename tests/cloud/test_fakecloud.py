@@ -164,6 +164,8 @@ def test_interrupted_up_leaves_nothing(tmp_path):
             "1",
             "--no-plugin",
         ],
+        # Where the tests run in the background of a script, the shell has it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         stderr=subprocess.PIPE,
         text=True,
     )
