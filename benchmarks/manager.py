@@ -3,7 +3,7 @@
 Parts, all of them by default: passes, starts, queue. Times are wall clock unless it is said
 otherwise. Figures, not tests; without a free core they mean little.
 
-passes: one look of the manager, and the pass in it, with no cloud behind it, in milliseconds of CPU
+passes: one poll of the manager, and the pass in it, with no cloud behind it, in milliseconds of CPU
 time of this process; medians of --rounds.
   --waiting 10000  --slots 10000   jobs that wait, and slots in either tier, all of them taken
   --policies fcfs,easy,ambf,amcbf,acfcfs
@@ -14,7 +14,7 @@ In memory: Nova and Placement, which do at once whatever they are asked.
   see        what stands for Nova and Placement: no part of the manager
   read jobs  the jobs that are not over, from the database, and what policies see of them; write:
              what the look changed
-  look       all of Engine.look but `see`
+  look       all of Engine.poll but `see`
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager
 and directly at Nova, in turn, --rounds times on one fake cloud of --start-hosts 16 hosts with 4

@@ -6,7 +6,7 @@ As soon as they are registered Nova also refuses other names that begin with `tw
 from nova.api.validation.extra_specs import base
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.filters.wishes import MBPS, TIER_CHOICES
+from nova_twotier.filters.tier_request import MBPS, TIER_CHOICES
 
 _VALIDATORS = [
     base.ExtraSpecValidator(

@@ -15,7 +15,7 @@ from oslo_log import log as logging
 
 from nova_twotier.conf import scheduler as scheduler_conf
 from nova_twotier.core.actions import BG, Tier
-from nova_twotier.filters import wishes
+from nova_twotier.filters import tier_request
 from nova_twotier.filters.virtual_cluster import VirtualCluster
 from nova_twotier.ledger import reading
 from nova_twotier.ledger.names import MICROVERSION
@@ -109,25 +109,25 @@ def attach(hosts: list, spec) -> None:
     if not hosts or of(hosts[0]) is not None:
         return
     try:
-        wanted = wishes.read(spec)
+        wanted = tier_request.read(spec)
         tier, pool, cluster = wanted.tier, None, None
         if wanted.job is not None:
             entry = _admission(wanted.job)
-            tier = wishes.check_job(wanted, entry, spec)
+            tier = tier_request.check_job(wanted, entry, spec)
             pool = entry.pool
             if wanted.guaranteed:
-                wishes.check_bandwidth(wanted, entry)
+                tier_request.check_bandwidth(wanted, entry)
                 cluster = VirtualCluster(
                     entry.size,
                     wanted.guaranteed,
                     entry.links,
-                    booting=wishes.boots(entry, spec),
+                    booting=tier_request.boots(entry, spec),
                     named=_names_host(spec),
                 )
         # A single host, as of a live migration to it, is read alone.
         url = reading.candidates_url(tier, hosts[0].uuid if len(hosts) == 1 else None, pool)
         views = _read(url, reading.scan_host_views)
-    except wishes.BadRequest as error:
+    except tier_request.BadRequest as error:
         LOG.warning("No host for instance %s: %s", spec.instance_uuid, error)
         raise exception.NoValidHost(reason=str(error)) from error
     except _Unreadable as error:

@@ -4,7 +4,7 @@ import threading
 
 from nova.scheduler import filters, utils
 
-from nova_twotier.filters import request, wishes
+from nova_twotier.filters import request, tier_request
 
 # Nova takes the VMs of a request one after another, in one thread: what its first VM was.
 _request = threading.local()
@@ -24,7 +24,7 @@ class TwoTierFilter(filters.BaseHostFilter):
         return index == 0 or getattr(_request, "ours", True)
 
     def filter_all(self, filter_obj_list, spec_obj):
-        _request.ours = wishes.is_ours(spec_obj) and not utils.request_is_rebuild(spec_obj)
+        _request.ours = tier_request.is_ours(spec_obj) and not utils.request_is_rebuild(spec_obj)
         if not _request.ours:
             return filter_obj_list
         hosts = list(filter_obj_list)

@@ -4,15 +4,15 @@ import dataclasses
 from concurrent.futures import Executor, Future
 from types import SimpleNamespace
 
+from nova_twotier.cloud.nova import Server
 from nova_twotier.conf import manager as options_conf
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import Job
+from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import Shape, TierHost
-from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.db.models import Job
-from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.observation import Observation
 
@@ -20,9 +20,9 @@ from nova_twotier.manager.observation import Observation
 class Cloudless(Engine):
     """Sees what is in memory; whatever it asks for is done at once."""
 
-    def __init__(self, store: Store, fleet: "Fleet", policy: str):
+    def __init__(self, store: Store, fleet: "ServerCache", policy: str):
         options = SimpleNamespace(**{option.dest: option.default for option in options_conf.OPTS})
-        self._fleet = fleet
+        self._server_cache = fleet
         self._woken = False
         super().__init__(
             options,
@@ -35,16 +35,16 @@ class Cloudless(Engine):
             wake=self._wake,
         )
 
-    def look(self) -> bool:
-        """Returns whether another look is due at once, also because a request was answered."""
+    def poll(self) -> bool:
+        """Returns whether another poll is due at once, also because a request was answered."""
         self._woken = False
-        return super().look() or self._woken
+        return super().poll() or self._woken
 
     def _wake(self) -> None:
         self._woken = True
 
     def _observe(self) -> Observation:
-        return self._fleet.seen()
+        return self._server_cache.seen()
 
 
 class Immediate(Executor):
@@ -83,7 +83,7 @@ class Ledger:
         return {}
 
 
-class Fleet:
+class ServerCache:
     """Hosts and servers; the part of `manager.cloud.Cloud` that starts, moves and ends jobs.
 
     :param hosts: how many, each with so many `slots` in either tier.

@@ -1,4 +1,4 @@
-"""Part a: the cost of a look, and of the pass in it, over a long queue."""
+"""Part a: the cost of a poll, and of the pass in it, over a long queue."""
 
 import contextlib
 import gc
@@ -8,12 +8,12 @@ import statistics
 import tempfile
 from collections.abc import Callable
 
+from nova_twotier.db.models import JobState
+from nova_twotier.db.store import Store
 from nova_twotier.manager.daemon import collect_seldom
-from nova_twotier.manager.db.models import JobState
-from nova_twotier.manager.db.store import Store
 
 from . import tables, workload
-from .cloudless import Cloudless, Fleet
+from .cloudless import Cloudless, ServerCache
 from .stopwatch import WITHIN, Stopwatch
 
 #: Slots of a host.
@@ -22,7 +22,7 @@ NOW = 1.8e9
 #: Looks after which a queue that is left alone has come to rest.
 REST = 200
 SEE = (Cloudless, "_observe", "see")
-PARTS = ("pass", "play", "reasons", "see", "read jobs", "write", "look")
+PARTS = ("pass", "play", "reasons", "see", "read jobs", "write", "poll")
 
 
 class Site:
@@ -31,7 +31,7 @@ class Site:
     def __init__(self, directory: pathlib.Path, policy: str, waiting: int, slots: int):
         self._policy = policy
         self._waiting = waiting
-        self.fleet = Fleet(max(1, slots // SLOTS), min(SLOTS, slots), NOW)
+        self.fleet = ServerCache(max(1, slots // SLOTS), min(SLOTS, slots), NOW)
         self.store = Store(f"sqlite:///{directory}/{policy}.sqlite")
         self._drawn = workload.jobs(NOW - 1e6, largest=max(1, slots // 8))
         self.engine = self.begin()
@@ -51,14 +51,14 @@ class Site:
 
     def rest(self) -> None:
         """Look until nothing happens any more."""
-        for _look in range(REST):
-            if not self.look():
+        for _poll in range(REST):
+            if not self.poll():
                 return
-        raise RuntimeError(f"{REST} looks, and it is not at rest")
+        raise RuntimeError(f"{REST} polls, and it is not at rest")
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         self.fleet.now += 1
-        return self.engine.look()
+        return self.engine.poll()
 
     def end_one(self) -> None:
         """The job that has run longest ends."""
@@ -116,14 +116,14 @@ def _median(site: Site, happening: Callable[[], object], rounds: int) -> dict:
 
 
 def _decision(site: Site) -> dict:
-    """Look until the policy was asked, or nothing is left to do: ms of the last look."""
+    """Look until the policy was asked, or nothing is left to do: ms of the last poll."""
     while True:
         waiting = site.count(JobState.QUEUED)
         stopwatch = Stopwatch()
         gc.collect()
         with stopwatch.watching((*WITHIN, SEE)):
-            again = stopwatch.timed(site.look, "look")()
+            again = stopwatch.timed(site.poll, "poll")()
         spent = stopwatch.cpu
-        spent["look"] -= spent["see"]
+        spent["poll"] -= spent["see"]
         if spent["play"] or not again:
             return {"waiting": waiting, **{part: 1000 * spent[part] for part in PARTS}}

@@ -45,10 +45,10 @@ def table(site: Site, policy: str, waiting: int, seconds: float) -> None:
 def _looks(looks: list[dict]) -> None:
     tables.head("looks of the manager, ms", *COLUMNS, "CPU, median")
     for name, chosen in (
-        ("all of a look", looks),
-        ("all of a look with a pass", [look for look in looks if "play" in look["wall"]]),
+        ("all of a poll", looks),
+        ("all of a poll with a pass", [look for look in looks if "play" in look["wall"]]),
     ):
-        _row(name, *_times(chosen, "look"))
+        _row(name, *_times(chosen, "poll"))
     for part in dict.fromkeys(part for _owner, _name, part in (*OF_THE_CLOUD, *WITHIN)):
         _row(f"of it: {part}", *_times(looks, part))
 

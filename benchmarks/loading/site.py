@@ -55,7 +55,7 @@ class Site:
 
     @contextlib.contextmanager
     def manager(self, **options) -> Iterator[int]:
-        """Its process, from its first look on, with these options of `[manager]`."""
+        """Its process, from its first poll on, with these options of `[manager]`."""
         self._looks.unlink(missing_ok=True)
         extra = self.directory / "manager.conf"
         extra.write_text(
@@ -73,14 +73,14 @@ class Site:
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
         try:
-            wait_for(lambda: self.looks() or process.poll() is not None, "a look of the manager")
+            wait_for(lambda: self.looks() or process.poll() is not None, "a poll of the manager")
             yield process.pid
         finally:
             process.terminate()
             process.wait()
 
     def looks(self) -> list[dict]:
-        """Of each look, when it began, in seconds since the epoch, and what `Stopwatch` says."""
+        """Of each poll, when it began, in seconds since the epoch, and what `Stopwatch` says."""
         if not self._looks.exists():
             return []
         return [json.loads(line) for line in self._looks.read_text().splitlines()]

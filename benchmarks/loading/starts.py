@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from . import tables
 from .site import Site, wait_for
 
-#: Seconds between two looks at Nova for servers that are ACTIVE, alike for all ways.
+#: Seconds between two polls at Nova for servers that are ACTIVE, alike for all ways.
 PAUSE = 0.3
 PLAIN, OURS = "plain", "tt"
 DIRECTLY, AS_COMMANDS = ("Nova's API", "our API"), ("server create", "job create")

@@ -1,4 +1,4 @@
-"""Where the time of a look goes."""
+"""Where the time of a poll goes."""
 
 import contextlib
 import time
@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from unittest import mock
 
-from nova_twotier.ledger.holdings import Holdings
-from nova_twotier.manager.cloud import Cloud
-from nova_twotier.manager.db.open_jobs import OpenJobs
+from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.ledger.claim_cache import ClaimCache
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.engine import Engine
-from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.reasons import Reasons
 
 #: What is timed: whose method or name it is, and what it is called here. Some are parts of others.
@@ -26,13 +26,13 @@ WITHIN = (
 OF_THE_CLOUD = (
     (Hosts, "refresh", "hosts"),
     (Cloud, "servers", "servers"),
-    (Holdings, "look", "claims"),
+    (ClaimCache, "poll", "claims"),
     (Engine, "_observe", "see"),
 )
 
 
 class Stopwatch:
-    """Seconds of a look by part, by the clock on the wall and of this thread's CPU time."""
+    """Seconds of a poll by part, by the clock on the wall and of this thread's CPU time."""
 
     def __init__(self):
         self.wall: Counter[str] = Counter()

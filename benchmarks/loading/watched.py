@@ -1,4 +1,4 @@
-"""`twotier-manager`, with a line of JSON for each look: python watched.py FILE [OPTION ...]"""
+"""`twotier-manager`, with a line of JSON for each poll: python watched.py FILE [OPTION ...]"""
 
 import json
 import sys
@@ -12,20 +12,20 @@ from .stopwatch import Stopwatch
 
 
 def main(path: str, arguments: list[str]) -> int:
-    stopwatch, look = Stopwatch(), Engine.look
+    stopwatch, look = Stopwatch(), Engine.poll
 
     def watched(engine: Engine) -> bool:
         stopwatch.wall.clear()
         stopwatch.cpu.clear()
         began = time.time()
         try:
-            return stopwatch.timed(look, "look")(engine)
+            return stopwatch.timed(look, "poll")(engine)
         finally:
             line = json.dumps({"at": began, "wall": stopwatch.wall, "cpu": stopwatch.cpu})
             with open(path, "a") as log:
                 log.write(f"{line}\n")
 
-    with stopwatch.watching(), mock.patch.object(Engine, "look", watched):
+    with stopwatch.watching(), mock.patch.object(Engine, "poll", watched):
         return manager.main(arguments)
 
 

@@ -4,7 +4,7 @@ import random
 import uuid
 from collections.abc import Iterator
 
-from nova_twotier.manager.db.models import Job
+from nova_twotier.db.models import Job
 
 #: Processes of a job: small ones are many, and powers of two.
 SIZES = (1, 1, 1, 2, 2, 4, 8, 8, 16, 16, 32, 64, 128)

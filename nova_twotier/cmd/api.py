@@ -1,6 +1,6 @@
 """`twotier-api`: serves the REST API; for small sites and demonstrations.
 
-Larger sites give `nova_twotier.manager.api.wsgi:application` to the WSGI server that they use for
+Larger sites give `nova_twotier.api.wsgi:application` to the WSGI server that they use for
 their other services.
 """
 
@@ -12,8 +12,8 @@ from cheroot import wsgi
 from oslo_log import log as logging
 
 from nova_twotier import conf as config
-from nova_twotier.manager.api.app import make
-from nova_twotier.manager.db.store import StoreError
+from nova_twotier.api.app import make
+from nova_twotier.db.store import StoreError
 
 LOG = logging.getLogger(__name__)
 

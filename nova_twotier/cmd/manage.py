@@ -6,9 +6,9 @@ import sys
 
 from nova_twotier import conf as config
 from nova_twotier.client import output
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cmd import manage_db, manage_ledger
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud_errors import CloudError
 
 #: Modules with the commands about one thing each; `add_parser` sets `run`, which returns rows and
 #: exit code, and `nothing`, what to print without rows. `run` may set `trouble`, the error that

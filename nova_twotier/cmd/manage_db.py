@@ -86,8 +86,8 @@ def _schema(engine, **versions: str) -> dict:
 def _export(conf, options) -> Rows:
     _require_file(conf)
     with _plainly():
-        from nova_twotier.manager import history
-        from nova_twotier.manager.db.store import open_store
+        from nova_twotier.db import history
+        from nova_twotier.db.store import open_store
 
         with contextlib.closing(open_store(conf, max_retries=0)) as store:
             jobs = store.jobs()
@@ -98,8 +98,8 @@ def _export(conf, options) -> Rows:
 def _schedule(conf, options) -> Rows:
     _require_file(conf)
     with _plainly():
+        from nova_twotier.db.store import open_store
         from nova_twotier.manager import schedule
-        from nova_twotier.manager.db.store import open_store
 
         store = open_store(conf, max_retries=0)
         with contextlib.closing(store), store.reading() as session:
@@ -118,7 +118,7 @@ def _written(options, text: str, **counts: int) -> Rows:
 
 def _require_file(conf) -> None:
     with _plainly():
-        from nova_twotier.manager.audit.records import require_file
+        from nova_twotier.audit.records import require_file
 
         require_file(conf)
 
@@ -127,8 +127,8 @@ def _require_file(conf) -> None:
 def _database(conf):
     """The schema's module, and the database whatever its schema."""
     with _plainly():
-        from nova_twotier.manager.db import migration
-        from nova_twotier.manager.db.connection import connect, server_options
+        from nova_twotier.db import migration
+        from nova_twotier.db.connection import connect, server_options
 
         engine = connect(conf.database.connection, **server_options(conf, max_retries=0))
         try:
@@ -144,7 +144,7 @@ def _plainly():
     :raises ConfigError: if what it needs is not installed, or it cannot be used.
     """
     try:
-        from nova_twotier.manager.db.connection import DATABASE_ERRORS, StoreError
+        from nova_twotier.db.connection import DATABASE_ERRORS, StoreError
     except ImportError as error:
         raise ConfigError(
             f"the manager's database needs {error.name}, which is not installed; install "

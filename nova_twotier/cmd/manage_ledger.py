@@ -1,4 +1,4 @@
-"""`twotier-manage ledger ...`: the ledger in Placement shown, made, verified and mended."""
+"""`twotier-manage ledger ...`: the ledger in Placement shown, made, verified and repaired."""
 
 import argparse
 import contextlib
@@ -9,18 +9,18 @@ import pathlib
 import socket
 from collections.abc import Iterator, Sequence
 
+from nova_twotier.audit.comparison import compare_hosts
+from nova_twotier.audit.findings import Finding, Kind
+from nova_twotier.audit.nova import Nova
+from nova_twotier.audit.reading import Reader, lasting
+from nova_twotier.audit.repair import repair
 from nova_twotier.client import output
+from nova_twotier.cloud.nova import placement_for, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import tree
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.ledger.survey import HostSlots, TierSlots
-from nova_twotier.manager.audit.comparison import compare_hosts
-from nova_twotier.manager.audit.findings import Finding, Kind
-from nova_twotier.manager.audit.nova import Nova
-from nova_twotier.manager.audit.reading import Reader, lasting
-from nova_twotier.manager.audit.repair import repair
-from nova_twotier.manager.cloud import placement_for, session_for
+from nova_twotier.ledger.inventory import HostSlots, TierSlots
 
 #: Exit code of a ledger that does not agree.
 FINDINGS = 1
@@ -49,28 +49,28 @@ def add_parser(nouns) -> None:
         "compare Placement, Nova and the manager's database; exit code 1 if they do not agree",
         "no findings",
     )
-    mend = _verb(
+    repair = _verb(
         verbs,
         "repair",
         _repair,
-        "mend what verify finds, while the queue manager is stopped (jobs go on); exit code 1 if "
+        "repair what verify finds, while the queue manager is stopped (jobs go on); exit code 1 if "
         "something is left",
-        "nothing to mend",
+        "nothing to repair",
     )
-    _dry_run(mend)
-    mend.add_argument(
+    _dry_run(repair)
+    repair.add_argument(
         "--kind",
         action="append",
         choices=[str(kind) for kind in Kind],
         metavar="KIND",
-        help=f"mend only this, may be repeated: {', '.join(Kind)}",
+        help=f"repair only this, may be repeated: {', '.join(Kind)}",
     )
-    mend.add_argument(
+    repair.add_argument(
         "--manager-is-stopped",
         action="store_true",
         help="it is stopped on all machines; needed if its database is not a SQLite file",
     )
-    for verb in (verify, mend):
+    for verb in (verify, repair):
         verb.add_argument(
             "--no-database",
             action="store_true",
@@ -81,7 +81,7 @@ def add_parser(nouns) -> None:
             type=_seconds,
             default=2.0,
             metavar="SECONDS",
-            help="between the two looks at which a finding must show (default: 2)",
+            help="between the two polls at which a finding must show (default: 2)",
         )
 
 
@@ -195,7 +195,7 @@ def _repair(conf, options) -> Rows:
         report = repair(reader, kinds, options.pause)
     options.trouble = report.trouble
     rows = [
-        *(_row(finding, f"done: {finding.repair}") for finding in report.mended),
+        *(_row(finding, f"done: {finding.repair}") for finding in report.repaired),
         *(_row(finding, f"left: {reason}") for finding, reason in report.left),
     ]
     return rows, FINDINGS if report.left else 0
@@ -216,7 +216,7 @@ def _job_reader(conf, options):
     if options.no_database:
         return None
     try:
-        from nova_twotier.manager.audit import records
+        from nova_twotier.audit import records
     except ImportError as error:
         raise ConfigError(
             "the manager's database needs libraries that are not installed: install "
@@ -253,8 +253,8 @@ def _alone(conf, options, reader: Reader) -> Iterator[None]:
         return
     # Here, because without a manager its libraries need not be there.
     try:
+        from nova_twotier.audit import records
         from nova_twotier.manager import election
-        from nova_twotier.manager.audit import records
     except ImportError as error:
         raise ConfigError(
             f"{conf.state_path} is a queue manager's, and {error.name} is not installed: install "

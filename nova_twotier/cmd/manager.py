@@ -6,9 +6,9 @@ from functools import partial
 from oslo_log import log as logging
 
 from nova_twotier import conf as config
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.store import StoreError
 from nova_twotier.manager import daemon
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.store import StoreError
 
 
 def main(args: list[str] | None = None) -> int:

@@ -7,13 +7,13 @@ from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier import conf as config
+from nova_twotier.audit.checks import configuration, deployment, facts, nova_options
+from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.audit.nova import Nova
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import placement_for, session_for
 from nova_twotier.conf import cloud
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.audit.nova import Nova
-from nova_twotier.manager.checks import configuration, deployment, facts, nova_options
-from nova_twotier.manager.checks.results import failure, success, warning
-from nova_twotier.manager.cloud import placement_for, session_for
-from nova_twotier.manager.cloud_errors import CloudError
 
 #: nova-scheduler's file and ours; a file that is not there is left out.
 PROJECTS = ("nova", "nova-twotier")

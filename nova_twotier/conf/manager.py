@@ -3,7 +3,7 @@
 from oslo_config import cfg, types
 
 from nova_twotier.core import policies
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 
 #: What the name of a pool may be: it becomes part of a provider's name.
 POOL = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
@@ -46,7 +46,7 @@ Example: amcbf
         mutable=True,
         default=1.0,
         min=0.05,
-        help="Seconds between two looks at Nova, Placement and the queue.",
+        help="Seconds between two polls at Nova, Placement and the queue.",
     ),
     cfg.FloatOpt(
         "watch_interval",
@@ -54,7 +54,7 @@ Example: amcbf
         default=0.2,
         min=0.02,
         help="""
-Seconds between two looks at the database, in the meantime: a new job, or a wish of an owner, is
+Seconds between two polls at the database, in the meantime: a new job, or a wish of an owner, is
 dealt with at once. A notification of Nova is, too.
 """,
     ),
@@ -62,7 +62,7 @@ dealt with at once. A notification of Nova is, too.
         "host_interval",
         default=10.0,
         min=0.05,
-        help="Seconds between two looks at the host aggregates and compute services.",
+        help="Seconds between two polls at the host aggregates and compute services.",
     ),
     cfg.FloatOpt(
         "boot_grace",

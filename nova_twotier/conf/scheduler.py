@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 
 GROUP = cfg.OptGroup("twotier", title="Two-tier scheduling in nova-scheduler")
 

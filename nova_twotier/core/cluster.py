@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.places import Group, Ranking, first
-from nova_twotier.core.ranking import THRESHOLD, is_hot, next_slot_load
+from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
 NOTHING: Mapping[int, int] = MappingProxyType({})
 #: Before the position of any job.

@@ -19,7 +19,7 @@ from nova_twotier.core.embedding import (
 )
 from nova_twotier.core.embedding.hose import embedding as embedded
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 
 
 class Linked(Cluster):

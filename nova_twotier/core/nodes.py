@@ -10,7 +10,7 @@ from itertools import compress
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import FIRST, NOTHING, Cluster, Host, OutOfSlots, Run
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 
 
 class Nodes(Cluster):

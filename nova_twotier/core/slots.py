@@ -1,14 +1,43 @@
-"""Which VMs of a host share a slot: one pure function for simulator, manager and agent.
+"""Slots of a host: when one is closed, which VMs share one, and which free place is taken first.
 
-The hottest foreground process sits beside the least background demand, so a background process
-finds an idle slot while there is one. Stable: equal utilisations keep the order of their keys.
+High CPU utilisation goes where the other tier's load is low (TPDS 2013, section 4.2: "the process
+matches the background VM that is likely to incur high node utilization to the foreground VM that is
+likely to incur low node utilization"), for both tiers. The Nova weigher and the simulated cluster
+rank by the same function, so both place alike; manager, simulator and agent share `arrange`.
 """
 
-from collections.abc import Hashable, Mapping
+from bisect import bisect_left, insort
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nova_twotier.core.ranking import THRESHOLD, is_hot
+#: A slot whose foreground VM uses at least this much takes no background VM (TPDS 2013, section 3).
+THRESHOLD = 0.96
+#: Load of the other tier there, host, and how many places of the host are alike.
+Group = tuple[float, int, int]
+
+
+def is_hot(cpu: float, threshold: float = THRESHOLD) -> bool:
+    """Whether a foreground process of this CPU utilisation closes its slot."""
+    return cpu >= threshold
+
+
+def next_slot_load(slots: int, own: int, other: int, other_cpu: float) -> float:
+    """The load of the other tier on the slot that a host's next process of this tier gets.
+
+    A host arranges its VMs so that idle slots are used first; only then does a new process share a
+    slot, with the average load of those that are there. Needs only what Placement knows of a host.
+
+    :param slots: slots of the host that take a process of this tier (L, less the closed ones).
+    :param own: slots that already have a process of this tier.
+    :param other: slots of those that have a process of the other tier.
+    :param other_cpu: the sum of their CPU utilisations.
+    :returns: load, 0..1 (above 1 if several background VMs share a slot).
+    """
+    if own + other < slots or not other:
+        return 0.0
+    # Sums that differ only by the order in which they came about are equal.
+    return round(other_cpu / other, 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +56,9 @@ def arrange(
 ) -> list[Slot]:
     """Share a host's slots out among its processes.
 
+    The hottest foreground process sits beside the least background demand, so a background process
+    finds an idle slot while there is one. Stable: equal utilisations keep the order of their keys.
+
     :param slots: L of the host.
     :param fg: CPU utilisation by process key, at most L processes.
     :param bg: the same for the background.
@@ -43,3 +75,36 @@ def arrange(
     for position, key in enumerate(sorted(bg, key=bg.__getitem__, reverse=True)):
         backs[position % open_slots].append(key)
     return [Slot(front, tuple(back)) for front, back in zip(fronts, backs, strict=True)]
+
+
+class Ranking:
+    """Kept in order while places are taken and given back: few hosts change from start to start.
+
+    :param groups: the free places of each host, in the order of the hosts.
+    """
+
+    def __init__(self, groups: Iterable[Sequence[Group]]):
+        self._of_host = list(groups)
+        self._sorted = sorted(group for groups in self._of_host for group in groups)
+
+    def replace(self, host: int, groups: Sequence[Group]) -> None:
+        """These are the free places of a host now."""
+        for group in self._of_host[host]:
+            del self._sorted[bisect_left(self._sorted, group)]
+        for group in groups:
+            insort(self._sorted, group)
+        self._of_host[host] = groups
+
+    def best(self, count: int) -> list[int]:
+        """Hosts of the first `count` places, or of all if there are fewer."""
+        return first(self._sorted, count)
+
+
+def first(groups: Iterable[Group], count: int) -> list[int]:
+    """Hosts of the first `count` places of groups that are in order."""
+    hosts: list[int] = []
+    for _load, host, places in groups:
+        if len(hosts) >= count:
+            break
+        hosts += [host] * min(places, count - len(hosts))
+    return hosts

@@ -24,6 +24,8 @@ RETIRED_TRAIT = "CUSTOM_TWOTIER_RETIRED"
 TRAITS = (*TRAIT.values(), LINK_TRAIT, JOBS_TRAIT, RETIRED_TRAIT)
 
 JOB_CONSUMER = "TWOTIER_JOB"
+#: Placement wants a project and a user for each consumer; job entries belong to nobody's quota.
+JOB_OWNER = {"project": "twotier", "user": "twotier"}
 VM_CONSUMER = "INSTANCE"
 JOBS_PROVIDER = "twotier-jobs"
 #: The pool of hosts whose aggregates name none, and of jobs that name none.

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.ranking import next_slot_load
+from nova_twotier.core.slots import next_slot_load
 from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
 
 #: One read that shows, for each host with a free slot, both of its tiers.

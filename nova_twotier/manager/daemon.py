@@ -10,23 +10,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud import qos
+from nova_twotier.cloud.notifications import Listener
+from nova_twotier.cloud.nova import Cloud, placement_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
-from nova_twotier.manager import qos
-from nova_twotier.manager.cloud import Cloud, placement_for
-from nova_twotier.manager.db.store import Store, open_store
+from nova_twotier.db.store import Store, open_store
 from nova_twotier.manager.election import Candidate
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.loop import Loop
-from nova_twotier.manager.notifications import Listener
 
 LOG = logging.getLogger(__name__)
 
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-#: Seconds between two looks whether all loops still run.
+#: Seconds between two polls whether all loops still run.
 _CARE = 0.5
 #: New objects after which Python looks for garbage among them, and how often it does so before it
-#: looks among the older ones, too. A look at a long queue makes hundreds of thousands and keeps
+#: looks among the older ones, too. A poll at a long queue makes hundreds of thousands and keeps
 #: them; with Python's own, smaller numbers it is interrupted again and again to go through all.
 _COLLECT_AFTER = (50_000, 10, 2)
 

@@ -9,11 +9,11 @@ from nova_twotier.core.cluster import NOTHING, Cluster, OutOfSlots
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
-from nova_twotier.core.ranking import is_hot
+from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.db.models import Action, ActionKind, Job, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import planning
-from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import UNDOING, Jobs, touched
@@ -42,7 +42,7 @@ class Decisions:
         self._events = ALL
         self._known: set[int] = set()
         self._held: set[int] = set()
-        self._strangers: set[Claim] = set()
+        self._unmanaged: set[Claim] = set()
         self._decided_at = -math.inf
         #: When a job that was to stay as it was no longer is, or one that was to wait may start.
         self._due_at = math.inf
@@ -61,20 +61,21 @@ class Decisions:
         opened: Sequence[Action],
         seen: Observation,
         now: float,
-        calm: Mapping[int, Job] = NOTHING,
+        plain_waiting: Mapping[int, Job] = NOTHING,
     ) -> list[planning.Record]:
         """The records of what the policy decides now; the jobs that go on waiting learn why.
 
-        :param calm: jobs that are known to be (see `Job.calm`), and nothing is done about them.
+        :param plain_waiting: those of the jobs that are (see `Job.plain_waiting`) and have no open
+            action.
         """
         starting = {action.job: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
         slots = seen.shape_slots
-        lively = {number: jobs[number] for number in sorted(jobs.keys() - calm.keys())}
-        queue, pauses, held, saved, running, linked = dict(calm), [], set(), {}, [], False
-        for number in [n for n, job in calm.items() if job.core.size > slots]:
-            _wait(queue.pop(number), _too_large(calm[number], slots))
-        for number, job in lively.items():
+        active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
+        queue, pauses, held, saved, running, linked = dict(plain_waiting), [], set(), {}, [], False
+        for number in [n for n, job in plain_waiting.items() if job.core.size > slots]:
+            _wait(queue.pop(number), _too_large(plain_waiting[number], slots))
+        for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
                 if job.saved:
@@ -94,7 +95,7 @@ class Decisions:
                 else:
                     pauses.append(job.not_before)
         self._notice(queue, held, now)
-        self._notice_strangers(lively.values(), opened, seen)
+        self._notice_unmanaged(active.values(), opened, seen)
         if not self._events:
             self._reasons.tell(queue)
             return []
@@ -168,17 +169,17 @@ class Decisions:
         if now >= self._due_at:
             self._events = ALL
 
-    def _notice_strangers(
+    def _notice_unmanaged(
         self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
     ) -> None:
         """Slots that were given back, or closed, by servers that are none of these jobs'."""
         leaving = set().union(*map(touched, opened))
-        strangers = {claim for claim in seen.strangers(jobs) if claim.vm not in leaving}
-        for claim in self._strangers - strangers:
+        unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
+        for claim in self._unmanaged - unmanaged:
             self._events |= _FREED[claim.tier]
-        if any(self._closes(claim) for claim in strangers - self._strangers):
+        if any(self._closes(claim) for claim in unmanaged - self._unmanaged):
             self._events |= Event.FOREGROUND
-        self._strangers = strangers
+        self._unmanaged = unmanaged
 
     def _closes(self, claim: Claim) -> bool:
         return claim.tier is Tier.FG and is_hot(claim.utilisation, self._options.threshold)

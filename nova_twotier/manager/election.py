@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from tooz import ToozError, coordination
 
 from nova_twotier.conf import ConfigError
+from nova_twotier.db import terms
+from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
-from nova_twotier.manager.db import terms
-from nova_twotier.manager.db.store import Store
 
 LOG = logging.getLogger(__name__)
 

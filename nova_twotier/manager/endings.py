@@ -1,20 +1,20 @@
 """Which jobs come to an end now, and which gangs are broken: rules on what is seen."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import Action, ActionKind, Job, JobState, Preemption
+from nova_twotier.db.models import Action, ActionKind, Job, JobState, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import defect
 from nova_twotier.manager.planning import PHASE_EVICT
 
 PHASE_END = 0
 
-_WISHES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
+_OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
 
 def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
     """The action that a job in peace (queued or running, nothing under way) calls for, if any."""
-    if job.wish:
-        return _end(job, _WISHES[job.wish], "as its owner asked", seen)
+    if job.requested_action:
+        return _end(job, _OUTCOMES[job.requested_action], "as its owner asked", seen)
     if job.state == JobState.QUEUED:
         return _waiting(job, seen, attempts)
     return _running(job, seen)

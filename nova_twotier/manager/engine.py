@@ -1,7 +1,7 @@
 """The manager's loop: observe, carry on, decide, record, act.
 
-Every look starts from what Nova, Placement and the database say; nothing that matters is kept in
-memory alone, so a manager that is killed at any point goes on where it was. A look never waits for
+Every poll starts from what Nova, Placement and the database say; nothing that matters is kept in
+memory alone, so a manager that is killed at any point goes on where it was. A poll never waits for
 what it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
 """
 
@@ -17,15 +17,14 @@ from oslo_log import log as logging
 from sqlalchemy import insert
 from sqlalchemy.orm.attributes import instance_state
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
-from nova_twotier.ledger import claims
-from nova_twotier.ledger.placement import Placement, PlacementError
-from nova_twotier.manager import schedule, strays
-from nova_twotier.manager.cloud import Cloud
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db import models
-from nova_twotier.manager.db.models import (
+from nova_twotier.db import models
+from nova_twotier.db.models import (
     DEFAULT_POOL,
     Action,
     ActionKind,
@@ -35,11 +34,13 @@ from nova_twotier.manager.db.models import (
     Place,
     QueueMode,
 )
-from nova_twotier.manager.db.open_jobs import OpenJobs
-from nova_twotier.manager.db.store import Store, busy_jobs, open_actions
+from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.store import Store, busy_jobs, open_actions
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Placement, PlacementError
+from nova_twotier.manager import schedule, unknown_pools
 from nova_twotier.manager.decision import ALL, Decisions, caused
 from nova_twotier.manager.endings import PHASE_END, endings, warning
-from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
@@ -47,12 +48,11 @@ from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Call, Environment, Note
 from nova_twotier.manager.planning import Record
-from nova_twotier.manager.qos import Qos
 from nova_twotier.manager.requests import Answer, Requests
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds without a look after which the time limits of what is under way begin anew.
+#: Seconds without a poll after which the time limits of what is under way begin anew.
 BLIND = 60.0
 #: Why jobs wait in a queue that is paused.
 PAUSED = "the queue is paused"
@@ -60,14 +60,14 @@ PAUSED = "the queue is paused"
 
 @dataclass
 class _Round:
-    """What one look works on, and what it is going to write and to request.
+    """What one poll works on, and what it is going to write and to request.
 
     :param jobs: that are not over.
-    :param calm: those of them that wait for slots and nothing else is to be seen to: of ten
-        thousand, no more is asked than is needed.
-    :param lively: the others.
+    :param plain_waiting: those of them that wait for slots and need nothing else: ten thousand may,
+        so no more is asked of them than is needed.
+    :param active: the others.
     :param opened: actions that are not over, as they were decided; ends come to them.
-    :param decided: to be recorded; they begin at the next look.
+    :param decided: to be recorded; they begin at the next poll.
     :param places: those that changed.
     :param messages: requests that belong to no action.
     """
@@ -75,8 +75,8 @@ class _Round:
     seen: Observation
     env: Environment
     jobs: dict[int, Job]
-    calm: dict[int, Job]
-    lively: list[Job]
+    plain_waiting: dict[int, Job]
+    active: list[Job]
     opened: list[Action]
     mode: str
     decided: list[Record] = field(default_factory=list)
@@ -100,13 +100,13 @@ class _Round:
 
 
 class Engine:
-    """One look at a time: `look()` observes and takes each open action one step further.
+    """One poll at a time: `look()` observes and takes each open action one step further.
 
     :param options: the options of group `[manager]`.
     :param pool: the hosts and the jobs that it sees to.
     :param workers: make the requests to Nova; by default as many at once as the options allow.
     :param fence: `fence(session, lock)` raises `Deposed` if somebody else sees to the pool by now.
-    :param wake: called, from another thread, when another look is due at once.
+    :param wake: called, from another thread, when another poll is due at once.
     :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
     """
 
@@ -144,10 +144,10 @@ class Engine:
         self._locks = Locks(cloud, self._requests.tell)
         self._answers: dict[int, list[Answer]] = {}
         #: When it last saw something, and since when it has done so without a long break.
-        self._looked_at = self._looking_since = -math.inf
+        self._polled_at = self._polling_since = -math.inf
 
-    def look(self) -> bool:
-        """One round. Returns whether something changed, so that another look is due at once.
+    def poll(self) -> bool:
+        """One round. Returns whether something changed, so that another poll is due at once.
 
         :raises CloudError, PlacementError: if one of them does not answer; look again later.
         :raises Deposed: if somebody else sees to the pool by now.
@@ -155,11 +155,11 @@ class Engine:
         # First: what is answered later may not show in what is seen now.
         self._answers.update(self._requests.collect(self._clock()))
         seen = self._observe()
-        if seen.at > self._looked_at + max(BLIND, 2 * self._options.poll_interval):
-            self._looking_since = seen.at
-        self._looked_at = seen.at
-        if self._hosts.looked_at == seen.at:
-            for job in strays.fail(self._store, self._hosts.pools, seen.at):
+        if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
+            self._polling_since = seen.at
+        self._polled_at = seen.at
+        if self._hosts.polled_at == seen.at:
+            for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
                 self._requests.tell(
                     Call(f"job {job.number}", lambda job=job: self._cloud.delete_trust(job))
                 )
@@ -182,7 +182,7 @@ class Engine:
             self._requests.make(action.id, calls)
         for call in work.messages:
             self._requests.tell(call)
-        self._locks.look(work.lively, seen)
+        self._locks.poll(work.active, seen)
         return work.changed
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class Engine:
         self._requests.close()
 
     def hosts_changed(self) -> None:
-        """The next look also reads the aggregates and services."""
+        """The next poll also reads the aggregates and services."""
         self._hosts.expire()
 
     def _permit(self) -> None:
@@ -202,7 +202,7 @@ class Engine:
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
-        return self._observer.look(now, self._options.host_down_grace)
+        return self._observer.poll(now, self._options.host_down_grace)
 
     def _begin(self, seen: Observation) -> _Round:
         env = Environment(
@@ -215,7 +215,7 @@ class Engine:
             now=self._clock(),
             preemption_grace=self._options.preemption_grace,
             operation_timeout=self._options.operation_timeout,
-            looking_since=self._looking_since,
+            polling_since=self._polling_since,
             user_data=self._store.user_data,
             qos=self._qos,
         )
@@ -225,12 +225,12 @@ class Engine:
             if self._held is None:
                 self._held = schedule.Places(schedule.open_places(session, self._pool))
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
-        calm = self._open_jobs.calm(seen.servers)
+        plain_waiting = self._open_jobs.plain_waiting(seen.servers)
         for number in busy_jobs(opened):
-            calm.pop(number, None)
-        lively = [job for number, job in jobs.items() if number not in calm]
+            plain_waiting.pop(number, None)
+        active = [job for number, job in jobs.items() if number not in plain_waiting]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return _Round(seen, env, jobs, calm, lively, opened, mode)
+        return _Round(seen, env, jobs, plain_waiting, active, opened, mode)
 
     def _carry_on(self, work: _Round) -> None:
         self._settle_ledger(work)
@@ -255,12 +255,16 @@ class Engine:
         places_stay = all(action.kind in (ActionKind.START, ActionKind.END) for action in left)
         if places_stay and work.mode != QueueMode.PAUSED:
             # What became of others may have changed some of them.
-            calm = {n: job for n, job in work.calm.items() if not instance_state(job).modified}
+            plain_waiting = {
+                number: job
+                for number, job in work.plain_waiting.items()
+                if not instance_state(job).modified
+            }
             now = work.env.now
-            work.decided = self._decisions.decide(work.jobs, left, work.seen, now, calm)
+            work.decided = self._decisions.decide(work.jobs, left, work.seen, now, plain_waiting)
             work.changed |= bool(work.decided)
 
-        running = [job for job in work.lively if job.state == JobState.RUNNING]
+        running = [job for job in work.active if job.state == JobState.RUNNING]
         work.places = self._held.follow(work.seen, work.jobs, running)
 
     def _write(self, work: _Round) -> None:
@@ -279,7 +283,7 @@ class Engine:
     def _settle_ledger(self, work: _Round) -> None:
         """Close the slots under hot processes, enter the CPU points that are missing, and give back
         the slots of suspended jobs whose return was broken off before it was recorded."""
-        seen, jobs = work.seen, work.lively
+        seen, jobs = work.seen, work.active
         self._hosts.close(seen.closed(jobs, self._options.threshold))
         if points := seen.missing_points(jobs):
             claims.set_cpu_points(self._placement, seen.hosts, points)
@@ -296,7 +300,7 @@ class Engine:
     def _warn(self, work: _Round) -> None:
         """Tell jobs, and their guests, that they are about to run out of their walltime."""
         now = work.env.now
-        for job in work.lively:
+        for job in work.active:
             if text := warning(job, now, self._options.walltime_warning):
                 job.warned_at = now
                 work.note(Note(job.number, "warned", text))
@@ -323,19 +327,23 @@ class Engine:
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.job]
-                if job.wish or job.not_before > work.env.now:
+                if job.requested_action or job.not_before > work.env.now:
                     action.state, action.closed_at = ActionState.FAILED, work.env.now
-                    action.reason = f"its owner asked to {job.wish} it" if job.wish else job.reason
+                    action.reason = (
+                        f"its owner asked to {job.requested_action} it"
+                        if job.requested_action
+                        else job.reason
+                    )
 
     def _end(self, work: _Round) -> None:
         """Jobs that end, or whose gang is broken."""
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
-        at_peace = (
+        without_action = (
             job
-            for job in work.lively
+            for job in work.active
             if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
         )
-        for job in at_peace:
+        for job in without_action:
             if action := endings(job, work.seen, self._options.attempts):
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)

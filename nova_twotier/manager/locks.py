@@ -6,13 +6,13 @@ The lock is an administrator's: no tenant can take it off, and it does not hold 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
-from nova_twotier.manager.cloud import Cloud, Server
-from nova_twotier.manager.db.models import Job, JobState
+from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.db.models import Job, JobState
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import Call
 
 #: Seconds until a lock is asked for once more if it does not show.
-PATIENCE = 30.0
+RETRY_AFTER = 30.0
 #: Nova is about to make it, or could not: there is nothing to lock yet, or any more.
 UNMADE = frozenset({"BUILD", "ERROR"})
 
@@ -27,7 +27,7 @@ class Locks:
         #: When the lock of each server was asked for, and what becomes of that.
         self._asked: dict[str, tuple[float, Future]] = {}
 
-    def look(self, jobs: Iterable[Job], seen: Observation) -> None:
+    def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
         """Lock what this manager has not locked yet, whether or not it shows a lock: that may be
         its owner's, who could take it off. Servers of jobs without a trust are the manager's own.
         """
@@ -50,6 +50,6 @@ class Locks:
 
 def _in_vain(at: float, answer: Future, server: Server, now: float) -> bool:
     """Whether a lock that was asked for at `at` is to be asked for once more."""
-    if now < at + PATIENCE or not answer.done():
+    if now < at + RETRY_AFTER or not answer.done():
         return False
     return answer.result() is not None or not server.locked

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from oslo_log import log as logging
 from tooz import ToozError
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.notifications import Listener
+from nova_twotier.db.store import DATABASE_ERRORS, Store
+from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.store import DATABASE_ERRORS, Store
-from nova_twotier.manager.db.terms import Deposed
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
-from nova_twotier.manager.notifications import Listener
 
 LOG = logging.getLogger(__name__)
 
@@ -112,13 +112,13 @@ class Loop:
         try:
             LOG.info("The policy of pool %s is %s", self._candidate.pool, policy)
             while not self._stopping.is_set() and policy == self._options.policy:
-                self._look(engine)
+                self._poll(engine)
         finally:
             # What was asked of Nova is answered before somebody else asks.
             engine.close()
 
-    def _look(self, engine: Engine) -> None:
-        """One look, and what time there is until the next one."""
+    def _poll(self, engine: Engine) -> None:
+        """One poll, and what time there is until the next one."""
         self._woken.clear()
         try:
             with self._store.reading() as session:
@@ -128,8 +128,8 @@ class Loop:
                 self._hosts_changed.clear()
                 engine.hosts_changed()
             began = self._clock()
-            again = engine.look()
-            LOG.debug("Looked for %.3f s", self._clock() - began)
+            again = engine.poll()
+            LOG.debug("Polled for %.3f s", self._clock() - began)
             self._trouble = ""
             if not again:
                 self._wait(seen)
@@ -138,7 +138,7 @@ class Loop:
             self._stopping.wait(self._options.poll_interval)
 
     def _wait(self, seen: int) -> None:
-        """Until the next look is due, or there is news: of Nova, or in the database.
+        """Until the next poll is due, or there is news: of Nova, or in the database.
 
         :param seen: the last event that there was before the look.
         """

@@ -10,11 +10,11 @@ from nova_twotier.core.cluster import Host, Run
 from nova_twotier.core.embedding import InvalidTopology, Topology
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
+from nova_twotier.db.models import Job
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.ledger.shape import capacities
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.db.models import Job
 
 LOG = logging.getLogger(__name__)
 

@@ -16,15 +16,15 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from nova_twotier.cloud.nova import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.core.ranking import is_hot
+from nova_twotier.core.slots import is_hot
+from nova_twotier.db.models import Job
 from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.db.models import Job
 
 #: Nova's tasks that end with another claim, or none.
 CLAIM_CHANGES = frozenset(
@@ -40,8 +40,8 @@ CLAIM_CHANGES = frozenset(
 #: By what a job says: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
-STRANGERS = {Tier.FG: -1, Tier.BG: -2}
-STRANGER = "a server that is no job's"
+UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
+UNMANAGED_NAME = "a server that is no job's"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Observation:
     def all_claims(self) -> Iterator[Claim]:
         return chain(self.claims.values(), self.several)
 
-    def strangers(self, jobs: Iterable[Job]) -> set[Claim]:
+    def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
         return set(self._claims_but({server.id for job in jobs for server in self.gang(job)}))
@@ -249,7 +249,7 @@ class Observation:
         for tier, places in others.items():
             if places:
                 cpu, hosts = zip(*sorted(places, reverse=True), strict=True)
-                job = CoreJob(STRANGERS[tier], len(cpu), 0.0, cpu, name=STRANGER)
+                job = CoreJob(UNMANAGED[tier], len(cpu), 0.0, cpu, name=UNMANAGED_NAME)
                 cluster.adopt(Run(job, tier, hosts, pinned=True))
 
     @staticmethod

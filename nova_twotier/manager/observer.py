@@ -1,11 +1,11 @@
-"""Looks at Nova and Placement: what they say, put together."""
+"""Polls at Nova and Placement: what they say, put together."""
 
 from collections.abc import Iterable
 
-from nova_twotier.ledger.holdings import Holdings
+from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.ledger.claim_cache import ClaimCache
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager.cloud import Cloud, Server
-from nova_twotier.manager.hosts import Hosts
 from nova_twotier.manager.observation import Observation
 
 #: Status of servers that Nova does nothing with, as long as they have no task.
@@ -19,11 +19,11 @@ class Observer:
 
     def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts):
         self._cloud, self._hosts = cloud, hosts
-        self._holdings = Holdings(placement)
-        #: Who held slots at the last look, and was no server of a job.
+        self._claim_cache = ClaimCache(placement)
+        #: Who held slots at the last poll, and was no server of a job.
         self._unknown: set[str] = set()
 
-    def look(self, now: float, down_grace: float) -> Observation:
+    def poll(self, now: float, down_grace: float) -> Observation:
         """
         :param down_grace: seconds after which what is on a host that is down is lost.
         :raises CloudError, PlacementError: if one of them does not answer.
@@ -34,7 +34,7 @@ class Observer:
             for server in servers
             if server.status in SETTLED and not server.busy
         }
-        held = self._holdings.look(self._hosts.tree, settled)
+        held = self._claim_cache.poll(self._hosts.tree, settled)
         unknown = held.keys() - {server.id for server in servers}
         if unknown - self._unknown:
             # Servers may have been made, and placed, in between.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import ActionKind, Job, Preemption
+from nova_twotier.db.models import ActionKind, Job, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import Jobs
 

@@ -1,4 +1,4 @@
-"""Why jobs wait: hundreds of them learn it at each look, the others at the next ones.
+"""Why jobs wait: hundreds of them learn it at each poll, the others at the next ones.
 
 A decision may change the reasons of all that wait. To find and write ten thousand of them each time
 would take longer than the decision itself.
@@ -10,9 +10,9 @@ from itertools import chain, islice
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Snapshot
-from nova_twotier.manager.db.models import Job
+from nova_twotier.db.models import Job
 
-#: Reasons that are found at a look.
+#: Reasons that are found at a poll.
 AT_ONCE = 300
 #: Of so many jobs, the first by arrival, they are found at each decision.
 FIRST = 100

@@ -8,9 +8,9 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.store import DATABASE_ERRORS
-from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.store import DATABASE_ERRORS
+from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.operations.operation import Answer, Call
 
 LOG = logging.getLogger(__name__)
@@ -18,8 +18,8 @@ LOG = logging.getLogger(__name__)
 #: Seconds until requests that Nova could not take are made again; each time twice as many, up to
 #: the longest pause.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-#: What fails so often in a row does not pass: it counts as refused.
-PATIENCE = 8
+#: After so many failures in a row, a request that may succeed later counts as refused.
+MOST_FAILURES = 8
 
 
 class Requests:
@@ -72,7 +72,7 @@ class Requests:
             failures = self._failures[action] = self._failures.get(action, 0) + 1
             pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))
             self._not_before[action] = now + pause
-        given_up = self._failures.get(action, 0) >= PATIENCE
+        given_up = self._failures.get(action, 0) >= MOST_FAILURES
         return [
             Answer(key, error, final=error is None or given_up or not error.passing)
             for key, error in errors.items()

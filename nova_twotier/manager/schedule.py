@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from nova_twotier.manager.db.models import Job, Place
+from nova_twotier.db.models import Job, Place
 from nova_twotier.manager.observation import Observation
 
 COLUMNS = ("job", "process", "host", "tier", "from", "to")
@@ -26,7 +26,7 @@ def places(session: Session) -> Iterator[Place]:
 
 
 class _Held(NamedTuple):
-    """What is looked at of a place, of tens of thousands at each look, and its record."""
+    """What is looked at of a place, of tens of thousands at each poll, and its record."""
 
     job: int
     server: str

@@ -4,7 +4,7 @@ import math
 
 from nova_twotier.core.actions import BG, FG, How, Tier
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.neighbours import positive
+from nova_twotier.core.progress import positive
 
 
 class Execution:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster
-from nova_twotier.core.neighbours import views
 from nova_twotier.core.nodes import Nodes
-from nova_twotier.core.progress import Processes, Progress
+from nova_twotier.core.progress import Processes, Progress, views
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.stage import Stage

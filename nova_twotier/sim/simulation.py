@@ -18,7 +18,7 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim import calibration, engine, network, rivals, variants
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from nova_twotier import conf as configuration
-from nova_twotier.manager.cloud import Cloud
-from nova_twotier.manager.db.models import OVER, JobState
-from nova_twotier.manager.db.store import open_store
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.db.models import OVER, JobState
+from nova_twotier.db.store import open_store
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 
 pytestmark = pytest.mark.cloud
@@ -65,7 +65,7 @@ def test_jobs_stay_in_their_pools(fakecloud, conf_file, tmp_path):
             assert hosts_of(gpu) == {host}
             assert hosts_of(plain) <= set(others)
             assert store.job(waiting.number).state == JobState.QUEUED
-            store.wish(waiting.number, "cancel")
+            store.request_action(waiting.number, "cancel")
 
             # The pool loses its host: the job rests, and comes back with it.
             nova.aggregates.set_metadata(aggregate, {"twotier:pool": None})
@@ -75,7 +75,7 @@ def test_jobs_stay_in_their_pools(fakecloud, conf_file, tmp_path):
             wait(runs, gpu)
             assert hosts_of(gpu) == {host}
             for job in (gpu, plain):
-                store.wish(job.number, "complete")
+                store.request_action(job.number, "complete")
             wait(lambda job: job.state in OVER, gpu, waiting, plain)
         states = [job.state for job in store.jobs()]
     finally:

@@ -6,12 +6,12 @@ Claims are real: every placement goes through Placement, which refuses what does
 import dataclasses
 import uuid
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import ComputeHost, Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.ledger.tree import Shape
-from nova_twotier.manager.cloud import ComputeHost, Server
-from nova_twotier.manager.cloud_errors import CloudError
 
 
 class Crash(BaseException):

@@ -6,13 +6,13 @@ from concurrent import futures
 
 import fixtures
 
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import OVER, JobState, Preemption
+from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.models import OVER, JobState, Preemption
-from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
 from tests.functional.ledger_case import LedgerTestCase
@@ -81,7 +81,7 @@ class ManagerTestCase(LedgerTestCase):
                     )
             self.others(at)
             try:
-                engine.look()
+                engine.poll()
             except Crash:
                 engine = self.engine(policy)
             except (CloudError, PlacementError):
@@ -101,7 +101,7 @@ class ManagerTestCase(LedgerTestCase):
     def rounds(self, engine, count):
         for _round in range(count):
             self.now += 1
-            engine.look()
+            engine.poll()
             self.nova.work()
 
     def guests(self, jobs, worked, lives):

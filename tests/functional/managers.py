@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 
-from nova_twotier.manager.db import terms
-from nova_twotier.manager.db.store import Store
+from nova_twotier.db import terms
+from nova_twotier.db.store import Store
 
 #: Nobody listens there.
 NOWHERE = "http://127.0.0.1:9"

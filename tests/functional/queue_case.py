@@ -8,10 +8,10 @@ from nova.api import auth
 from sqlalchemy import select
 
 from nova_twotier import conf as config
+from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core import policies
-from nova_twotier.manager.cloud import Cloud
-from nova_twotier.manager.db.models import Action, JobState
-from nova_twotier.manager.db.store import Store
+from nova_twotier.db.models import Action, JobState
+from nova_twotier.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.functional.base import TwoTierTestCase
 from tests.functional.operator_case import OperatorMixin
@@ -43,7 +43,7 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
         super().setUp()
         self.know_requests()
         self.aggregate_of(self.hosts, slots=self.SLOTS, tiers=self.TIERS)
-        self.access_of("nova_twotier.manager.cloud")
+        self.access_of("nova_twotier.cloud.nova")
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         path = directory / "nova-twotier.conf"
         path.write_text(OPTIONS.format(flavor=self.flavor, image=self.image))
@@ -88,14 +88,14 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
     def until(self, number, state, **values):
         """Look until a job has this state, and return it."""
 
-        def look():
-            self.engine.look()
+        def reached():
+            self.engine.poll()
             job = self.store.job(number)
             self.assertNotEqual(JobState.FAILED, job.state, self.reasons())
             found = all(getattr(job, name) == value for name, value in values.items())
             return job if job.state == state and found else None
 
-        return self.poll(look, f"job {number} is {state} {values}")
+        return self.poll(reached, f"job {number} is {state} {values}")
 
     def servers(self, number):
         uuid = self.store.job(number).uuid

@@ -1,8 +1,8 @@
 """The API's list of hosts, from real Placement."""
 
+from nova_twotier.api import hosts
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, tree
-from nova_twotier.manager.api import hosts
 from tests.functional.ledger_case import BG, FG, LedgerTestCase
 
 

@@ -1,9 +1,9 @@
 """The API's topology, from the links and hosts of real Placement and Nova's aggregates."""
 
+from nova_twotier.api import hosts, topology
+from nova_twotier.api.aggregates import Aggregates
 from nova_twotier.ledger import tree
 from nova_twotier.ledger.shape import Shape
-from nova_twotier.manager.api import hosts, topology
-from nova_twotier.manager.api.aggregates import Aggregates
 from tests.functional.base import CloudTestCase
 from tests.functional.ledger_case import FG, LedgerTestCase
 from tests.functional.operator_case import OperatorMixin

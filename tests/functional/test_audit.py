@@ -1,4 +1,4 @@
-"""`twotier-manage ledger` on real Nova and Placement: each disorder is found, and mended."""
+"""`twotier-manage ledger` on real Nova and Placement: each disorder is found, and repaired."""
 
 import io
 import json
@@ -10,15 +10,15 @@ from unittest import mock
 import fixtures
 
 from nova_twotier import conf as config
+from nova_twotier.audit.comparison import compare
+from nova_twotier.audit.nova import Nova
+from nova_twotier.audit.reading import Reader
+from nova_twotier.audit.repair import Left, Repairer
+from nova_twotier.cloud.nova import JOB_KEY
 from nova_twotier.cmd import manage
+from nova_twotier.db.models import JobState
+from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, consumers, names, tree
-from nova_twotier.manager.audit.comparison import compare
-from nova_twotier.manager.audit.mending import Left, Mender
-from nova_twotier.manager.audit.nova import Nova
-from nova_twotier.manager.audit.reading import Reader
-from nova_twotier.manager.cloud import JOB_KEY
-from nova_twotier.manager.db.models import JobState
-from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.election import Candidate
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
 from tests.functional.operator_case import OperatorMixin
@@ -98,8 +98,8 @@ class AuditTestCase(OperatorMixin, TwoTierTestCase):
 
 
 class TestDisorders(AuditTestCase):
-    def mends(self, kind, subject, *options):
-        """It is found, alone, and left by a dry run; repair mends it, and touches no server."""
+    def repairs(self, kind, subject, *options):
+        """It is found, alone, and left by a dry run; repair repairs it, and touches no server."""
         servers = self.servers()
         code, rows = self.manage("repair", "--pause", "0", "--dry-run", *options)
         self.assertEqual((1, [(kind, subject)]), (code, [(r["kind"], r["subject"]) for r in rows]))
@@ -116,7 +116,7 @@ class TestDisorders(AuditTestCase):
 
         ghost = str(uuid.uuid4())
         self.hold(ghost, (here, BG))
-        self.mends("orphan-claim", ghost)
+        self.repairs("orphan-claim", ghost)
         self.assertEqual({}, consumers.read(self.ledger, ghost))
 
         for kind, places in (
@@ -126,15 +126,15 @@ class TestDisorders(AuditTestCase):
             ("double-claim", [(here, FG), (here, BG)]),
         ):
             self.hold(vm, *places)
-            self.mends(kind, vm)
+            self.repairs(kind, vm)
             self.assertEqual(whole, consumers.read(self.ledger, vm))
         self.hold(vm, (here, BG))
-        self.mends("wrong-tier", vm, "--no-database")
+        self.repairs("wrong-tier", vm, "--no-database")
         self.hold(vm, (here, FG), points=0)
-        self.mends("wrong-points", vm)
+        self.repairs("wrong-points", vm)
         self.assertEqual(whole, consumers.read(self.ledger, vm))
 
-        # Without any claim of ours the points are gone, too: two mends.
+        # Without any claim of ours the points are gone, too: two repairs.
         self.hold(vm)
         self.assertEqual([("missing-claim", vm)], self.verify())
         expected = [("missing-claim", "done"), ("wrong-points", "done")]
@@ -145,24 +145,24 @@ class TestDisorders(AuditTestCase):
     def test_entries(self):
         job, _servers = self.running(BG, 1)
         orphan = self.admit(FG, 3)
-        self.mends("orphan-entry", orphan)
+        self.repairs("orphan-entry", orphan)
         claims.release(self.ledger, job.uuid)
-        self.mends("missing-entry", job.uuid)
+        self.repairs("missing-entry", job.uuid)
         self.admit(FG, 1, job.uuid)
-        self.mends("wrong-entry", job.uuid)
+        self.repairs("wrong-entry", job.uuid)
         self.assertEqual(BG, claims.job_tier(self.ledger, job.uuid))
 
     def test_hosts(self):
         _job, [server] = self.running(FG, 1)
         here, there = self.at(server)
         tree.set_closed(self.ledger, self.tiers[there], 1)
-        self.mends("wrong-closed", self.hosts[there])
+        self.repairs("wrong-closed", self.hosts[there])
 
         self.admin_api.remove_host_from_aggregate(self.aggregate, self.hosts[here])
-        self.mends("stray-host", self.hosts[here])
+        self.repairs("stray-host", self.hosts[here])
         self.assertEqual(self.hosts[here], self.claim_of(server)[0])
         self.admin_api.add_host_to_aggregate(self.aggregate, self.hosts[here])
-        self.mends("wrong-slots", self.hosts[here])
+        self.repairs("wrong-slots", self.hosts[here])
         self.assertEqual([], self.verify())
 
     def test_looked_at_anew_before_the_write(self):
@@ -177,7 +177,7 @@ class TestDisorders(AuditTestCase):
             [found] = [each for each in compare(state) if each.subject == consumer]
             change()
             before = consumers.read(self.ledger, consumer)
-            self.assertRaises(Left, Mender(reader, state).mend, found)
+            self.assertRaises(Left, Repairer(reader, state).repair, found)
             self.assertEqual(before, consumers.read(self.ledger, consumer))
 
         self.hold(vm, (here, BG))

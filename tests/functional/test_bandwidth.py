@@ -6,13 +6,13 @@ one host and one on another of the same rack, and needs B on the links of both.
 
 from unittest import mock
 
+from nova_twotier.audit.comparison import compare
+from nova_twotier.audit.nova import Nova
+from nova_twotier.audit.reading import Reader
+from nova_twotier.audit.records import job_records
+from nova_twotier.db.models import JobState
 from nova_twotier.filters.virtual_cluster_filter import VirtualClusterFilter
 from nova_twotier.ledger import claims, names
-from nova_twotier.manager.audit.comparison import compare
-from nova_twotier.manager.audit.nova import Nova
-from nova_twotier.manager.audit.reading import Reader
-from nova_twotier.manager.audit.records import job_records
-from nova_twotier.manager.db.models import JobState
 from tests.functional.queue_case import QueueTestCase
 
 RATE = 1000
@@ -46,13 +46,13 @@ class BandwidthTestCase(QueueTestCase):
 
     def waits(self, number, reason):
         """Look a few times: the job goes on waiting, and this is why."""
-        for _look in range(4):
-            self.engine.look()
+        for _poll in range(4):
+            self.engine.poll()
         job = self.store.job(number)
         self.assertEqual((JobState.QUEUED, reason), (job.state, job.reason))
 
     def end(self, number):
-        self.store.wish(number, "complete")
+        self.store.request_action(number, "complete")
         return self.until(number, JobState.FINISHED)
 
     def findings(self):
@@ -76,7 +76,7 @@ class TestQueue(BandwidthTestCase):
         self.assertEqual(["host0", "host0", "host1"], self.hosts_of(first))
         used = {"host0": 600, "host1": 600, "host2": 600, "host3": 600}
         self.assertEqual(used, self.used())
-        self.engine.look()
+        self.engine.poll()
         self.assertEqual([], self.findings())
         self.waits(
             third,
@@ -206,7 +206,7 @@ class TestPools(BandwidthTestCase):
         engines = {pool: self.new_engine(pool=pool) for pool in ("left", "right")}
         jobs = {pool: self.submit(4, 400, pool=pool) for pool in engines}
         for engine in engines.values():
-            engine.look()
+            engine.poll()
         self.engine = engines["left"]
         self.until(jobs["left"], JobState.RUNNING)
         self.engine = engines["right"]

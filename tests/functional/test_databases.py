@@ -16,15 +16,15 @@ from sqlalchemy import URL, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
+from nova_twotier.api import questions
 from nova_twotier.cmd import manager
-from nova_twotier.manager.api import questions
-from nova_twotier.manager.db import migration
-from nova_twotier.manager.db.connection import StoreError, connect
-from nova_twotier.manager.db.models import Event
-from nova_twotier.manager.db.store import Store, open_store
-from tests.unit.manager.db.behaviour import StoreBehaviour
-from tests.unit.manager.db.open_jobs_behaviour import OpenJobsBehaviour
-from tests.unit.manager.db.schema_behaviour import SchemaBehaviour
+from nova_twotier.db import migration
+from nova_twotier.db.connection import StoreError, connect
+from nova_twotier.db.models import Event
+from nova_twotier.db.store import Store, open_store
+from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
+from tests.unit.db.schema_behaviour import SchemaBehaviour
 
 
 @contextlib.contextmanager

@@ -19,11 +19,11 @@ import testtools
 from sqlalchemy import create_engine, text
 
 from nova_twotier import conf as config
+from nova_twotier.db import migration, terms
+from nova_twotier.db.connection import connect
+from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
 from nova_twotier.manager import election
-from nova_twotier.manager.db import migration, terms
-from nova_twotier.manager.db.connection import connect
-from nova_twotier.manager.db.store import Store
 from tests.functional import test_databases
 from tests.functional.managers import Site
 

@@ -103,7 +103,7 @@ class TestLeaving(LedgerTestCase):
         self.assertEqual({FG: [0, 0], BG: [0, 1]}, self.usage())
 
     def test_claims_of_a_host_that_somebody_else_took_away(self):
-        """The manager's tree is as old as its last look at the aggregates."""
+        """The manager's tree is as old as its last poll at the aggregates."""
         vm = self.claim(0, FG)
         self.sync(2, 2, hosts=[0])
         self.assertEqual({vm: ("host0", FG)}, self.held())

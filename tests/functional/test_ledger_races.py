@@ -48,7 +48,7 @@ class TestRaces(LedgerTestCase):
             return [run.result(120) for run in [pool.submit(run, work) for work in works]]
 
     def patiently(self, write):
-        """As a caller does: what was overtaken too often is tried again at the next look."""
+        """As a caller does: what was overtaken too often is tried again at the next poll."""
         while True:
             try:
                 return write()

@@ -14,9 +14,9 @@ from sqlalchemy import select
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.db.models import Action, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.manager import schedule
-from nova_twotier.manager.db.models import Action, ActionState, JobState
 from nova_twotier.sim import scripted
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.workloads import swf
@@ -163,7 +163,7 @@ class LiveEqualsSimulated(ManagerTestCase):
 
     def settle(self):
         for _round in range(ENOUGH):
-            if not (self.manager.look() or self.nova.busy or self.left()):
+            if not (self.manager.poll() or self.nova.busy or self.left()):
                 return self.sample()
             self.nova.work()
         raise AssertionError(f"still at work after {ENOUGH} rounds: {self.left()}")

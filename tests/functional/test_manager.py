@@ -1,6 +1,6 @@
 """The queue manager on real Placement: a job's way from its submission to its end."""
 
-from nova_twotier.manager.db.models import Action, ActionKind, JobState, Preemption
+from nova_twotier.db.models import Action, ActionKind, JobState, Preemption
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
 
@@ -56,7 +56,7 @@ class TestManager(ManagerTestCase):
         engine = self.engine("amcbf")
         for at in range(60):
             self.now += 1
-            engine.look()
+            engine.poll()
             self.nova.work()
             if at == 15:
                 [lost, *_others] = {server.host for server in self.nova.servers()}
@@ -108,7 +108,7 @@ class TestManager(ManagerTestCase):
                     ),
                 ]
             )
-        self.engine("fcfs").look()
+        self.engine("fcfs").poll()
         self.assertIn("not started", self.kinds(first.number))
         self.assertEqual(JobState.QUEUED, self.store.job(second.number).state)
         self.assertEqual([], self.nova.servers())
@@ -117,12 +117,12 @@ class TestManager(ManagerTestCase):
         self.cloud(seed=4)
         self.store.submit(2, [0.5], at=0)
         self.store.submit(2, [0.5], at=0)
-        self.store.wish(2, "cancel")
+        self.store.request_action(2, "cancel")
         engine = self.engine("fcfs")
         self.rounds(engine, 20)
         self.assertEqual(JobState.RUNNING, self.store.job(1).state)
         self.assertEqual(JobState.CANCELLED, self.store.job(2).state)
-        self.store.wish(1, "complete")
+        self.store.request_action(1, "complete")
         self.rounds(engine, 20)
         self.assertEqual(JobState.FINISHED, self.store.job(1).state)
         self.check_clean()
@@ -133,7 +133,7 @@ class TestManager(ManagerTestCase):
         engine = self.engine("amcbf")
         for at in range(60):
             self.now += 1
-            engine.look()
+            engine.poll()
             self.nova.work()
             if at == 15:
                 self.nova.delete(self.nova.servers()[0])

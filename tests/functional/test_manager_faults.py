@@ -5,8 +5,8 @@ import os
 import random
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import OVER, JobState, Preemption
 from nova_twotier.ledger.placement import Conflict
-from nova_twotier.manager.db.models import OVER, JobState, Preemption
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
 
@@ -27,7 +27,7 @@ class TestStuck(ManagerTestCase):
         engine = self.engine("amcbf")
         self.rounds(engine, 10)
         self.nova.stuck = {s.id for s in self.nova.servers() if s.job == self.store.job(3).uuid}
-        self.store.wish(1, "complete")
+        self.store.request_action(1, "complete")
         self.rounds(engine, 25)
         self.assertIn("not evicted", self.kinds(3))
         self.assertEqual(JobState.RUNNING, self.store.job(3).state)
@@ -64,10 +64,10 @@ class TestFaults(ManagerTestCase):
         failures=0.1,
         crashes=0.05,
         modes=(Preemption.SHELVE,),
-        strangers=False,
+        unmanaged=False,
     ):
         self.cloud(seed, failures, crashes)
-        self.theirs = [] if strangers else None
+        self.theirs = [] if unmanaged else None
         draw = random.Random(seed)
         arrivals = [
             (
@@ -105,6 +105,6 @@ for _seed in range(SEEDS // 4):
         f"test_all_ways_of_preemption_among_strangers_seed_{_seed}",
         seed=_seed,
         modes=tuple(Preemption),
-        strangers=True,
+        unmanaged=True,
     )
     _add(f"test_acfcfs_killed_and_failing_seed_{_seed}", seed=_seed, policy="acfcfs")

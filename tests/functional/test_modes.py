@@ -4,9 +4,9 @@ One host a slot. Job 1 has one of them; job 2 needs both; job 3 passes it, and h
 job 1 ends.
 """
 
+from nova_twotier.db.models import JobState
 from nova_twotier.ledger import names
 from nova_twotier.manager import schedule
-from nova_twotier.manager.db.models import JobState
 from tests.functional.queue_case import QueueTestCase
 
 
@@ -22,7 +22,7 @@ class ModesTestCase(QueueTestCase):
         self.store.submit(1, [1.0], **values)
         self.until(3, JobState.RUNNING)
         [server] = self.servers(3)
-        self.store.wish(1, "complete")
+        self.store.request_action(1, "complete")
         self.until(2, JobState.RUNNING)
         return server
 
@@ -38,13 +38,13 @@ class TestSuspend(ModesTestCase):
         self.assertEqual(set(), {name for name in held if name.startswith("CUSTOM_TWOTIER")})
         self.assertIn("VCPU", held)
         self.assertEqual((2, 0), self.totals())
-        self.store.wish(2, "complete")
+        self.store.request_action(2, "complete")
         self.until(3, JobState.RUNNING, restores=1)
         self.assertEqual([server["id"]], [each["id"] for each in self.servers(3)])
         self.assertEqual(self.host_of(server), self.claim_of(server)[0])
         self.assertIn(names.SLOT, self.resources(server))
         self.assertEqual(["submitted", "started", "evicted", "restored"], self.kinds(3))
-        self.store.wish(3, "complete")
+        self.store.request_action(3, "complete")
         self.until(3, JobState.FINISHED)
         self.assertEqual(set(), self.resources(server))
         self.assertEqual((0, 0), self.totals())
@@ -60,7 +60,7 @@ class TestRequeue(ModesTestCase):
         job = self.store.job(3)
         self.assertEqual((JobState.QUEUED, False), (job.state, job.saved))
         self.assertEqual([], self.servers(3))
-        self.store.wish(2, "complete")
+        self.store.request_action(2, "complete")
         self.until(3, JobState.RUNNING)
         [anew] = self.servers(3)
         self.assertNotEqual(server["id"], anew["id"])
@@ -71,7 +71,7 @@ class TestKept(ModesTestCase):
     def test_servers_stay_without_slots(self):
         self.store.submit(2, [1.0], keep_servers=True)
         self.until(1, JobState.RUNNING)
-        self.store.wish(1, "complete")
+        self.store.request_action(1, "complete")
         self.until(1, JobState.FINISHED)
         self.assertEqual(
             ["SHELVED_OFFLOADED"] * 2, [server["status"] for server in self.servers(1)]
@@ -92,6 +92,6 @@ class TestFlavor(ModesTestCase):
         self.assertEqual([], self.servers(1))
 
     def failed(self):
-        self.engine.look()
+        self.engine.poll()
         job = self.store.job(1)
         return job if job.state == JobState.FAILED else None

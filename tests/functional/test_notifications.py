@@ -6,7 +6,7 @@ import uuid
 import kombu
 import testtools
 
-from tests.unit.manager.notification_behaviour import NotificationBehaviour
+from tests.unit.cloud.notification_behaviour import NotificationBehaviour
 
 ADDRESS = "amqp://guest:guest@127.0.0.1:5672/"
 

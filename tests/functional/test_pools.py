@@ -2,8 +2,8 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names, providers, tree
+from nova_twotier.ledger.inventory import read_inventory
 from nova_twotier.ledger.placement import NotFound
-from nova_twotier.ledger.survey import survey
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
 from tests.functional.ledger_case import LedgerTestCase
 
@@ -90,7 +90,7 @@ class TestEntries(LedgerTestCase):
             self.sync(self.SLOTS, self.TIERS, pool=name)
             self.assertEqual(before, self.generations())
         self.assertEqual({vm: ("host0", FG)}, self.held())
-        hosts = survey(self.ledger, providers.listed(self.ledger))
+        hosts = read_inventory(self.ledger, providers.listed(self.ledger))
         self.assertEqual({"gpu"}, {tier.pool for tier in hosts["host0"].tiers.values()})
         # One that leaves is of none, and comes back to whichever.
         self.tiers = self.sync(self.SLOTS, self.TIERS, hosts=[1])

@@ -10,35 +10,41 @@ ROOT = pathlib.Path(__file__).parents[2]
 #: Parts that stand at the top of the repository and are installed inside nova_twotier.
 TOPS = ("filters", "weighers", "tools")
 #: What `ledger` may use of the brain: its value types.
-VALUES = {"core.actions", "core.jobs", "core.ranking"}
+VALUES = {"core.actions", "core.jobs", "core.slots"}
+#: What runs on a cloud, and what it stands on.
+SERVICES = {"core", "conf", "ledger", "cloud", "db", "agent", "manager", "api", "audit"}
 #: Parts of ours that each part may import besides itself.
 ALLOWED = {
     "core": set(),
     "sim": {"core"},
     "conf": {"core"},
     "ledger": VALUES,
-    "agent": {"core", "ledger", "conf"},
-    "manager": {"core", "ledger", "conf"},
+    "cloud": {"core", "conf", "ledger", "db.models"},
+    "db": {"core", "conf", "ledger.names"},
+    "agent": {"core", "conf", "ledger"},
+    "manager": {"core", "conf", "ledger", "cloud", "db"},
+    "api": {"core", "conf", "ledger", "cloud", "db"},
+    "audit": {"core", "conf", "ledger", "cloud", "db"},
     "filters": {"core", "ledger", "conf"},
     "weighers": {"core", "ledger", "conf", "filters"},
     "client": {"core", "sim"},
-    "cmd": {"core", "sim", "conf", "ledger", "agent", "manager", "client"},
-    "tools": {"core", "sim", "conf", "ledger", "agent", "manager", "client", "cmd"},
+    "cmd": {*SERVICES, "client", "sim"},
+    "tools": {*SERVICES, "client", "cmd", "sim"},
 }
 #: Libraries that only some parts may import.
 RESERVED = {
     "nova": {"filters", "weighers", "tools"},
     "placement": {"tools"},
     "libvirt": {"agent"},
-    "sqlalchemy": {"manager", "cmd", "tools"},
-    "alembic": {"manager"},
+    "sqlalchemy": {"db", "manager", "api", "audit", "cmd", "tools"},
+    "alembic": {"db"},
     "tooz": {"manager"},
-    "oslo_messaging": {"manager"},
-    "oslo_db": {"conf", "manager", "cmd", "tools"},
-    "novaclient": {"manager", "cmd", "tools"},
-    "falcon": {"manager"},
-    "keystonemiddleware": {"manager"},
-    "oslo_policy": {"manager"},
+    "oslo_messaging": {"cloud"},
+    "oslo_db": {"conf", "db", "manager", "api", "cmd", "tools"},
+    "novaclient": {"cloud", "manager", "api", "cmd", "tools"},
+    "falcon": {"api"},
+    "keystonemiddleware": {"api"},
+    "oslo_policy": {"api"},
     "osc_lib": {"client"},
     "openstack": {"client"},
 }
@@ -126,7 +132,12 @@ class TestRules(testtools.TestCase):
             ("sim", "from nova_twotier.ledger import names"),
             ("manager", "import nova.conf"),
             ("manager", "from nova_twotier.filters import request"),
-            ("filters", "from nova_twotier.manager.db import models"),
+            ("manager", "from nova_twotier.api import views"),
+            ("api", "from nova_twotier.manager import schedule"),
+            ("audit", "from nova_twotier.manager import election"),
+            ("cloud", "from nova_twotier.db import store"),
+            ("db", "from nova_twotier.cloud import nova"),
+            ("filters", "from nova_twotier.db import models"),
             ("weighers", "import sqlalchemy.orm"),
             ("sim", "import libvirt"),
             ("cmd", "from nova_twotier.tools.replay import player"),
@@ -139,11 +150,11 @@ class TestRules(testtools.TestCase):
         for part, source in (
             ("core", "import heapq\nfrom nova_twotier.core import slots"),
             ("ledger", "from nova_twotier.core.actions import Tier"),
-            ("ledger", "from nova_twotier.core import ranking"),
+            ("ledger", "from nova_twotier.core import slots"),
             ("filters", "from nova.scheduler import filters"),
             ("weighers", "from nova_twotier.filters import request"),
             ("manager", "from novaclient import client"),
-            ("tools", "import nova.conf\nfrom nova_twotier.manager import cloud"),
+            ("tools", "import nova.conf\nfrom nova_twotier.cloud import nova"),
         ):
             self.assertEqual([], self.refused(part, source), (part, source))
 

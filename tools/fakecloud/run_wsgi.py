@@ -33,7 +33,7 @@ def network():
 
 def twotier():
     from nova_twotier import conf as config
-    from nova_twotier.manager.api.app import make
+    from nova_twotier.api.app import make
 
     path = pathlib.Path(os.environ["OS_TWOTIER_CONFIG_DIR"]) / "nova-twotier.conf"
     return make(config.load(["--config-file", str(path)], "twotier-api"))

@@ -10,7 +10,7 @@ import sys
 import time
 
 from nova_twotier.conf import ConfigError
-from nova_twotier.manager.db.store import StoreError
+from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
 from nova_twotier.tools.faults.outcome import Outcome
 from nova_twotier.tools.faults.scenarios import SCENARIOS, Scenario

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from nova_twotier.manager.db import migration
-from nova_twotier.manager.db.connection import connect
+from nova_twotier.db import migration
+from nova_twotier.db.connection import connect
 from nova_twotier.tools.replay.errors import ReplayError
 
 #: Where they usually are, for somebody who needs no password.

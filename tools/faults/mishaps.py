@@ -3,9 +3,9 @@
 import random
 from abc import abstractmethod
 
-from nova_twotier.manager.cloud import JOB_KEY
-from nova_twotier.manager.db.models import JobState
-from nova_twotier.manager.db.store import Store
+from nova_twotier.cloud.nova import JOB_KEY
+from nova_twotier.db.models import JobState
+from nova_twotier.db.store import Store
 from nova_twotier.tools.faults.databases import Database
 from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.journal import Journal
@@ -13,7 +13,7 @@ from nova_twotier.tools.faults.proxy import Fault, Request
 from nova_twotier.tools.faults.trouble import Trouble
 
 TASK, HOST = "OS-EXT-STS:task_state", "OS-EXT-SRV-ATTR:host"
-#: Seconds between two looks for a victim.
+#: Seconds between two polls for a victim.
 LOOK = 0.5
 
 

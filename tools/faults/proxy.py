@@ -47,7 +47,7 @@ class Request:
 
     @property
     def looks(self) -> bool:
-        """Whether it lists the servers of jobs, which the manager does once a look."""
+        """Whether it lists the servers of jobs, which the manager does once a poll."""
         return "/servers/detail?" in self.path and "marker=" not in self.path
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from nova_twotier import conf as configuration
-from nova_twotier.manager.db.store import open_store
+from nova_twotier.db.store import open_store
 from nova_twotier.tools.fakecloud import bootstrap, handover
 from nova_twotier.tools.faults import jobs, outcome
 from nova_twotier.tools.faults.databases import Database, database

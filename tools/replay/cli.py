@@ -9,7 +9,7 @@ from rich.console import Console
 from nova_twotier import conf as configuration
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.manager.db.store import StoreError
+from nova_twotier.db.store import StoreError
 from nova_twotier.tools.replay import summary
 from nova_twotier.tools.replay.arguments import positive, whole
 from nova_twotier.tools.replay.errors import ReplayError, UsageError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nova_twotier.core import actions as core
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Place, Preemption
+from nova_twotier.db.models import Action, ActionKind, ActionState, Place, Preemption
 from nova_twotier.sim.scripted import Decision
 
 START, MOVE, EVICT, KILL = "start", "move", "evict", "kill"

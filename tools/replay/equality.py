@@ -8,7 +8,7 @@ import time
 from nova_twotier import conf as configuration
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
-from nova_twotier.manager.db.store import StoreError
+from nova_twotier.db.store import StoreError
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
 from nova_twotier.tools.replay import workload

@@ -2,10 +2,10 @@
 
 from collections.abc import Set
 
+from nova_twotier.cloud.nova import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.progress import Progress
-from nova_twotier.manager.cloud import Server
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.ranking import THRESHOLD, is_hot
+from nova_twotier.core.slots import THRESHOLD, is_hot
 from nova_twotier.tools.replay.guests import Guests
 from nova_twotier.tools.replay.roster import Roster
 from nova_twotier.tools.replay.sampling import Sample

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.manager.db.models import JobState
+from nova_twotier.db.models import JobState
 from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.recorder import Happening, Kind
 
@@ -65,7 +65,7 @@ class PlainView:
 
 
 def counts(player: Player) -> str:
-    look = player.look
+    look = player.poll
     running = [job for job in look.jobs.values() if job.tier]
     tiers = {tier: sum(job.tier == tier for job in running) for tier in Tier}
     return (
@@ -95,7 +95,7 @@ class LiveView:
         self._bar.update(
             self._task,
             total=len(player.jobs),
-            completed=len(player.look.over),
+            completed=len(player.poll.over),
             description=f"{player.elapsed():4.0f} s  trace {hours:.1f} h",
         )
         last = "\n".join(
@@ -114,7 +114,7 @@ def _jobs(player: Player) -> Table:
     shown = Table(box=box.SIMPLE, pad_edge=False)
     for title in ("job", "VMs", "state", "tier", "done", "why it waits"):
         shown.add_column(title, justify="right" if title in ("VMs", "done") else "left")
-    present = [job for job in player.look.jobs.values() if job not in player.look.over]
+    present = [job for job in player.poll.jobs.values() if job not in player.poll.over]
     rank = {Tier.FG: 0, Tier.BG: 1}
     present.sort(key=lambda job: (rank.get(job.tier, 2), job.number))
     for job in present[:ROWS]:

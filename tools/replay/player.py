@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud import Cloud
-from nova_twotier.manager.cloud_errors import CloudError
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError
 from nova_twotier.tools.replay.guests import Guests
@@ -72,7 +72,7 @@ class Player:
         self.guests = Guests(self.roster, dead=self.dead)
         self.recorder = Recorder(self.roster, self.clock.began)
         self.invariants = Invariants(self.roster, patience=self.patience, lag=self.lag)
-        self.look = Look({})
+        self.poll = Look({})
         self._due = deque(self.jobs)
         self._last: Sample | None = None
         self._heard_at = self.clock.began
@@ -102,7 +102,7 @@ class Player:
         return self.now() - self.clock.began
 
     def _over(self) -> bool:
-        return not self._due and len(self.look.over) == len(self.roster)
+        return not self._due and len(self.poll.over) == len(self.roster)
 
     def _submit_due(self) -> None:
         while self._due and self.clock.wall(self._due[0].submit) <= self.now():
@@ -116,9 +116,9 @@ class Player:
             self._submit_due()
 
     def _round(self, stoppers: ThreadPoolExecutor) -> None:
-        self.look = self.queue.look()
+        self.poll = self.queue.poll()
         at = self.now()
-        self.queue_lengths.append(QueueLength(at - self.clock.began, len(self.look.waiting)))
+        self.queue_lengths.append(QueueLength(at - self.clock.began, len(self.poll.waiting)))
         self._warn_if_unobserved(at)
         try:
             sample = self.sampler.sample(at)
@@ -133,7 +133,7 @@ class Player:
         self._last = sample
         self.guests.advance(passed, sample)
         self.recorder.see(sample)
-        running = self.look.running & self.queue.look().running
+        running = self.poll.running & self.queue.poll().running
         self.invariants.see(sample, at - self.clock.began, running)
         list(stoppers.map(self._stop, self.guests.to_stop(sample)))
 
@@ -146,8 +146,8 @@ class Player:
             self.say(f"warning: server {server.id} does not stop, trying again: {error}")
 
     def _warn_if_unobserved(self, at: float) -> None:
-        oldest = min((job.submitted_at for job in self.look.jobs.values()), default=at)
-        if self._warned or at - oldest < UNOBSERVED or not self.look.untouched:
+        oldest = min((job.submitted_at for job in self.poll.jobs.values()), default=at)
+        if self._warned or at - oldest < UNOBSERVED or not self.poll.untouched:
             return
         self._warned = True
         self.say(
@@ -157,7 +157,7 @@ class Player:
 
     def _end(self) -> None:
         """Wait for the last traces of the jobs to go, then check the end."""
-        self.look = self.queue.look()
+        self.poll = self.queue.poll()
         leftovers = self._leftovers()
         deadline = self.now() + (0 if self.interrupted else SETTLING)
         while leftovers and self.now() < deadline:
@@ -166,7 +166,7 @@ class Player:
         self.recorder.finish(self.now())
         if self.interrupted:
             leftovers.insert(0, self.interrupted)
-        rejected = [job.number for job in self.look.rejected]
+        rejected = [job.number for job in self.poll.rejected]
         self.invariants.end(self.queue.finishes(), rejected, self.guests, leftovers)
 
     def _leftovers(self) -> list[str]:
@@ -183,7 +183,7 @@ class Player:
         uuids = tuple(entry.uuid for entry in self.roster)
         if uuids and (kept := sum(group.endswith(uuids) for group in groups)):
             left.append(f"{kept} server groups")
-        if self.queue.strangers():
+        if self.queue.unmanaged():
             self.say("note: other jobs are in the queue; their claims are not looked at")
             return left
         if sample.claims:

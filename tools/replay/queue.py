@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from nova_twotier.manager.db.models import OVER, Job, JobState
-from nova_twotier.manager.db.store import Store
+from nova_twotier.db.models import OVER, Job, JobState
+from nova_twotier.db.store import Store
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.workload import ReplayJob
 
@@ -46,24 +46,24 @@ def never_finished(job: Job) -> bool:
 class Queue:
     """Fills the roster as jobs are submitted.
 
-    :param wishes: what every job asks for besides what the trace says, as `Store.submit` takes it.
+    `options`: what every job asks for besides what the trace says, as `Store.submit` takes it.
     """
 
-    def __init__(self, store: Store, roster: Roster, **wishes):
+    def __init__(self, store: Store, roster: Roster, **options):
         self._store = store
         self._roster = roster
-        self._wishes = wishes
+        self._options = options
 
     def submit(self, job: ReplayJob) -> Entry:
-        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate, **self._wishes)
+        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate, **self._options)
         entry = Entry(row.number, row.uuid, job)
         self._roster.add(entry)
         return entry
 
-    def look(self) -> Look:
+    def poll(self) -> Look:
         return Look({job.number: job for job in self._store.jobs() if job.number in self._roster})
 
-    def strangers(self) -> int:
+    def unmanaged(self) -> int:
         """Jobs of others that are not over."""
         return sum(
             job.state not in OVER and job.number not in self._roster for job in self._store.jobs()

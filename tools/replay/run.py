@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud, placement_for
+from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import PlacementError
-from nova_twotier.manager.cloud import Cloud, placement_for
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.store import Store
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.replay import chart, live, summary
 from nova_twotier.tools.replay.clock import Clock

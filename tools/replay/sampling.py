@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud, Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.cloud import Cloud, Server
-from nova_twotier.manager.cloud_errors import CloudError
 
 
 @dataclass(frozen=True, slots=True)

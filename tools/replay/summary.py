@@ -46,7 +46,7 @@ def summarise(player: Player, about: dict) -> dict:
     totals = {
         "jobs": len(jobs),
         "finished": len(finished),
-        "rejected": len(player.look.rejected),
+        "rejected": len(player.poll.rejected),
         **{
             key: _mean(job[key] for job in finished)
             for key in ("response", "wait", "bounded_slowdown")
@@ -78,7 +78,7 @@ def _mean(values) -> float | None:
 
 def _row(player: Player, entry) -> dict:
     """A job; times in trace seconds, from the queue's own records."""
-    record = player.look.jobs[entry.number]
+    record = player.poll.jobs[entry.number]
     trace = player.clock.trace
     response = wait = slowdown = None
     if record.finished_at is not None and not never_finished(record):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from novaclient import exceptions as nova_exc
 from sqlalchemy import select
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud, Server, placement_for
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.db.models import Action, ActionState, Job, JobState
+from nova_twotier.db.store import Store, open_store
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager import schedule
-from nova_twotier.manager.cloud import Cloud, Server, placement_for
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.models import Action, ActionState, Job, JobState
-from nova_twotier.manager.db.store import Store, open_store
 from nova_twotier.sim import scripted
 from nova_twotier.tools.replay import decisions, stepwise
 from nova_twotier.tools.replay.errors import ReplayError
@@ -24,7 +24,7 @@ from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample, Sampler
 from nova_twotier.tools.replay.workload import ReplayJob
 
-#: Wall seconds between two looks, and looks of the manager after which it has nothing left to do.
+#: Wall seconds between two polls, and looks of the manager after which it has nothing left to do.
 INTERVAL = 0.1
 CALM = 2.5
 
@@ -88,7 +88,7 @@ class LiveWorld:
             elif since is None:
                 since = now
             elif now - since >= self._calm:
-                # A last look: Nova may be at something that was not asked for.
+                # A last poll: Nova may be at something that was not asked for.
                 with contextlib.suppress(CloudError, PlacementError):
                     sample = self._sampler.sample(time.time())
                     # While it looked, the manager may have begun something.
@@ -105,7 +105,7 @@ class LiveWorld:
             kinds = [f"{action.kind} of job {action.job}" for action in session.scalars(left)]
         fresh = [
             f"job {job.number} is not looked at"
-            for job in self._queue.look().jobs.values()
+            for job in self._queue.poll().jobs.values()
             if job.state == JobState.QUEUED and not job.reason
         ]
         return ", ".join(kinds + fresh)

@@ -8,7 +8,7 @@ from nova_twotier.core.cluster import NOTHING, Run, make_run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
 from nova_twotier.core.queue import Order
-from nova_twotier.core.ranking import is_hot
+from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 

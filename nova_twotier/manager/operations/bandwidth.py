@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.db.models import Action, Job
+from nova_twotier.cloud.nova import Server
+from nova_twotier.db.models import Action, Job
 from nova_twotier.manager.operations.operation import Call, Environment, tried
 
 QOS = "qos"

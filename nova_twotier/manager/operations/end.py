@@ -2,8 +2,8 @@
 
 from oslo_log import log as logging
 
+from nova_twotier.db.models import OVER, JobState
 from nova_twotier.ledger import claims
-from nova_twotier.manager.db.models import OVER, JobState
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.operation import (
     Call,

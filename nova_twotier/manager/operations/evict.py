@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from nova_twotier.db.models import JobState, Preemption
 from nova_twotier.ledger import claims
-from nova_twotier.manager.db.models import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.operation import (
     UNDOING,
@@ -23,7 +23,7 @@ from nova_twotier.manager.operations.operation import (
     tried,
     with_fault,
 )
-from nova_twotier.manager.operations.rest import SUSPENDED, at_rest, put_to_rest, wake_up
+from nova_twotier.manager.operations.saving import SUSPENDED, is_saved, resume, save
 
 
 class Evict(Operation):
@@ -62,7 +62,7 @@ class Evict(Operation):
         mode = _mode(action)
         for server in gang:
             given_up = tried(action, server.id) >= env.attempts
-            if given_up and not server.busy and not at_rest(server, mode):
+            if given_up and not server.busy and not is_saved(server, mode):
                 return f"server {server.id} does not {mode}, it is {server.status}"
         return ""
 
@@ -70,8 +70,8 @@ class Evict(Operation):
         mode = _mode(action)
         if env.now < action.begun_at + _grace(action, env):
             return self._notify(action, gang, env)
-        step = put_to_rest(gang, mode, env)
-        if step.calls or not all(at_rest(server, mode) for server in gang):
+        step = save(gang, mode, env)
+        if step.calls or not all(is_saved(server, mode) for server in gang):
             return step
         if mode is SUSPENDED:
             claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
@@ -85,9 +85,9 @@ class Evict(Operation):
     @staticmethod
     def _take_back(action, gang, env):
         """What was suspended goes on: it has its slots still. A gang that is shelved in part is
-        seen at the next look, and mended."""
+        seen at the next poll, and mended."""
         if _mode(action) is SUSPENDED and not overdue(action, env, 2):
-            calls = wake_up(action, gang, env)
+            calls = resume(action, gang, env)
             late = overdue(action, env)
             waits = (server for server in gang if not late or server.status == "SUSPENDED")
             if calls or any(server.busy for server in waits):
@@ -112,7 +112,7 @@ class Evict(Operation):
         by = action.plan["by"]
         job.state, job.tier = JobState.QUEUED, None
         job.evictions += 1
-        job.get_on()
+        job.reset_backoff()
         if _mode(action) is Preemption.REQUEUE:
             job.begin_anew()
             job.reason = f"preempted by {by}, begins anew"
@@ -123,10 +123,10 @@ class Evict(Operation):
         return [Note(job.number, "evicted", f"by {by}, state saved")]
 
     def undo(self, action, jobs, env):
-        # What is broken about the gang is seen, and mended, at the next look.
+        # What is broken about the gang is seen, and mended, at the next poll.
         job = jobs[action.job]
         job.state = JobState.RUNNING
-        job.put_off(env.now)
+        job.back_off(env.now)
         return [Note(job.number, "not evicted", told(action))]
 
 

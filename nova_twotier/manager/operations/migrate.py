@@ -63,11 +63,11 @@ class Migrate(Operation):
     def close(self, action, jobs, env):
         job = jobs[action.job]
         job.migrations += 1
-        job.get_on()
+        job.reset_backoff()
         detail = f"{len(action.plan['targets'])} of {job.size} processes into {job.tier}"
         return [Note(job.number, "migrated", detail)]
 
     def undo(self, action, jobs, env):
         # A gang across both tiers is seen, and mended, when that is over.
-        jobs[action.job].put_off(env.now)
+        jobs[action.job].back_off(env.now)
         return [Note(action.job, "not migrated", told(action))]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.qos import Qos
+from nova_twotier.db.models import Action, ActionState, Job
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement
-from nova_twotier.manager.cloud import Cloud, Server
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.models import Action, ActionState, Job
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.qos import Qos
 
 LOG = logging.getLogger(__name__)
 
@@ -22,9 +22,6 @@ TOLD, UNDOING, LEFT = "told", "undoing", "left"
 #: Seconds until such slots are taken from them: Nova has forgotten about them.
 LEFT_BEHIND = 60.0
 
-#: Placement wants a project and a user for each consumer; job entries belong to nobody's quota.
-OWNER = {"project": "twotier", "user": "twotier"}
-
 #: The fault that owners read: it is of the scheduler, which names no hosts.
 NO_HOST = "No valid host was found"
 
@@ -33,7 +30,7 @@ NO_HOST = "No valid host was found"
 class Environment:
     """Cloud and ledger, the limits of patience, and the time.
 
-    :param looking_since: what took longer than the manager has looked is not late yet: it may have
+    :param polling_since: what took longer than the manager has looked is not late yet: it may have
         been asked for by nobody.
     :param user_data: of a job, by its number, in base64.
     :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
@@ -48,7 +45,7 @@ class Environment:
     now: float
     preemption_grace: float = 0.0
     operation_timeout: float = math.inf
-    looking_since: float = -math.inf
+    polling_since: float = -math.inf
     user_data: Callable[[int], str | None] = lambda _number: None
     qos: Qos | None = None
 
@@ -177,7 +174,7 @@ def overdue(action: Action, env: Environment, times: int = 1, grace: float = 0.0
 
     :param grace: seconds that it may take besides.
     """
-    since = max(action.begun_at, env.looking_since)
+    since = max(action.begun_at, env.polling_since)
     return env.now >= since + grace + times * env.operation_timeout
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from nova_twotier.manager.db.models import Job, JobState
+from nova_twotier.db.models import Job, JobState
 
 #: Seconds that the one that was refused may try before the others.
 HEAD_START = 5.0
 
 
-def put_off_alike(refused: Job, jobs: Iterable[Job]) -> None:
+def back_off_alike(refused: Job, jobs: Iterable[Job]) -> None:
     """Make the jobs wait that would be refused, too: of the same project and flavor, no smaller."""
     until = refused.not_before + HEAD_START
     for job in jobs:

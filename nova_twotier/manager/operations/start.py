@@ -4,15 +4,14 @@ from collections.abc import Mapping
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud.errors import CloudError, UnfitFlavor
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger import claims
+from nova_twotier.db.models import JobState, pause
+from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
-from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor
-from nova_twotier.manager.db.models import JobState, pause
 from nova_twotier.manager.operations import bandwidth, shortage
 from nova_twotier.manager.operations.operation import (
     NO_HOST,
-    OWNER,
     TOLD,
     UNDOING,
     Call,
@@ -30,7 +29,7 @@ from nova_twotier.manager.operations.operation import (
     tried,
     with_fault,
 )
-from nova_twotier.manager.operations.rest import SHELVED, SUSPENDED, at_rest, put_to_rest
+from nova_twotier.manager.operations.saving import SHELVED, SUSPENDED, is_saved, save
 
 LOG = logging.getLogger(__name__)
 
@@ -165,7 +164,7 @@ class Start(Operation):
                 job.uuid,
                 job.size,
                 Tier(job.tier),
-                project=job.project_id or OWNER["project"],
+                project=job.project_id or names.JOB_OWNER["project"],
                 user=env.cloud.boot_request,
                 pool=job.pool,
                 links=links,
@@ -186,9 +185,9 @@ class Start(Operation):
                 raise NoStart(with_fault(reason, gang), TAKEN, crowded=True)
             raise NoStart(with_fault(reason, gang), reason)
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
-            if job.wish and not job.saved:
+            if job.requested_action and not job.saved:
                 # Nova may never be done with them, and deletes them all the same.
-                raise NoStart(f"its owner asked to {job.wish} it")
+                raise NoStart(f"its owner asked to {job.requested_action} it")
             return Step()
         if not seen.in_tier(job, Tier(job.tier)):
             raise NoStart(f"Nova placed it outside {job.tier}")
@@ -219,11 +218,11 @@ class Start(Operation):
         if not job.saved:
             step = remove(action, job, seen, env)
         elif defect(job, seen) or overdue(action, env, 2):
-            step = None  # what is broken about the gang is seen, and mended, at the next look
+            step = None  # what is broken about the gang is seen, and mended, at the next poll
         else:
             mode = _mode(action)
-            step = put_to_rest(gang, mode, env, "undo ")
-            if not step.calls and all(at_rest(server, mode) for server in gang):
+            step = save(gang, mode, env, "undo ")
+            if not step.calls and all(is_saved(server, mode) for server in gang):
                 if mode is SUSPENDED:
                     claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
                     step = None
@@ -239,7 +238,7 @@ class Start(Operation):
         job = jobs[action.job]
         restored = job.state == JobState.RESTORING
         job.state, job.saved, job.how = JobState.RUNNING, False, action.plan["how"]
-        job.get_on()
+        job.reset_backoff()
         job.restores += restored
         job.run_since = env.now
         if job.started_at is None:
@@ -254,12 +253,12 @@ class Start(Operation):
         job.state, job.tier = JobState.QUEUED, None
         if _short_of_quota(action):
             job.reason = told(action)
-            job.put_off(env.now)
-            shortage.put_off_alike(job, jobs.values())
+            job.back_off(env.now)
+            shortage.back_off_alike(job, jobs.values())
         else:
             job.reason = f"did not start: {told(action)}"
             if action.begun.get(CROWDED):
-                job.put_off(env.now)
+                job.back_off(env.now)
             else:
                 # With a flavor that is none for jobs, no further attempt does better.
                 unfit = action.begun.get(REFUSED, {}).get("unfit")

@@ -1,11 +1,10 @@
 """Change the tiers of jobs in place: one transaction of the ledger for all that swap in a pass."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.ranking import is_hot
-from nova_twotier.ledger import claims
+from nova_twotier.core.slots import is_hot
+from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGeneration
 from nova_twotier.manager.operations.operation import (
-    OWNER,
     Note,
     Operation,
     done,
@@ -33,7 +32,7 @@ class Swap(Operation):
             for item in items
         ]
         try:
-            claims.swap(env.placement, seen.hosts, swaps, **OWNER)
+            claims.swap(env.placement, seen.hosts, swaps, **names.JOB_OWNER)
         except PlacementError as error:
             passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
             if passing and not overdue(action, env):
@@ -60,7 +59,7 @@ class Swap(Operation):
             job = jobs[item["number"]]
             job.tier = item["tier"]
             if item["vms"]:
-                job.get_on()
+                job.reset_backoff()
                 job.swaps += 1
                 job.swapped_at = env.now
                 by = f", preempted by {item['by']}" if item["by"] else ""
@@ -71,6 +70,6 @@ class Swap(Operation):
     def undo(self, action, jobs, env):
         notes = []
         for item in action.plan["swaps"]:
-            jobs[item["number"]].put_off(env.now)
+            jobs[item["number"]].back_off(env.now)
             notes.append(Note(item["number"], "not swapped", told(action)))
         return notes

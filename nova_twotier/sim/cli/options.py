@@ -2,7 +2,7 @@
 
 import argparse
 
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim.cli import values
 
 SOURCE = (

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy
 
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 
 #: Values drawn at once.
 CHUNK = 1 << 16

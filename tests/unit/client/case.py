@@ -13,7 +13,7 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from nova_twotier.client.rest import Api
-from tests.unit.manager.api.case import ApiCase
+from tests.unit.api.case import ApiCase
 
 URL = "http://twotier.test"
 

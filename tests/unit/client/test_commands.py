@@ -6,9 +6,9 @@ import textwrap
 import yaml
 
 from nova_twotier.client.commands import jobs, queue
-from nova_twotier.manager.db import models
+from nova_twotier.db import models
+from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase, commands
-from tests.unit.manager.api.case import OTHER
 
 
 def without_uuids(text):
@@ -121,7 +121,7 @@ class TestWishes(CommandCase):
         rows = self.shown("job", "cancel", first["uuid"], "b", "b")
         self.assertEqual(["cancel", "cancel"], [row["Asked To"] for row in rows])
         for job in (first, second):
-            self.assertEqual("cancel", self.store.find(job["uuid"]).wish)
+            self.assertEqual("cancel", self.store.find(job["uuid"]).requested_action)
 
     def test_each_does_what_it_says(self):
         self.submit(name="a")

@@ -9,10 +9,10 @@ from openstack.exceptions import DuplicateResource
 
 from nova_twotier.client import progress, userdata
 from nova_twotier.client.commands import create
-from nova_twotier.manager.db import models
+from nova_twotier.db import models
+from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase
 from tests.unit.client.test_trace import LINE
-from tests.unit.manager.api.case import OTHER
 
 
 class CreateCase(CommandCase):

@@ -8,7 +8,7 @@ import testtools
 
 from nova_twotier.client import progress
 from nova_twotier.client.rest import ApiError
-from nova_twotier.manager.db.models import JobState
+from nova_twotier.db.models import JobState
 from tests.unit.client.case import ClientCase
 
 
@@ -49,7 +49,7 @@ class TestWatching(ClientCase):
         self.pauses = []
 
     def watch(self, job, *steps):
-        """The state at the end; each step is done in the pause between two looks."""
+        """The state at the end; each step is done in the pause between two polls."""
         todo = iter(steps)
 
         def sleep(seconds):

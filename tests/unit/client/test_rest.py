@@ -8,12 +8,12 @@ from keystoneauth1.identity import V3Password
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
+from nova_twotier.api.versions import NEWEST
 from nova_twotier.client import rest
 from nova_twotier.client.rest import Api, ApiError
-from nova_twotier.manager.api.versions import NEWEST
-from nova_twotier.manager.db import models
+from nova_twotier.db import models
+from tests.unit.api.case import OTHER
 from tests.unit.client.case import URL, ClientCase
-from tests.unit.manager.api.case import OTHER
 
 KEYSTONE = "http://keystone.test/v3"
 

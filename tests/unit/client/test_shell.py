@@ -8,7 +8,7 @@ import sys
 import threading
 from wsgiref import simple_server
 
-from tests.unit.manager.api.case import ApiCase
+from tests.unit.api.case import ApiCase
 
 OPENSTACK = pathlib.Path(sys.executable).with_name("openstack")
 

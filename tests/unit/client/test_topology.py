@@ -5,10 +5,10 @@ import textwrap
 import fixtures
 import yaml
 
+from nova_twotier.api.site import Site
 from nova_twotier.ledger.shape import Shape
-from nova_twotier.manager.api.site import Site
+from tests.unit.api.network import BG, FG, Network
 from tests.unit.client.case import CommandCase
-from tests.unit.manager.api.network import BG, FG, Network
 
 CAROL = "carol:ops:manager"
 

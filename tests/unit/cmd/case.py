@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import fixtures
 import testtools
 
-from nova_twotier.manager.db.store import Store
+from nova_twotier.db.store import Store
 
 
 class CommandCase(testtools.TestCase):

@@ -13,7 +13,7 @@ import requests
 import testtools
 
 from nova_twotier.cmd import api
-from tests.unit.manager.api.case import KEYSTONE_OPTIONS
+from tests.unit.api.case import KEYSTONE_OPTIONS
 
 
 class ServerCase(testtools.TestCase):
@@ -76,7 +76,7 @@ class TestModule(ServerCase):
         self.configure("auth_strategy = keystone", KEYSTONE_OPTIONS)
         script = (
             "import wsgiref.util\n"
-            "from nova_twotier.manager.api import wsgi\n"
+            "from nova_twotier.api import wsgi\n"
             "environ = {}\n"
             "wsgiref.util.setup_testing_defaults(environ)\n"
             "print(wsgi.application(environ, lambda status, _headers: print(status)))\n"
@@ -88,7 +88,7 @@ class TestModule(ServerCase):
 
     def test_noauth_is_for_the_command_only(self):
         self.configure("auth_strategy = noauth")
-        ran = self.run_script("import nova_twotier.manager.api.wsgi")
+        ran = self.run_script("import nova_twotier.api.wsgi")
         self.assertNotEqual(0, ran.returncode)
         self.assertIn("ConfigError: [api]auth_strategy is noauth", ran.stderr)
         self.assertFalse((self.directory / "twotier.sqlite").exists())

@@ -11,13 +11,13 @@ from contextlib import redirect_stderr, redirect_stdout
 import fixtures
 import testtools
 
+from nova_twotier.audit.comparison import compare
+from nova_twotier.audit.repair import Report
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cmd import manage, manage_ledger
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.shape import Shape
-from nova_twotier.manager.audit.comparison import compare
-from nova_twotier.manager.audit.repair import Report
-from nova_twotier.manager.cloud_errors import CloudError
-from tests.unit.manager.audit_builders import BG, agreeing, but, claim, host
+from tests.unit.audit.builders import BG, agreeing, but, claim, host
 
 FINDING = """\
 +--------------+---------+------------+----------------------------------+-----------------+
@@ -160,7 +160,7 @@ class TestMistakes(ManageCase):
 
     def test_cloud_goes_away_during_the_repair(self):
         state = but(claims={"x": [claim("x", "a", BG)]})
-        report = Report(mended=compare(state), trouble=CloudError("Nova does not answer"))
+        report = Report(repaired=compare(state), trouble=CloudError("Nova does not answer"))
         self.cloud(state)
         self.patch(manage_ledger, "repair", lambda *_: report)
         code, out, err = self.manage("repair", "--no-database", "-f", "csv")

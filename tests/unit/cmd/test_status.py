@@ -13,11 +13,11 @@ import testtools
 from oslo_upgradecheck.upgradecheck import Code
 
 from nova_twotier import conf as conf_package
+from nova_twotier.audit.checks import facts
+from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.cmd import status
 from nova_twotier.ledger.placement import PlacementUnavailable
 from nova_twotier.ledger.shape import Shape
-from nova_twotier.manager.checks import facts
-from nova_twotier.manager.checks.deployment import Facts
 
 SHIPPED = pathlib.Path(conf_package.__file__).parent / "nova.conf"
 SUCCESS, WARNING, FAILURE = Code
@@ -62,7 +62,7 @@ class StatusCase(testtools.TestCase):
         files = [nova_conf, self.access, self.write("change.conf", change)]
         options = [option for path in files for option in ("--config-file", path)]
         seen = found or deployed()
-        with fixtures.MonkeyPatch("nova_twotier.manager.checks.facts.gather", lambda *_: seen):
+        with fixtures.MonkeyPatch("nova_twotier.audit.checks.facts.gather", lambda *_: seen):
             code, out, _err = self.main(*options, "upgrade", "check", "--json")
         return code, {
             check["check"]: (check["result"], check["details"])
@@ -214,7 +214,7 @@ class TestDeployment(StatusCase):
 class TestMistakes(StatusCase):
     def broken(self, gather):
         options = ["--config-file", str(SHIPPED), "--config-file", self.access]
-        with fixtures.MonkeyPatch("nova_twotier.manager.checks.facts.gather", gather):
+        with fixtures.MonkeyPatch("nova_twotier.audit.checks.facts.gather", gather):
             code, out, err = self.main(*options, "upgrade", "check", "--json")
         self.assertEqual("", err)
         results = {check["check"]: check for check in json.loads(out)["checks"]}

@@ -6,8 +6,8 @@ import fixtures
 import testtools
 
 from nova_twotier import conf as config
+from nova_twotier.cloud.nova import session_for
 from nova_twotier.conf.cloud import list_opts
-from nova_twotier.manager.cloud import session_for
 
 PASSWORD = """
 [nova]

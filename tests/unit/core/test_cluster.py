@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, OutOfSlots, Run
-from nova_twotier.core.ranking import next_slot_load
+from nova_twotier.core.slots import next_slot_load
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs, recounted, state
 
 

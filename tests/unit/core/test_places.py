@@ -8,7 +8,7 @@ import testtools
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.ranking import next_slot_load
+from nova_twotier.core.slots import next_slot_load
 
 
 def place_by_place(cluster, tier, count):

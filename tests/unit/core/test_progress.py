@@ -3,8 +3,7 @@
 import testtools
 from hypothesis import given
 
-from nova_twotier.core.neighbours import arranged
-from nova_twotier.core.progress import Progress
+from nova_twotier.core.progress import Progress, arranged
 from tests.unit.core.builders import BG, FG, cluster, job
 from tests.unit.core.test_cluster import occupied
 

@@ -6,8 +6,7 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.ranking import THRESHOLD, is_hot
-from nova_twotier.core.slots import Slot, arrange
+from nova_twotier.core.slots import THRESHOLD, Slot, arrange, is_hot
 from tests.unit.core.builders import utilisation
 
 

@@ -13,7 +13,7 @@ import time
 import requests
 
 from nova_twotier import conf as config
-from nova_twotier.manager.api.versions import SERVICE
+from nova_twotier.api.versions import SERVICE
 from tests.unit.devstack.runs import ROOT, options
 from tests.unit.devstack.test_phases import PhaseCase
 

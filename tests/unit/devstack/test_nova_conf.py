@@ -8,9 +8,9 @@ from nova.conf import compute, quota, scheduler
 from oslo_config import cfg
 from oslo_upgradecheck.upgradecheck import Code
 
+from nova_twotier.audit.checks import configuration
 from nova_twotier.conf import scheduler as ours
 from nova_twotier.filters import all_filters
-from nova_twotier.manager.checks import configuration
 from nova_twotier.tools.fakecloud import inifile, novaconf
 from nova_twotier.tools.fakecloud.layout import Layout
 from nova_twotier.tools.fakecloud.settings import Settings

@@ -9,9 +9,9 @@ import fixtures
 import testtools
 
 from nova_twotier import conf as config
+from nova_twotier.cloud.nova import session_for
 from nova_twotier.cmd import manage
-from nova_twotier.manager.cloud import session_for
-from nova_twotier.manager.db.store import Store
+from nova_twotier.db.store import Store
 from tests.unit.devstack import fake_cloud
 from tests.unit.devstack.runs import ROOT, DevStack, options
 

@@ -29,7 +29,7 @@ class Manager:
 
 
 class Always(random.Random):
-    """Chance that has one aim, after so many looks and no more time."""
+    """Chance that has one aim, after so many polls and no more time."""
 
     def __init__(self, aim, looks):
         super().__init__(1)

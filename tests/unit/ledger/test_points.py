@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.ranking import is_hot
+from nova_twotier.core.slots import is_hot
 from nova_twotier.ledger.claims import cpu_points
 
 

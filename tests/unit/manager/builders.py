@@ -4,12 +4,12 @@ import itertools
 import types
 import uuid
 
+from nova_twotier.cloud.nova import Server
 from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import Action, Job, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
-from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.db.models import Action, Job, JobState
 from nova_twotier.manager.observation import Observation
 
 FG, BG = Tier.FG, Tier.BG
@@ -41,7 +41,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "restores": 0,
         "swaps": 0,
         "migrations": 0,
-        "wish": None,
+        "requested_action": None,
         "reason": "",
         "not_before": 0.0,
         "started_at": None,
@@ -67,16 +67,16 @@ def hosts(names="ab", slots=4, tiers=2):
     )
 
 
-def stranger(host="a", tier=FG, points=0):
+def unmanaged_claim(host="a", tier=FG, points=0):
     """The claim of a VM that is no job's."""
-    return Claim(f"stranger{next(_numbers)}", host, tier, points)
+    return Claim(f"unmanaged{next(_numbers)}", host, tier, points)
 
 
-def seen(*gangs, tiers=None, at=100.0, where=None, down=(), strangers=(), several=()):
+def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), several=()):
     """An observation of these gangs; every server on a host holds a slot in its job's tier.
 
     :param tiers: the tier of each gang, foreground by default.
-    :param strangers: claims of others.
+    :param unmanaged: claims of others.
     :param several: claims of VMs that hold more than one.
     """
     where = hosts() if where is None else where
@@ -87,7 +87,7 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=(), strangers=(), severa
         for server in gang
         if server.host and server.status not in ("SHELVED_OFFLOADED", "ERROR", "BUILD")
     }
-    claims.update({claim.vm: claim for claim in strangers})
+    claims.update({claim.vm: claim for claim in unmanaged})
     return Observation(
         at,
         where,

@@ -1,11 +1,11 @@
-"""One look at an action: what it requests next, and when it is over. No cloud is asked."""
+"""One poll at an action: what it requests next, and when it is over. No cloud is asked."""
 
 import types
 from unittest import mock
 
 import testtools
 
-from nova_twotier.manager.db.models import ActionState
+from nova_twotier.db.models import ActionState
 from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.operation import Answer, Environment
 

@@ -4,11 +4,11 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import ActionKind, ActionState, JobState
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
 from nova_twotier.manager.decision import ALL, RECHECK, Decisions
 from nova_twotier.manager.network import NO_LINKS, NO_TREE, Network
 from tests.unit.manager.builders import FG, action, job, options, seen, servers
@@ -159,7 +159,7 @@ class TestStart(OperationCase):
         links = self.LINKS if links is None else links
         return action(ActionKind.START, self.one, {**plan, "links": links}, **begun)
 
-    def look(self, *hosts, status="ACTIVE"):
+    def poll(self, *hosts, status="ACTIVE"):
         return seen(servers(self.one, status, hosts=hosts), where=linked())
 
     @property
@@ -196,19 +196,19 @@ class TestStart(OperationCase):
         )
 
     def test_over_where_it_was_planned(self):
-        step = self.advance(self.record(boot=1), self.one, self.look("a", "b"))
+        step = self.advance(self.record(boot=1), self.one, self.poll("a", "b"))
         self.assertIs(ActionState.DONE, step.state)
         self.assertEqual([], self.placement.method_calls)
 
     def test_gives_back_what_it_does_not_need(self):
         record = self.record(boot=1)
-        self.assertIs(ActionState.DONE, self.advance(record, self.one, self.look("a")).state)
+        self.assertIs(ActionState.DONE, self.advance(record, self.one, self.poll("a")).state)
         self.assertEqual({}, self.entered)
-        self.advance(record, self.one, self.look("a"))
+        self.advance(record, self.one, self.poll("a"))
         self.assertEqual(1, [call[0] for call in self.placement.method_calls].count("post"))
 
     def test_placed_elsewhere_it_is_taken_back(self):
-        record, look = self.record(boot=1), self.look("a", "c")
+        record, look = self.record(boot=1), self.poll("a", "c")
         self.advance(record, self.one, look)
         self.assertEqual(["delete", "delete"], [call[0] for call in self.calls])
         self.advance(record, self.one, seen(where=linked()))
@@ -217,7 +217,7 @@ class TestStart(OperationCase):
 
     def test_brought_back_to_the_hosts_of_its_plan(self):
         self.one.saved, self.one.state = True, JobState.RESTORING
-        look = self.look(None, status="SHELVED_OFFLOADED")
+        look = self.poll(None, status="SHELVED_OFFLOADED")
         self.advance(self.record(), self.one, look)
         gang = look.gang(self.one)
         self.assertEqual([("unshelve", gang[0], "a"), ("unshelve", gang[1], "b")], self.calls)

@@ -6,7 +6,7 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.snapshot import Event
-from nova_twotier.manager.db.models import ActionKind, JobState
+from nova_twotier.db.models import ActionKind, JobState
 from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK, Decisions
 from nova_twotier.manager.network import Network
 from tests.unit.manager.builders import (
@@ -18,7 +18,7 @@ from tests.unit.manager.builders import (
     options,
     seen,
     servers,
-    stranger,
+    unmanaged_claim,
 )
 
 
@@ -38,12 +38,14 @@ class DecisionCase(testtools.TestCase):
         look = {"where": hosts("ab", slots=1, tiers=levels), **look}
         look = seen(*gangs, at=now, **look)
         acted_on = {action.job for action in opened}
-        calm = {
+        plain_waiting = {
             one.number: one
             for one in jobs
-            if one.calm and one.uuid not in look.servers and one.number not in acted_on
+            if one.plain_waiting and one.uuid not in look.servers and one.number not in acted_on
         }
-        records = decisions.decide({one.number: one for one in jobs}, opened, look, now, calm)
+        records = decisions.decide(
+            {one.number: one for one in jobs}, opened, look, now, plain_waiting
+        )
         return [(record.kind, record.job) for record in records]
 
 
@@ -100,14 +102,14 @@ class TestLeftAlone(DecisionCase):
 
     def test_but_not_after_it_was_refused(self):
         """The other one is, at once; after a while it may be asked for again."""
-        self.two.put_off(1000.0)
+        self.two.back_off(1000.0)
         found = self.ask(self.decisions(), self.jobs, *self.gangs())
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
 
     def test_the_pause_ends(self):
         decisions = self.decisions()
         for one in (self.one, self.two):
-            one.put_off(1000.0)
+            one.back_off(1000.0)
         self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs()))
         end = self.two.not_before
         self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs(), now=end - 0.1))
@@ -120,7 +122,7 @@ class TestLeftAlone(DecisionCase):
 
     def test_it_is_looked_at_again_whether_nova_is_done(self):
         decisions = self.decisions()
-        self.one.put_off(1e6)
+        self.one.back_off(1e6)
         self.assertEqual([], self.ask(decisions, self.jobs, *self.gangs("migrating")))
         found = self.ask(decisions, self.jobs, *self.gangs(), now=1000.0 + RECHECK)
         self.assertEqual([(ActionKind.EVICT, 3), (ActionKind.START, 1)], found)
@@ -140,16 +142,16 @@ class TestStrangers(DecisionCase):
 
     def test_nothing_is_decided_for_their_slots(self):
         decisions, one = self.decisions(), waiting(number=1, size=2, cpu=1.0)
-        theirs = stranger("a")
-        self.assertEqual([], self.ask(decisions, [one], strangers=[theirs], levels=1))
+        theirs = unmanaged_claim("a")
+        self.assertEqual([], self.ask(decisions, [one], unmanaged=[theirs], levels=1))
         self.assertEqual("needs 2 foreground slots, 1 idle", one.reason.partition(";")[0])
-        self.assertEqual([], self.ask(decisions, [one], strangers=[theirs], levels=1))
+        self.assertEqual([], self.ask(decisions, [one], unmanaged=[theirs], levels=1))
         self.assertEqual([(ActionKind.START, 1)], self.ask(decisions, [one], levels=1))
 
     def test_nobody_is_preempted_for_it(self):
         one, late = waiting(number=1, size=2, cpu=1.0), job(number=2, size=1, cpu=1.0)
         gang = servers(late, hosts=("b",))
-        found = self.ask(self.decisions(), [one, late], gang, strangers=[stranger("a")])
+        found = self.ask(self.decisions(), [one, late], gang, unmanaged=[unmanaged_claim("a")])
         self.assertEqual([], found)
 
     def test_who_comes_under_a_slot_that_they_close_has_to_leave(self):
@@ -157,20 +159,20 @@ class TestStrangers(DecisionCase):
         gang = servers(below, hosts=("a",))
         front = job(number=1, size=1)
         jobs, gangs = [front, below], (servers(front, hosts=("b",)), gang)
-        cool, hot = ([stranger("a", points=points)] for points in (95, 97))
+        cool, hot = ([unmanaged_claim("a", points=points)] for points in (95, 97))
         look = {"tiers": [FG, BG]}
-        self.assertEqual([], self.ask(decisions, jobs, *gangs, strangers=cool, **look))
-        found = self.ask(decisions, jobs, *gangs, strangers=hot, **look)
+        self.assertEqual([], self.ask(decisions, jobs, *gangs, unmanaged=cool, **look))
+        found = self.ask(decisions, jobs, *gangs, unmanaged=hot, **look)
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 2)], found)
 
     def test_servers_that_an_end_takes_away_are_none(self):
         """Their claims go a moment later, which is no news besides the end of the job."""
         decisions, one = self.decisions(), job(number=1, size=1, state=JobState.ENDING)
         late = waiting(number=2, size=2, cpu=1.0)
-        gone = stranger("a", points=100)
+        gone = unmanaged_claim("a", points=100)
         opened = [action(ActionKind.END, one, {}, **{gone.vm: 1})]
         jobs = [one, late]
-        self.assertEqual([], self.ask(decisions, jobs, opened=opened, strangers=[gone]))
+        self.assertEqual([], self.ask(decisions, jobs, opened=opened, unmanaged=[gone]))
         self.assertEqual([], self.ask(decisions, jobs, opened=opened))
 
 
@@ -235,7 +237,7 @@ class TestSuspended(DecisionCase):
         self.away = waiting(number=1, size=1, saved=True, cpu=1.0)
         self.gang = servers(self.away, "SUSPENDED", hosts=("a",))
 
-    def look(self, *gangs):
+    def poll(self, *gangs):
         look = seen(self.gang, *gangs, where=hosts("ab", slots=1))
         for server in self.gang:
             look.claims.pop(server.id)
@@ -248,13 +250,13 @@ class TestSuspended(DecisionCase):
     def test_its_slot_is_free(self):
         other = job(number=2, size=1, cpu=1.0)
         found = self.ask(
-            self.decisions(), [self.away, other], self.look(servers(other, hosts=("b",)))
+            self.decisions(), [self.away, other], self.poll(servers(other, hosts=("b",)))
         )
         self.assertEqual([(ActionKind.START, 1)], found)
 
     def test_its_slot_is_taken_another_is_free(self):
         other, new = job(number=2, size=1, cpu=1.0), waiting(number=3, size=1, cpu=1.0)
-        look = self.look(servers(other, hosts=("a",)))
+        look = self.poll(servers(other, hosts=("a",)))
         found = self.ask(self.decisions(), [self.away, other, new], look)
         self.assertEqual([(ActionKind.START, 3)], found)
         self.assertEqual(ELSEWHERE, self.away.reason)
@@ -262,7 +264,7 @@ class TestSuspended(DecisionCase):
     def test_nobody_is_preempted_elsewhere_for_it(self):
         """Both slots are held by later arrivals; the policy would evict the last one, on `b`."""
         one, two = (job(number=number, size=1, cpu=1.0) for number in (2, 3))
-        look = self.look(servers(one, hosts=("a",)), servers(two, hosts=("b",)))
+        look = self.poll(servers(one, hosts=("a",)), servers(two, hosts=("b",)))
         self.assertEqual([], self.ask(self.decisions(), [self.away, one, two], look))
 
     def test_its_host_has_left(self):
@@ -349,7 +351,7 @@ class TestWhatIsShown(DecisionCase):
 
         self.maker._policy.play = spy
 
-    def look(self, *jobs, now=1000.0):
+    def poll(self, *jobs, now=1000.0):
         """What the policy was asked at it, if it was."""
         self.asked.clear()
         self.ask(self.maker, [self.front, *jobs], servers(self.front), now=now)
@@ -359,19 +361,19 @@ class TestWhatIsShown(DecisionCase):
         one, other = (waiting(number=number, size=2) for number in (1, 2))
         one.not_before = 1060.0
         late = waiting(number=3, size=2)
-        self.assertEqual([(ALL, [2])], self.look(one, other))
-        self.assertEqual([], self.look(one, other, now=1010.0))
-        self.assertEqual([(Event.ARRIVAL, [2, 3])], self.look(one, other, late, now=1020.0))
-        self.assertEqual([], self.look(one, other, late, now=1059.0))
-        self.assertEqual([(ALL, [1, 2, 3])], self.look(one, other, late, now=1060.0))
-        self.assertEqual([], self.look(one, other, late, now=1061.0))
+        self.assertEqual([(ALL, [2])], self.poll(one, other))
+        self.assertEqual([], self.poll(one, other, now=1010.0))
+        self.assertEqual([(Event.ARRIVAL, [2, 3])], self.poll(one, other, late, now=1020.0))
+        self.assertEqual([], self.poll(one, other, late, now=1059.0))
+        self.assertEqual([(ALL, [1, 2, 3])], self.poll(one, other, late, now=1060.0))
+        self.assertEqual([], self.poll(one, other, late, now=1061.0))
 
     def test_who_comes_and_goes(self):
         jobs = [waiting(number=number, size=2) for number in (1, 2, 3)]
-        self.look(*jobs)
+        self.poll(*jobs)
         jobs[1].held = True
-        self.assertEqual([(ALL, [1, 3])], self.look(*jobs))
+        self.assertEqual([(ALL, [1, 3])], self.poll(*jobs))
         self.maker.happened(ALL)
-        self.assertEqual([(ALL, [3])], self.look(*jobs[1:]))
+        self.assertEqual([(ALL, [3])], self.poll(*jobs[1:]))
         jobs[1].held = False
-        self.assertEqual([(ALL, [1, 2, 3])], self.look(*jobs))
+        self.assertEqual([(ALL, [1, 2, 3])], self.poll(*jobs))

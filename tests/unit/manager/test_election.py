@@ -8,9 +8,9 @@ import testtools
 from tooz import ToozError
 
 from nova_twotier.conf import ConfigError
+from nova_twotier.db import terms
+from nova_twotier.db.store import Store
 from nova_twotier.manager import election
-from nova_twotier.manager.db import terms
-from nova_twotier.manager.db.store import Store
 from nova_twotier.manager.election import Candidate, Led
 
 
@@ -110,10 +110,10 @@ class TestReplaced(ElectionTestCase):
         self.assertIn("pool default is led by new", str(error))
 
     def test_may_not_end_what_it_began(self):
-        """It was paused between its first look and its commit."""
+        """It was paused between its first poll and its commit."""
         begun, replaced = threading.Event(), threading.Event()
 
-        def look():
+        def poll():
             with self.store.reading() as session:  # leaves the database to others meanwhile
                 self.old.fence(session)
                 session.rollback()
@@ -128,7 +128,7 @@ class TestReplaced(ElectionTestCase):
 
         thread = threading.Thread(target=follow)
         thread.start()
-        self.assertRaises(terms.Deposed, look)
+        self.assertRaises(terms.Deposed, poll)
         thread.join()
 
     def test_resigns_and_stands_again(self):

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.models import ActionKind, ActionState, JobState
 from tests.unit.manager.builders import action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 

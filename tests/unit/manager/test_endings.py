@@ -4,7 +4,7 @@ import dataclasses
 
 import testtools
 
-from nova_twotier.manager.db.models import ActionKind, JobState
+from nova_twotier.db.models import ActionKind, JobState
 from nova_twotier.manager.endings import endings, warning
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
@@ -79,7 +79,7 @@ class TestEndings(testtools.TestCase):
 
     def test_nor_soon_after_that_failed(self):
         one = job(tier=FG)
-        one.put_off(100.0)
+        one.back_off(100.0)
         self.assertIsNone(self.end_of(one, servers(one), tiers=[BG], at=101.0))
         action = self.end_of(one, servers(one), tiers=[BG], at=one.not_before)
         self.assertEqual(ActionKind.EVICT, action.kind)
@@ -104,8 +104,8 @@ class TestEndings(testtools.TestCase):
         )
 
     def test_wishes_go_first(self):
-        for wish, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):
-            one = job(wish=wish)
+        for action, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):
+            one = job(requested_action=action)
             self.assertEqual(then, self.end_of(one, servers(one, count=1)).plan["then"])
 
     def test_no_more_retries(self):

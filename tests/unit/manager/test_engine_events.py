@@ -3,7 +3,7 @@
 import testtools
 
 from nova_twotier.core.snapshot import Event
-from nova_twotier.manager.db.models import Action, ActionKind
+from nova_twotier.db.models import Action, ActionKind
 from nova_twotier.manager.decision import ALL, caused
 
 

@@ -3,7 +3,7 @@
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.manager.db.store import Store, open_actions
+from nova_twotier.db.store import Store, open_actions
 from nova_twotier.manager.engine import Engine
 from tests.unit.manager import builders
 
@@ -31,8 +31,8 @@ class TestHeldJobs(testtools.TestCase):
         self.addCleanup(self.engine.close)
 
     def starts(self):
-        """Numbers of the jobs whose start is decided at the next look."""
-        self.engine.look()
+        """Numbers of the jobs whose start is decided at the next poll."""
+        self.engine.poll()
         with self.store.reading() as session:
             return [action.job for action in open_actions(session)]
 
@@ -56,5 +56,5 @@ class TestHeldJobs(testtools.TestCase):
 
     def test_its_reason_stands(self):
         job = self.store.submit(2, [0.5], at=1, held=True)
-        self.engine.look()
+        self.engine.poll()
         self.assertEqual("held until it is released", self.store.job(job.number).reason)

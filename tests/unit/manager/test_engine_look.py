@@ -1,4 +1,4 @@
-"""A look of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
+"""A poll of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
 
 import threading
 from unittest import mock
@@ -6,11 +6,11 @@ from unittest import mock
 import fixtures
 import testtools
 
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core import policies
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Job, JobState, QueueMode
-from nova_twotier.manager.db.store import Store, open_actions
-from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.db.models import Action, ActionKind, ActionState, Job, JobState, QueueMode
+from nova_twotier.db.store import Store, open_actions
+from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.engine import PAUSED, Engine, _abandon
 from tests.unit.manager import builders
 
@@ -55,9 +55,9 @@ class LookCase(testtools.TestCase):
         self.addCleanup(engine.close)
         return engine
 
-    def look(self, *gangs, **options):
+    def poll(self, *gangs, **options):
         self.engine.seen = builders.seen(*gangs, at=self.now, **options)
-        return self.engine.look()
+        return self.engine.poll()
 
     def answered(self, count=1):
         for _request in range(count):
@@ -87,7 +87,7 @@ class TestRecords(LookCase):
         with self.store.transaction() as session:
             session.add(first)
         where = builders.hosts("ab", slots=1, tiers=2)
-        self.assertTrue(self.look(builders.servers(late, hosts=("a", "b")), where=where))
+        self.assertTrue(self.poll(builders.servers(late, hosts=("a", "b")), where=where))
         with self.store.reading() as session:
             evict, start = open_actions(session)
         self.assertEqual((ActionKind.EVICT, late.number), (evict.kind, evict.job))
@@ -112,10 +112,10 @@ class TestRequests(LookCase):
 
         self.cloud.boot.side_effect = boot
         self.store.submit(2, [0.5], at=1)
-        self.assertTrue(self.look())
-        for _look in range(3):
+        self.assertTrue(self.poll())
+        for _poll in range(3):
             self.now += 10
-            self.look()
+            self.poll()
         self.assertTrue(asked.acquire(timeout=WAIT))
         self.assertEqual(1, self.cloud.boot.call_count)
 
@@ -128,19 +128,19 @@ class TestRequests(LookCase):
 
         self.cloud.boot.side_effect = boot
         self.store.submit(2, [0.5], at=1)
-        self.look()
-        self.look()
+        self.poll()
+        self.poll()
         self.answered()
         self.assertEqual([[0]], found)
 
     def test_what_was_answered_is_not_lost_when_a_look_fails(self):
         self.store.submit(2, [0.5], at=1)
-        self.look()
-        self.look()
+        self.poll()
+        self.poll()
         self.answered()
         with mock.patch.object(Looking, "_observe", side_effect=CloudError("no")):
-            self.assertRaises(CloudError, self.engine.look)
-        self.look()
+            self.assertRaises(CloudError, self.engine.poll)
+        self.poll()
         with self.store.reading() as session:
             [start] = open_actions(session)
         self.assertEqual(1, start.begun["boot"])
@@ -155,16 +155,16 @@ class TestRequests(LookCase):
 
         self.placement.post.side_effect = post
         self.store.submit(1, [0.5], at=1)
-        self.look(builders.servers(job))
-        self.look(builders.servers(job))
+        self.poll(builders.servers(job))
+        self.poll(builders.servers(job))
         self.assertTrue(self.placement.post.called)
         self.assertTrue(self.store.job(job.number).held)
 
     def test_nothing_is_written_when_nothing_changes(self):
         job = self.running()
-        self.look(builders.servers(job))
+        self.poll(builders.servers(job))
         with mock.patch.object(self.store, "transaction") as transaction:
-            self.look(builders.servers(job))
+            self.poll(builders.servers(job))
         transaction.assert_not_called()
 
 
@@ -177,7 +177,7 @@ class TestFence(LookCase):
         self.store.submit(2, [0.5], at=1)
         for self.locked in (False, True):
             self.engine = self.make_engine(fence=self.fence)
-            self.assertRaises(Deposed, self.look)
+            self.assertRaises(Deposed, self.poll)
             self.assertEqual([], self.opened())
 
 
@@ -187,27 +187,27 @@ class TestModes(LookCase):
         self.store.set_queue_mode("default", QueueMode.PAUSED)
         job = self.running()
         waiting = self.store.submit(2, [0.5], at=1)
-        self.look(builders.servers(job))
+        self.poll(builders.servers(job))
         self.assertEqual([], self.opened())
         self.assertEqual(PAUSED, self.store.job(waiting.number).reason)
-        self.look(builders.servers(job, "SHUTOFF"))
+        self.poll(builders.servers(job, "SHUTOFF"))
         self.assertEqual([(ActionKind.END, job.number)], self.opened())
 
     def test_what_has_not_begun_is_dropped(self):
         waiting = self.store.submit(2, [0.5], at=1)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
         self.store.set_queue_mode("default", QueueMode.PAUSED)
-        self.look()
+        self.poll()
         self.assertEqual([], self.opened())
         self.store.set_queue_mode("default", QueueMode.ACTIVE)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
 
     def test_draining_goes_on(self):
         waiting = self.store.submit(2, [0.5], at=1)
         self.store.set_queue_mode("default", QueueMode.DRAINING)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
 
 
@@ -215,10 +215,10 @@ class TestWarning(LookCase):
     def test_once_with_a_notice(self):
         job = self.running(walltime=70.0)
         gang = builders.servers(job)
-        self.look(gang)
+        self.poll(gang)
         self.assertEqual([], self.kinds(job))
         for self.now in (115.0, 116.0):
-            self.look(gang)
+            self.poll(gang)
         self.answered(2)
         self.assertEqual(["warned"], self.kinds(job))
         text = "stopped at 1970-01-01T00:02:50+00:00"
@@ -229,7 +229,7 @@ class TestWarning(LookCase):
     def test_then_it_is_stopped(self):
         job = self.running(walltime=70.0)
         self.now = 170.0
-        self.look(builders.servers(job))
+        self.poll(builders.servers(job))
         self.assertEqual([(ActionKind.END, job.number)], self.opened())
 
 
@@ -238,7 +238,7 @@ class TestPools(LookCase):
         self.engine = self.make_engine(pool="gpu")
         self.store.submit(2, [0.5], at=1)
         mine = self.store.submit(2, [0.5], at=2, pool="gpu")
-        self.look()
+        self.poll()
         with self.store.reading() as session:
             [start] = open_actions(session)
         self.assertEqual((mine.number, "gpu"), (start.job, start.pool))
@@ -249,13 +249,13 @@ class TestEnds(LookCase):
         """What Nova still deletes for a job that has ended holds nobody up."""
         job = self.running(size=8)
         waiting = self.store.submit(8, [0.5], at=200)
-        self.look(builders.servers(job, "SHUTOFF"))
+        self.poll(builders.servers(job, "SHUTOFF"))
         self.answered(8)
         held = threading.Event()
         self.addCleanup(held.set)
         self.cloud.delete_server_group.side_effect = lambda _job: held.wait(WAIT)
-        self.look()
-        self.look()
+        self.poll()
+        self.poll()
         self.assertEqual(
             {(ActionKind.END, job.number), (ActionKind.START, waiting.number)}, set(self.opened())
         )
@@ -283,17 +283,17 @@ class TestFailure(LookCase):
 
     def test_no_start_of_a_job_that_is_to_end(self):
         waiting = self.store.submit(2, [0.5], at=1)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
-        self.store.wish(waiting.number, "cancel")
-        self.look()
+        self.store.request_action(waiting.number, "cancel")
+        self.poll()
         self.assertEqual([(ActionKind.END, waiting.number)], self.opened())
 
     def test_a_decision_that_was_not_recorded_is_taken_again(self):
         self.store.submit(2, [0.5], at=1)
         with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
-            self.assertRaises(RuntimeError, self.look)
-        self.look()
+            self.assertRaises(RuntimeError, self.poll)
+        self.poll()
         self.assertEqual(1, len(self.opened()))
 
     def test_an_eviction_that_never_ends(self):
@@ -301,21 +301,21 @@ class TestFailure(LookCase):
         self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
         late = self.running(size=8, cpu=1.0, submitted_at=50.0)
         first = self.store.submit(8, [1.0], at=1)
-        self.look(builders.servers(late, hosts="ab"))
+        self.poll(builders.servers(late, hosts="ab"))
         self.assertEqual(
             [(ActionKind.EVICT, late.number), (ActionKind.START, first.number)], self.opened()
         )
         stuck = builders.servers(late, task="shelving", hosts="ab")
-        self.look(stuck)
+        self.poll(stuck)
         self.now += 60
-        self.look(stuck)
+        self.poll(stuck)
         self.assertEqual([], self.opened())
         self.assertEqual(["not evicted"], self.kinds(late))
         small = self.store.submit(1, [0.5], at=200)
         where = builders.hosts("abc")
-        for _look in range(3):
+        for _poll in range(3):
             self.now += 100
-            self.look(stuck, where=where)
+            self.poll(stuck, where=where)
         self.assertEqual([(ActionKind.START, small.number)], self.opened())
         self.assertEqual(JobState.RUNNING, self.store.job(late.number).state)
 
@@ -325,9 +325,9 @@ class TestFailure(LookCase):
         self.store.submit(8, [1.0], at=1)
         gang = builders.servers(late, hosts="ab")
         self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
-        self.look(gang)
+        self.poll(gang)
         with mock.patch.object(self.store, "transaction"):
-            self.look(gang)  # the eviction begins, and asks for nothing
+            self.poll(gang)  # the eviction begins, and asks for nothing
         with self.store.transaction() as session:
             evict = open_actions(session)[0]
             evict.begun_at, session.get(Job, late.number).state = self.now, JobState.PREEMPTING
@@ -335,8 +335,8 @@ class TestFailure(LookCase):
         self.engine.close()
         self.engine = self.make_engine(policy="amcbf", operation_timeout=60.0)
         self.cloud.shelve.reset_mock()
-        for _look in range(2):
-            self.look(gang)
+        for _poll in range(2):
+            self.poll(gang)
             self.now += 59
         self.assertEqual((ActionKind.EVICT, late.number), self.opened()[0])
         while self.cloud.shelve.call_count < len(gang):
@@ -354,21 +354,21 @@ class TestFailure(LookCase):
         poor = [self.store.submit(4, [1.0], at=at, project_id="a", trust_id="t") for at in (1, 2)]
         rich = self.store.submit(4, [1.0], at=3, project_id="b", trust_id="t")
         self.store.hold(poor[1].number, True)
-        self.look()
+        self.poll()
         started = [(ActionKind.START, poor[0].number), (ActionKind.START, rich.number)]
         self.assertEqual(started, self.opened())
         self.store.hold(poor[1].number, False)
-        self.look()
+        self.poll()
         self.answered(2)
-        for _look in range(2):
-            self.look()
+        for _poll in range(2):
+            self.poll()
             self.now += 1
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
         self.assertEqual(2, self.cloud.boot.call_count)
         for job in map(self.store.job, (one.number for one in poor)):
             self.assertIn("waits for quota", job.reason)
             self.assertGreater(job.not_before, self.now)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
 
     def test_what_was_decided_for_others_stays(self):
@@ -378,13 +378,13 @@ class TestFailure(LookCase):
         self.engine = self.make_engine(policy="amcbf")
         self.store.submit(8, [0.5], at=1, project_id="a", trust_id="t")
         rich = self.store.submit(4, [0.5], at=2, project_id="b", trust_id="t")
-        self.look()
-        self.look()
+        self.poll()
+        self.poll()
         with self.store.reading() as session:
             before = next(a.id for a in open_actions(session) if a.job == rich.number)
         self.answered()
-        for _look in range(2):
-            self.look()
+        for _poll in range(2):
+            self.poll()
             self.now += 1
         with self.store.reading() as session:
             self.assertEqual([before], [action.id for action in open_actions(session)])
@@ -392,23 +392,23 @@ class TestFailure(LookCase):
     def test_what_waits_for_quota_is_not_begun(self):
         """Although it was decided before."""
         one = self.store.submit(2, [0.5], at=1)
-        self.look()
+        self.poll()
         self.assertEqual([(ActionKind.START, one.number)], self.opened())
         with self.store.transaction() as session:
             session.get(Job, one.number).not_before = self.now + 10
-        self.look()
+        self.poll()
         self.assertEqual([], self.opened())
         self.cloud.boot.assert_not_called()
 
     def test_a_job_without_retries_fails(self):
         job = self.running(retries=0)
-        self.look(builders.servers(job, count=1))
+        self.poll(builders.servers(job, count=1))
         [(kind, number)] = self.opened()
         self.assertEqual((ActionKind.END, job.number), (kind, number))
         self.answered()
-        self.look()
+        self.poll()
         self.answered()
-        self.look()
+        self.poll()
         failed = self.store.job(job.number)
         self.assertEqual(
             (JobState.FAILED, "1 of its 2 servers are gone"), (failed.state, failed.reason)

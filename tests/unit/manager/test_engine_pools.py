@@ -3,9 +3,9 @@
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.manager.db.models import QueueMode
-from nova_twotier.manager.db.store import Store, open_actions, open_jobs
-from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.db.models import QueueMode
+from nova_twotier.db.store import Store, open_actions, open_jobs
+from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.engine import Engine
 from tests.unit.manager import builders
 
@@ -31,24 +31,24 @@ class TestPools(testtools.TestCase):
             pool: self.store.submit(2, [0.5], at=1, pool=pool).number for pool in ("default", "gpu")
         }
 
-    def look(self, pool, **options):
+    def poll(self, pool, **options):
         policy = policies.get("fcfs")
         engine = Decider(
             OPTIONS, self.store, None, None, policy, lambda: 100.0, pool=pool, **options
         )
         self.addCleanup(engine.close)
-        engine.look()
+        engine.poll()
 
     def starts(self, pool=None):
         with self.store.reading() as session:
             return [action.job for action in open_actions(session, pool)]
 
     def test_each_sees_to_its_own_jobs(self):
-        self.look("gpu")
+        self.poll("gpu")
         self.assertEqual([self.jobs["gpu"]], self.starts())
         self.assertEqual([], self.starts("default"))
         self.store.set_queue_mode("gpu", QueueMode.PAUSED)
-        self.look("default")
+        self.poll("default")
         self.assertEqual([self.jobs["default"]], self.starts("default"))
         with self.store.reading() as session:
             self.assertEqual(2, len(open_jobs(session)))
@@ -59,7 +59,7 @@ class TestPools(testtools.TestCase):
         def fence(_session, lock=False):
             raise Deposed("led by another")
 
-        self.assertRaises(Deposed, self.look, "gpu", fence=fence)
+        self.assertRaises(Deposed, self.poll, "gpu", fence=fence)
         self.assertEqual([], self.starts())
 
     def test_writes_nothing_when_it_was_replaced_meanwhile(self):
@@ -67,6 +67,6 @@ class TestPools(testtools.TestCase):
             if lock:
                 raise Deposed("led by another")
 
-        self.assertRaises(Deposed, self.look, "gpu", fence=fence)
+        self.assertRaises(Deposed, self.poll, "gpu", fence=fence)
         self.assertEqual([], self.starts())
         self.assertEqual("", self.store.job(self.jobs["gpu"]).reason)

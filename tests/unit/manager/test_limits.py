@@ -3,11 +3,11 @@
 import dataclasses
 from unittest import mock
 
+from nova_twotier.db.models import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import PlacementError, StaleGeneration
-from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
 from nova_twotier.manager.operations.operation import LEFT_BEHIND
-from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers, stranger
+from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers, unmanaged_claim
 from tests.unit.manager.operation_case import OperationCase
 
 LIMIT = 60.0
@@ -164,14 +164,14 @@ class TestCrowded(LimitCase):
         return one
 
     def test_by_strangers(self):
-        one = self.start(strangers=[stranger("b")])
+        one = self.start(unmanaged=[unmanaged_claim("b")])
         self.assertEqual((0, 1, 104.0), (one.failures, one.setbacks, one.not_before))
         self.assertEqual(
             "did not start: the slots that it was to get were taken meanwhile", one.reason
         )
 
     def test_by_nobody(self):
-        one = self.start(strangers=[stranger("b", BG)])
+        one = self.start(unmanaged=[unmanaged_claim("b", BG)])
         self.assertEqual((1, 0), (one.failures, one.setbacks))
         self.assertIn("No valid host was found", one.reason)
 
@@ -188,14 +188,14 @@ class TestLeftBehind(LimitCase):
 
     def test_deleted(self):
         one = job(state=JobState.PREEMPTING)
-        gone = stranger()
+        gone = unmanaged_claim()
         plan = {"by": "x", "mode": "requeue"}
         record = action(ActionKind.EVICT, one, plan, **{gone.vm: 1})
-        self.assert_vacated(record, one, seen(strangers=[gone, stranger()]), [gone.vm])
+        self.assert_vacated(record, one, seen(unmanaged=[gone, unmanaged_claim()]), [gone.vm])
 
     def test_offloaded(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
-        left = dataclasses.replace(stranger(), vm=gang[0].id)
+        left = dataclasses.replace(unmanaged_claim(), vm=gang[0].id)
         record = action(ActionKind.EVICT, one, {"by": "x"}, **{server.id: 1 for server in gang})
-        self.assert_vacated(record, one, seen(gang, strangers=[left]), [left.vm])
+        self.assert_vacated(record, one, seen(gang, unmanaged=[left]), [left.vm])

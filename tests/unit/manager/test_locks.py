@@ -6,8 +6,8 @@ from unittest import mock
 
 import testtools
 
-from nova_twotier.manager.db.models import JobState
-from nova_twotier.manager.locks import PATIENCE, Locks
+from nova_twotier.db.models import JobState
+from nova_twotier.manager.locks import RETRY_AFTER, Locks
 from tests.unit.manager.builders import job, seen, servers
 
 OWNER = ("demo", "alice")
@@ -34,9 +34,9 @@ class TestLocks(testtools.TestCase):
         return [dataclasses.replace(each, locked=locked, owner=owner) for each in found]
 
     def locked(self, one, gang, at=100.0):
-        """Ids of the servers that a look locks."""
+        """Ids of the servers that a poll locks."""
         self.cloud.reset_mock()
-        self.locks.look([one], seen(gang, at=at))
+        self.locks.poll([one], seen(gang, at=at))
         return [call.args[0].id for call in self.cloud.lock.call_args_list]
 
     def test_all_of_a_job(self):
@@ -49,22 +49,22 @@ class TestLocks(testtools.TestCase):
     def test_once_until_patience_ends(self):
         one = self.job(size=1)
         gang = self.servers(one)
-        asked = [len(self.locked(one, gang, at)) for at in (100, 101, 100 + PATIENCE)]
+        asked = [len(self.locked(one, gang, at)) for at in (100, 101, 100 + RETRY_AFTER)]
         self.assertEqual([1, 0, 1], asked)
         # It shows, and is taken off by an administrator: once more.
         locked = self.servers(one, locked=True)
-        self.assertEqual([], self.locked(one, locked, 101 + 2 * PATIENCE))
-        self.assertEqual(1, len(self.locked(one, gang, 102 + 2 * PATIENCE)))
+        self.assertEqual([], self.locked(one, locked, 101 + 2 * RETRY_AFTER))
+        self.assertEqual(1, len(self.locked(one, gang, 102 + 2 * RETRY_AFTER)))
 
     def test_whoever_locked_it_before(self):
         """Its owner may take off a lock of their own, but none of an administrator."""
         one = self.job(size=1)
         gang = self.servers(one, locked=True)
         self.error = "Nova does not answer"
-        asked = [len(self.locked(one, gang, at)) for at in (100, 101, 100 + PATIENCE)]
+        asked = [len(self.locked(one, gang, at)) for at in (100, 101, 100 + RETRY_AFTER)]
         self.assertEqual([1, 0, 1], asked)
         self.error = None
-        later = [100 + times * PATIENCE for times in (2, 3, 4)]
+        later = [100 + times * RETRY_AFTER for times in (2, 3, 4)]
         self.assertEqual([1, 0, 0], [len(self.locked(one, gang, at)) for at in later])
 
     def test_not_what_is_not_there_yet(self):

@@ -7,8 +7,8 @@ import fixtures
 import testtools
 from tooz import ToozError
 
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.loop import Loop
 
 LEASE = 10.0
@@ -113,7 +113,7 @@ class LoopTestCase(testtools.TestCase):
 
     def engine(self, fence, wake):
         engine = types.SimpleNamespace(
-            look=lambda: self.look(engine),
+            poll=lambda: self.poll(engine),
             hosts_changed=lambda: self.hosts_read.append(self.clock.now),
             close=lambda: self.calls.append("close"),
             policy=self.options.policy,
@@ -122,7 +122,7 @@ class LoopTestCase(testtools.TestCase):
         self.engines.append(engine)
         return engine
 
-    def look(self, engine):
+    def poll(self, engine):
         self.looks.append(self.clock.now)
         if not self.script:
             self.loop.stop()

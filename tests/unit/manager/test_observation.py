@@ -5,9 +5,9 @@ import math
 
 import testtools
 
+from nova_twotier.db.models import JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager.db.models import JobState
-from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, stranger
+from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, unmanaged_claim
 
 
 class TestCluster(testtools.TestCase):
@@ -77,11 +77,13 @@ class TestCluster(testtools.TestCase):
 class TestStrangers(testtools.TestCase):
     """Two hosts of two slots; VMs that are no job's hold some."""
 
-    def look(self, *gangs, **options):
+    def poll(self, *gangs, **options):
         return seen(*gangs, where=hosts("ab", slots=2), **options)
 
     def test_they_keep_their_slots(self):
-        look = self.look(strangers=[stranger("a"), stranger("b"), stranger("b", BG)])
+        look = self.poll(
+            unmanaged=[unmanaged_claim("a"), unmanaged_claim("b"), unmanaged_claim("b", BG)]
+        )
         made = look.cluster((), {}, (), 0.96)
         self.assertEqual({FG: 2, BG: 3}, made.idle)
         self.assertEqual([], made.evictable())
@@ -89,14 +91,18 @@ class TestStrangers(testtools.TestCase):
 
     def test_nothing_starts_in_their_places(self):
         new = job(size=2, state=JobState.STARTING)
-        look = self.look(strangers=[stranger("a"), stranger("a")])
+        look = self.poll(unmanaged=[unmanaged_claim("a"), unmanaged_claim("a")])
         made = look.cluster((), {new: FG}, (), 0.96)
         self.assertEqual((1, 1), made.runs[new.number].hosts)
 
     def test_hot_ones_close_their_slots(self):
         """For the ledger as for the policies."""
-        hot = [stranger("a", points=100), stranger("b", points=95), stranger("b", BG, points=100)]
-        look = self.look(strangers=hot)
+        hot = [
+            unmanaged_claim("a", points=100),
+            unmanaged_claim("b", points=95),
+            unmanaged_claim("b", BG, points=100),
+        ]
+        look = self.poll(unmanaged=hot)
         closed = look.closed((), 0.96)
         self.assertEqual({"a": 1, "b": 0}, closed)
         self.assertEqual(list(closed.values()), look.cluster((), {}, (), 0.96).closed)
@@ -105,7 +111,7 @@ class TestStrangers(testtools.TestCase):
         """Its claims have no points yet."""
         hot = job(cpu=1.0)
         gang = servers(hot, hosts=("a", "b"))
-        look = self.look(gang)
+        look = self.poll(gang)
         look.claims.update({each.id: Claim(each.id, each.host, FG, 0) for each in gang})
         self.assertEqual({"a": 1, "b": 1}, look.closed([hot], 0.96))
         made = look.cluster([hot], {}, (), 0.96)
@@ -116,7 +122,7 @@ class TestStrangers(testtools.TestCase):
         one = job(size=2)
         gang = servers(one, hosts=("a", "b"))
         twice = [Claim(gang[1].id, host, FG, 50) for host in "ab"]
-        look = self.look(gang, several=twice)
+        look = self.poll(gang, several=twice)
         del look.claims[gang[1].id]
         made = look.cluster([one], {}, (), 0.96)
         self.assertEqual(([2, 1], False), (made.used[FG], one.number in made.runs))
@@ -124,7 +130,7 @@ class TestStrangers(testtools.TestCase):
     def test_the_slots_of_who_is_at_rest_are_free(self):
         one = job(state=JobState.QUEUED, tier=None, saved=True)
         gang = servers(one, "SUSPENDED", hosts=("a", "b"))
-        look = self.look(gang)
+        look = self.poll(gang)
         self.assertEqual([each.id for each in gang], look.resting(one))
         made = look.cluster((), {}, (), 0.96, resting=look.resting(one))
         self.assertEqual(4, made.idle[FG])
@@ -133,11 +139,15 @@ class TestStrangers(testtools.TestCase):
         one = job(size=3, state=JobState.QUEUED, tier=None, saved=True)
         up, busy = servers(one)[0], servers(one, "SUSPENDED", task="resuming")[1]
         off = servers(one, "SHUTOFF")[2]
-        self.assertEqual([off.id], self.look([up, busy, off]).resting(one))
+        self.assertEqual([off.id], self.poll([up, busy, off]).resting(one))
 
     def test_room(self):
-        others = [stranger("a", points=100), stranger("b", BG), stranger("b", BG)]
-        look = self.look(strangers=others)
+        others = [
+            unmanaged_claim("a", points=100),
+            unmanaged_claim("b", BG),
+            unmanaged_claim("b", BG),
+        ]
+        look = self.poll(unmanaged=others)
         self.assertEqual([3, 1], [look.room(tier, (), 0.96) for tier in (FG, BG)])
         none = dataclasses.replace(look, enabled=frozenset("b"))
         self.assertEqual([2, 0], [none.room(tier, (), 0.96) for tier in (FG, BG)])
@@ -145,5 +155,5 @@ class TestStrangers(testtools.TestCase):
     def test_whose_they_are(self):
         one = job()
         fake = dataclasses.replace(servers(one)[0], id="fake", owner=("p", "u"))
-        look = self.look([*servers(one), fake], strangers=[theirs := stranger("b")])
-        self.assertEqual({"fake", theirs.vm}, {claim.vm for claim in look.strangers([one])})
+        look = self.poll([*servers(one), fake], unmanaged=[theirs := unmanaged_claim("b")])
+        self.assertEqual({"fake", theirs.vm}, {claim.vm for claim in look.unmanaged([one])})

@@ -1,14 +1,14 @@
-"""One look at an action: what it requests next, and when it is over. No cloud is asked."""
+"""One poll at an action: what it requests next, and when it is over. No cloud is asked."""
 
 import dataclasses
 from unittest import mock
 
 import fixtures
 
+from nova_twotier.db.models import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import endings
-from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
 from tests.unit.manager.builders import BG, FG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -175,7 +175,7 @@ class TestStart(OperationCase):
         one = job(state=JobState.STARTING)
         gang = servers(one, "BUILD", "scheduling", hosts=(None,))
         self.assertIsNone(self.advance(self.record(one, boot=1), one, seen(gang)).state)
-        one.wish = "cancel"
+        one.requested_action = "cancel"
         self.advance(self.record(one, boot=1), one, seen(gang))
         self.assertEqual([("delete", server) for server in gang], self.calls)
 

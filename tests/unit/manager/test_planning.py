@@ -3,8 +3,8 @@
 import testtools
 
 from nova_twotier.core.actions import Evict, How, Kill, Move, Start
+from nova_twotier.db.models import ActionKind, JobState
 from nova_twotier.manager import planning
-from nova_twotier.manager.db.models import ActionKind, JobState
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
 

@@ -3,10 +3,10 @@
 import dataclasses
 from unittest import mock
 
+from nova_twotier.cloud.errors import CloudError, UnfitFlavor
+from nova_twotier.db.models import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from nova_twotier.manager.cloud_errors import CloudError, UnfitFlavor
-from nova_twotier.manager.db.models import ActionKind, ActionState, JobState
 from nova_twotier.manager.operations import OPERATIONS
 from tests.unit.manager.builders import BG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase

@@ -8,13 +8,13 @@ from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.db.models import JobState
 from nova_twotier.manager import reasons
-from nova_twotier.manager.db.models import JobState
 from tests.unit.manager.builders import FG, job
 
 
 class TestReasons(testtools.TestCase):
-    """One slot under fcfs; the first two jobs and three more learn at each look."""
+    """One slot under fcfs; the first two jobs and three more learn at each poll."""
 
     def setUp(self):
         super().setUp()
@@ -39,9 +39,9 @@ class TestReasons(testtools.TestCase):
             cluster.start(self.jobs[number].core, FG)
             queue.remove(self.jobs[number].core)
         self.reasons.renew(Snapshot(cluster, queue), self.jobs, dict(given))
-        return self.look()
+        return self.poll()
 
-    def look(self):
+    def poll(self):
         """Those who learn why they wait."""
         for one in self.jobs.values():
             one.reason = "?"
@@ -51,7 +51,7 @@ class TestReasons(testtools.TestCase):
     def test_few(self):
         self.arrive(1, 2, 3)
         self.assertEqual([1, 2, 3], self.decide())
-        self.assertEqual([], self.look())
+        self.assertEqual([], self.poll())
 
     def test_what_they_learn(self):
         self.arrive(1, 2, 3)
@@ -64,9 +64,9 @@ class TestReasons(testtools.TestCase):
     def test_many_by_and_by(self):
         self.arrive(*range(1, 13))
         self.assertEqual([1, 2, 3, 4, 5], self.decide())
-        self.assertEqual([6, 7, 8, 9, 10], self.look())
-        self.assertEqual([11, 12], self.look())
-        self.assertEqual([], self.look())
+        self.assertEqual([6, 7, 8, 9, 10], self.poll())
+        self.assertEqual([11, 12], self.poll())
+        self.assertEqual([], self.poll())
 
     def test_nobody_is_forgotten_by_frequent_decisions(self):
         self.arrive(*range(1, 13))
@@ -96,11 +96,11 @@ class TestReasons(testtools.TestCase):
         queue = Queue(one.core for one in (evicted, *self.jobs.values()))
         self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {})
         self.jobs[1] = evicted
-        self.assertEqual([2, 3], self.look())
+        self.assertEqual([2, 3], self.poll())
         self.assertEqual("waits behind job 1", self.jobs[2].reason)
 
     def test_who_has_left_meanwhile(self):
         self.arrive(*range(1, 9))
         self.decide()
         del self.jobs[6], self.jobs[7]
-        self.assertEqual([8], self.look())
+        self.assertEqual([8], self.poll())

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import testtools
 
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.terms import Deposed
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.operations.operation import Answer, Call
-from nova_twotier.manager.requests import LONGEST_PAUSE, PATIENCE, Requests
+from nova_twotier.manager.requests import LONGEST_PAUSE, MOST_FAILURES, Requests
 
 ACTION = 7
 BUSY = CloudError("busy", 503)
@@ -83,10 +83,10 @@ class TestRequests(testtools.TestCase):
 
     def test_what_never_passes_is_refused(self):
         finals = []
-        for _failure in range(PATIENCE):
+        for _failure in range(MOST_FAILURES):
             self.make(a=BUSY)
             finals += [answer.final for answer in self.answers(1)]
-        self.assertEqual([False] * (PATIENCE - 1) + [True], finals)
+        self.assertEqual([False] * (MOST_FAILURES - 1) + [True], finals)
 
     def test_one_action_does_not_wait_for_another(self):
         self.make(a=BUSY)

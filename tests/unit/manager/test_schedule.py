@@ -2,9 +2,9 @@
 
 import testtools
 
+from nova_twotier.db.models import DEFAULT_POOL, JobState, Place
+from nova_twotier.db.store import Store
 from nova_twotier.manager import schedule
-from nova_twotier.manager.db.models import DEFAULT_POOL, JobState, Place
-from nova_twotier.manager.db.store import Store
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
 

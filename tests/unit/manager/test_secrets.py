@@ -2,10 +2,10 @@
 
 import base64
 
-from nova_twotier.manager.cloud import Server, session_for
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.trusts import Trusts
-from tests.unit.manager.cloud_case import JOB, NOVA, PASSWORD, TRUSTS, CloudCase
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Server, session_for
+from nova_twotier.cloud.trusts import Trusts
+from tests.unit.cloud.cloud_case import JOB, NOVA, PASSWORD, TRUSTS, CloudCase
 
 USER_DATA = base64.b64encode(b"#!/bin/sh\nexport KEY=s3cret-user-data\n").decode()
 SECRETS = (

@@ -2,8 +2,8 @@
 
 import testtools
 
-from nova_twotier.manager.db.models import JobState
-from nova_twotier.manager.operations.shortage import HEAD_START, put_off_alike
+from nova_twotier.db.models import JobState
+from nova_twotier.manager.operations.shortage import HEAD_START, back_off_alike
 from tests.unit.manager.builders import job
 
 
@@ -17,9 +17,9 @@ class TestShortage(testtools.TestCase):
         super().setUp()
         self.refused = waiting(reason="waits for quota", not_before=110.0)
 
-    def put_off(self, other):
+    def back_off(self, other):
         """Until when, and why."""
-        put_off_alike(self.refused, [self.refused, other])
+        back_off_alike(self.refused, [self.refused, other])
         self.assertEqual(110.0, self.refused.not_before)
         return other.not_before, other.reason
 
@@ -27,7 +27,7 @@ class TestShortage(testtools.TestCase):
         """They come after the one that was refused: it tries alone."""
         expected = (110.0 + HEAD_START, "waits for quota")
         for size in (2, 3):
-            self.assertEqual(expected, self.put_off(waiting(size=size)))
+            self.assertEqual(expected, self.back_off(waiting(size=size)))
 
     def test_nobody_else(self):
         for other in (
@@ -38,14 +38,14 @@ class TestShortage(testtools.TestCase):
             waiting(saved=True),
             waiting(state=JobState.RUNNING),
         ):
-            self.assertEqual((0.0, ""), self.put_off(other))
+            self.assertEqual((0.0, ""), self.back_off(other))
 
     def test_without_trusts_all_are_the_managers_own(self):
         self.refused.trust_id = None
-        self.assertEqual(115.0, self.put_off(waiting(project="other", trust_id=None))[0])
+        self.assertEqual(115.0, self.back_off(waiting(project="other", trust_id=None))[0])
 
     def test_who_is_held_knows_why(self):
-        self.assertEqual((115.0, "held"), self.put_off(waiting(held=True, reason="held")))
+        self.assertEqual((115.0, "held"), self.back_off(waiting(held=True, reason="held")))
 
     def test_who_waits_for_longer(self):
-        self.assertEqual((900.0, "x"), self.put_off(waiting(not_before=900.0, reason="x")))
+        self.assertEqual((900.0, "x"), self.back_off(waiting(not_before=900.0, reason="x")))

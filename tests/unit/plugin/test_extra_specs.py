@@ -3,7 +3,7 @@
 import testtools
 from nova import exception
 
-from nova_twotier.filters import extra_specs, wishes
+from nova_twotier.filters import extra_specs, tier_request
 from tests.unit.plugin.fakes import request
 
 VALUES = {
@@ -28,8 +28,8 @@ class TestExtraSpecs(testtools.TestCase):
         # A flavor's own tier has to be among those that it lists.
         own = {"tier": value[:2]} if name == "tiers" and value else {}
         try:
-            wishes.read(request(**{name: value, **own}))
-        except wishes.BadRequest:
+            tier_request.read(request(**{name: value, **own}))
+        except tier_request.BadRequest:
             return False
         return True
 

@@ -1,9 +1,9 @@
 """Builders of samples, for the tests of the replay."""
 
+from nova_twotier.cloud.nova import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
-from nova_twotier.manager.cloud import Server
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
 from nova_twotier.tools.replay.workload import ReplayJob
@@ -29,7 +29,7 @@ def sample(at, *vms, hosts=HOSTS, others=()):
     """VMs as `(job, process, host, tier)`, with status and task after that if not ACTIVE.
 
     A VM of tier None holds no claim; one of a list of tiers holds them all. `others` are claims of
-    strangers, as `(host, tier)`.
+    unmanaged servers, as `(host, tier)`.
     """
     servers, claims = [], {}
     for job, process, host, tier, *rest in vms:

@@ -4,7 +4,7 @@ import testtools
 
 from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start
 from nova_twotier.core.jobs import Job
-from nova_twotier.manager.db.models import Action, ActionKind, ActionState, Place
+from nova_twotier.db.models import Action, ActionKind, ActionState, Place
 from nova_twotier.manager.planning import records
 from nova_twotier.sim.scripted import Decision
 from nova_twotier.tools.replay import decisions

@@ -7,11 +7,11 @@ import types
 import testtools
 from novaclient import exceptions as nova_exc
 
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Server
+from nova_twotier.db.models import Event, JobState
+from nova_twotier.db.store import Store, open_jobs
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager.cloud import Server
-from nova_twotier.manager.cloud_errors import CloudError
-from nova_twotier.manager.db.models import Event, JobState
-from nova_twotier.manager.db.store import Store, open_jobs
 from nova_twotier.tools.replay import player as player_module
 from nova_twotier.tools.replay import summary
 from nova_twotier.tools.replay.clock import Clock

@@ -7,7 +7,7 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.ranking import THRESHOLD
+from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim.workloads.utilisation import CHUNK, InvalidUtilisation, Utilisation
 
 SIZES = st.lists(st.integers(1, 40), max_size=20)

@@ -1,0 +1,210 @@
+"""What a request says about tiers, checked: tenants write its hints, operators its flavor.
+
+Flavor: `twotier:tier` (fg or bg) is the tier of its VMs, `twotier:tiers` (fg, bg or both, with a
+comma) those that a hint or a job may choose from, and `twotier:mbps` the bandwidth of a VM in
+Mbit/s. Without `twotier:tiers` a job may choose any, and a hint has no choice: only the flavor's
+own tier, which is fg unless it says bg.
+Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:mbps`; and
+`twotier:bandwidth`, whole Mbit/s of a VM that are guaranteed: only beside a job that holds them.
+"""
+
+import re
+import uuid
+from dataclasses import dataclass
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger.names import SLOT
+from nova_twotier.ledger.reading import Admission
+
+RESOURCE = f"resources:{SLOT}"
+
+#: The values of `twotier:tiers`.
+TIER_CHOICES = {
+    "fg": (Tier.FG,),
+    "bg": (Tier.BG,),
+    "fg,bg": (Tier.FG, Tier.BG),
+    "bg,fg": (Tier.FG, Tier.BG),
+}
+MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+BANDWIDTH = "twotier:bandwidth"
+
+#: No more than this of a tenant's text is repeated in a log.
+_SHOWN = 60
+
+
+class BadRequest(ValueError):
+    """A request that no host can serve; the message says what is wrong and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierRequest:
+    """
+    :param job: uuid of the job whose entry in the ledger names the tier, or None.
+    :param tier: the tier without a job.
+    :param mbps: bandwidth of the VM in Mbit/s.
+    :param allowed: tiers that a job may have with this flavor.
+    :param guaranteed: Mbit/s of each VM of the job that its entry holds; 0 if none are asked for.
+    """
+
+    job: str | None
+    tier: Tier
+    mbps: float
+    allowed: tuple[Tier, ...] = tuple(Tier)
+    guaranteed: int = 0
+
+
+def is_ours(spec) -> bool:
+    """Whether a request asks for a slot, or for bandwidth, which others do not get."""
+    return RESOURCE in (spec.flavor.extra_specs or {}) or BANDWIDTH in _hints(spec)
+
+
+def read(spec) -> TierRequest:
+    """What a request of ours asks for.
+
+    :param spec: Nova's RequestSpec.
+    :raises BadRequest: if a hint or an extra spec is wrong.
+    """
+    hints = _hints(spec)
+    job = _hint(hints, "twotier:job")
+    guaranteed = _guaranteed(_hint(hints, BANDWIDTH), job)
+    extra_specs = spec.flavor.extra_specs or {}
+    flavor = f"flavor {spec.flavor.name}"
+    if extra_specs.get(RESOURCE) != "1":
+        _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
+    own, allowed = _tiers(extra_specs, flavor)
+    mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
+    if not hints:
+        return TierRequest(None, own, mbps)
+    tier = _hint(hints, "twotier:tier")
+    if tier is not None and tier not in allowed:
+        _refuse("hint", "twotier:tier", tier, f"{' or '.join(allowed)} with {flavor}")
+    bandwidth = _hint(hints, "twotier:mbps")
+    return TierRequest(
+        None if job is None else _job(job),
+        own if tier is None else Tier(tier),
+        mbps if bandwidth is None else _mbps(bandwidth, "hint"),
+        allowed if "twotier:tiers" in extra_specs else tuple(Tier),
+        guaranteed,
+    )
+
+
+def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Tier:
+    """The tier of the request's job, which its flavor has to allow.
+
+    :param entry: the job's in the ledger; None without one.
+    :param spec: Nova's RequestSpec.
+    :raises BadRequest: if there is no such job, or it is not this request that boots it (who asks
+        does not learn which), or its tier is not sold with this flavor.
+    """
+    if entry is None or not _may_name(entry, spec):
+        raise unknown_job(wanted.job)
+    if entry.tier not in wanted.allowed:
+        allowed = f"a job in {' or '.join(wanted.allowed)} with flavor {spec.flavor.name}"
+        _refuse("hint", "twotier:job", wanted.job, f"{allowed}; it is in {entry.tier}")
+    return entry.tier
+
+
+def check_bandwidth(wanted: TierRequest, entry: Admission) -> None:
+    """:raises BadRequest: if what the job holds of links is not for VMs of that bandwidth."""
+    most = entry.size // 2 * wanted.guaranteed
+    for mbps in entry.links.values():
+        if mbps > most or mbps % wanted.guaranteed:
+            allowed = "the bandwidth that the queue manager has reserved for the VMs of the job"
+            _refuse("hint", BANDWIDTH, wanted.guaranteed, allowed)
+
+
+def _may_name(entry: Admission, spec) -> bool:
+    """Whether the request is the queue manager's, or another administrator's.
+
+    The manager boots in a tenant's name, and so with no more rights than the tenant has: what tells
+    its boot from any of the tenant's own is the request's id, which nobody else can read. All that
+    happens to the VMs later it does as an administrator.
+    """
+    return spec._context.is_admin or (spec.project_id == entry.project and boots(entry, spec))
+
+
+def boots(entry: Admission, spec) -> bool:
+    """Whether it is the request that boots all VMs of a job, and not what happens to one later.
+
+    How many VMs it is about does not tell: Nova keeps that of the boot for whatever follows.
+    """
+    return spec._context.global_request_id == entry.user
+
+
+def unknown_job(job: str) -> BadRequest:
+    allowed = "the uuid of a job in the ledger, given by the queue manager"
+    return BadRequest(_message("hint", "twotier:job", job, allowed))
+
+
+def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
+    """The flavor's own tier, and those that a hint may choose from."""
+    own = extra_specs.get("twotier:tier")
+    listed = extra_specs.get("twotier:tiers")
+    if listed is not None and listed not in TIER_CHOICES:
+        _refuse(flavor, "twotier:tiers", listed, ", ".join(TIER_CHOICES))
+    allowed = TIER_CHOICES[listed] if listed else tuple(Tier)
+    if own is None:
+        own = allowed[0]
+    elif own not in allowed:
+        _refuse(flavor, "twotier:tier", own, " or ".join(allowed))
+    own = Tier(own)
+    return own, allowed if listed else (own,)
+
+
+def _hints(spec):
+    return (spec.scheduler_hints if "scheduler_hints" in spec else None) or {}
+
+
+def _guaranteed(value, job) -> int:
+    """Mbit/s of a hint, which nobody but the queue manager can give: it reserves them first."""
+    if value is None:
+        return 0
+    if job is None:
+        raise BadRequest(
+            f"Hint: {BANDWIDTH}={_shown(value)} asks for bandwidth that nobody has reserved; "
+            "submit a job with a bandwidth to the queue manager, which reserves it and boots "
+            "its VMs"
+        )
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", str(value)):
+        _refuse("hint", BANDWIDTH, value, "whole Mbit/s, 1 or more")
+    return int(value)
+
+
+def _hint(hints, name: str):
+    """The one value of a hint; None if it is not given."""
+    if name not in hints:
+        return None
+    values = hints[name] if isinstance(hints[name], list) else [hints[name]]
+    if len(values) != 1:
+        _refuse("hint", name, values, "one value")
+    if values[0] is None:
+        _refuse("hint", name, None, "a value")
+    return values[0]
+
+
+def _job(value) -> str:
+    """The uuid as Placement writes it: what a tenant writes becomes part of no URL."""
+    try:
+        return str(uuid.UUID(value))
+    except (ValueError, AttributeError, TypeError):
+        raise unknown_job(value) from None
+
+
+def _mbps(value, where: str) -> float:
+    if not re.fullmatch(MBPS, str(value)):
+        _refuse(where, "twotier:mbps", value, "a number of Mbit/s, such as 250 or 12.5")
+    return float(value)
+
+
+def _refuse(where: str, name: str, value, allowed: str):
+    raise BadRequest(_message(where, name, value, allowed))
+
+
+def _message(where: str, name: str, value, allowed: str) -> str:
+    return f"{where[0].upper()}{where[1:]}: {name}={_shown(value)} is wrong; allowed: {allowed}"
+
+
+def _shown(value) -> str:
+    """As a literal: a value shall not be able to forge lines of a log."""
+    shown = ascii(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

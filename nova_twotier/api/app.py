@@ -1,0 +1,179 @@
+"""The application: resources behind the middleware that every OpenStack API has."""
+
+import importlib
+import json
+
+import falcon
+from keystoneauth1.exceptions import MissingRequiredOptions
+from keystonemiddleware.auth_token import AuthProtocol
+from oslo_config import cfg
+from oslo_db.exception import DBError
+from oslo_log import log as logging
+from oslo_middleware import Healthcheck, HTTPProxyToWSGI, RequestBodySizeLimiter, RequestId
+from oslo_middleware.request_id import ENV_REQUEST_ID
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from nova_twotier.api import errors, metrics, openapi, policies
+from nova_twotier.api.auth import Identified, NoAuth
+from nova_twotier.api.errors import Refused
+from nova_twotier.api.guard import OURS, Guard
+from nova_twotier.api.routes import ROUTES, operations
+from nova_twotier.api.site import Site
+from nova_twotier.api.versions import Negotiation
+from nova_twotier.conf import ConfigError
+from nova_twotier.core.jobs import InvalidJob
+from nova_twotier.db.store import QueueDraining, Store, open_store
+from nova_twotier.ledger.placement import PlacementError
+
+LOG = logging.getLogger(__name__)
+
+HEALTHCHECK = "/healthcheck"
+#: Exactly these are answered without a token.
+PUBLIC = {path for path, _method, operation in operations() if operation.rule is None}
+
+
+def make(conf: cfg.ConfigOpts):
+    """The WSGI application of a configuration, with its logging and its database.
+
+    :raises ConfigError, StoreError: if it cannot be.
+    """
+    logging.setup(conf, "nova-twotier")
+    store = open_store(conf)
+    application = build(conf, store)
+    # A server may fork now: connections must not be shared, each process opens its own.
+    store.close()
+    return application
+
+
+def build(conf: cfg.ConfigOpts, store: Store):
+    """The WSGI application.
+
+    :raises ConfigError: if the options do not say how to validate tokens, or the policy file is
+        wrong.
+    """
+    site = Site(conf, store, policies.enforcer(conf))
+    api = _resources(site)
+    application = _Door(conf, api, _authenticated(conf, Identified(api)))
+    for layer in (RequestBodySizeLimiter, HTTPProxyToWSGI):
+        application = layer(application, conf)
+    return RequestId(Guard(application), conf)
+
+
+def _resources(site: Site) -> falcon.App:
+    counting = metrics.Metrics(site.store)
+    api = falcon.App(middleware=[counting, Negotiation()])
+    api.req_options.strip_url_path_trailing_slash = True
+    for path, resource in ROUTES.items():
+        api.add_route(path, resource(site))
+    if site.conf.api.metrics:
+        api.add_route(metrics.PATH, counting)
+    # Of handlers that fit an error, falcon takes the one for the most special class.
+    for kind, translate in _TRANSLATIONS.items():
+        api.add_error_handler(kind, _handler(translate))
+    return api
+
+
+def _authenticated(conf: cfg.ConfigOpts, application):
+    if conf.api.auth_strategy == "noauth":
+        LOG.warning(
+            "[api]auth_strategy is noauth: everybody may do everything. For demonstrations only!"
+        )
+        return NoAuth(application)
+    try:
+        protocol = AuthProtocol(application, {"oslo_config_config": conf})
+    except MissingRequiredOptions as error:
+        raise ConfigError(f"[keystone_authtoken]: {error}") from error
+    if not (conf.keystone_authtoken.auth_type or conf.keystone_authtoken.auth_section):
+        raise ConfigError(
+            "[api]auth_strategy is keystone, but [keystone_authtoken] has no auth_type: "
+            "say how to reach Keystone"
+        )
+    if conf.keystone_authtoken.memcached_servers:
+        _load_memcached()
+    return protocol
+
+
+def _load_memcached() -> None:
+    """Here and now: the middleware would do it in the thread of the first request.
+
+    Where eventlet is installed, the pool imports it, and a thread that has done so never ends.
+    """
+    try:
+        importlib.import_module("oslo_cache._memcache_pool")
+    except ImportError as error:
+        raise ConfigError(
+            "[keystone_authtoken]memcached_servers is set, but there is no client for it: "
+            "install python-memcached"
+        ) from error
+
+
+class _Door:
+    """Sends a request past the authentication if it needs none."""
+
+    def __init__(self, conf: cfg.ConfigOpts, public, private):
+        self._public = public
+        self._private = private
+        self._health = Healthcheck(public, conf)
+        self._open = PUBLIC | ({metrics.PATH} if conf.api.metrics else set())
+
+    def __call__(self, environ, start_response):
+        path = environ.get("PATH_INFO", "").rstrip("/") or "/"
+        if path == HEALTHCHECK:
+            # Its answers have the format of oslo.middleware, which monitors know.
+            environ[OURS] = True
+            return self._health(environ, start_response)
+        application = self._public if path in self._open else self._private
+        return application(environ, start_response)
+
+
+def _handler(translate):
+    def handle(req, resp, error, _params):
+        refused = translate(error)
+        req.env[OURS] = True
+        resp.status = refused.status
+        resp.set_headers(refused.headers)
+        resp.content_type = falcon.MEDIA_JSON
+        document = errors.document(req.env.get(ENV_REQUEST_ID, ""), refused)
+        resp.text = json.dumps(document)
+
+    return handle
+
+
+def _of_falcon(error: falcon.HTTPError) -> Refused:
+    status = falcon.http_status_to_code(error.status)
+    detail = {
+        404: "there is nothing of that name; see /v1/openapi.json",
+        405: "this cannot be done here; see /v1/openapi.json",
+    }.get(status, error.description or "")
+    return errors.plain(status, detail, dict(error.headers or {}))
+
+
+def _of_placement(error: PlacementError) -> Refused:
+    LOG.error("%s", error)
+    return errors.unavailable("the ledger in Placement")
+
+
+def _of_database(error: Exception) -> Refused:
+    LOG.error("The database does not answer: %s", str(error).splitlines()[0])
+    return errors.unavailable("the database")
+
+
+def _of_mistake(_error: Exception) -> Refused:
+    LOG.exception("A request failed")
+    return errors.failure()
+
+
+_TRANSLATIONS = {
+    Exception: _of_mistake,
+    falcon.HTTPError: _of_falcon,
+    Refused: lambda refused: refused,
+    InvalidJob: lambda error: errors.invalid(str(error)),
+    QueueDraining: lambda error: errors.draining(error.pool),
+    PlacementError: _of_placement,
+    DBError: _of_database,
+    DBAPIError: _of_database,
+    PoolTimeout: _of_database,
+}
+
+openapi.DOCUMENT = openapi.document(operations())

@@ -1,0 +1,117 @@
+"""Who sends a request, and what they may do."""
+
+import re
+
+from oslo_context.context import RequestContext
+from oslo_policy.policy import Enforcer
+
+from nova_twotier.api import errors
+
+#: Set in the environ behind the authentication. Not a header, so no request can bring it along.
+IDENTIFIED = "nova_twotier.identified"
+
+_TOKEN = re.compile(r"(?P<user>[\w.@-]{1,64})(:(?P<project>[\w.@-]{1,64})(:(?P<roles>[\w,-]+))?)?")
+#: Keystone gives a token the roles that its roles imply.
+_IMPLIED = {"admin": "manager", "manager": "member", "member": "reader"}
+
+
+class Identified:
+    """Wraps the application behind the authentication.
+
+    With `delay_auth_decision` keystonemiddleware lets a request pass whose token is not valid.
+    """
+
+    def __init__(self, application):
+        self._application = application
+
+    def __call__(self, environ, start_response):
+        environ[IDENTIFIED] = environ.get("HTTP_X_IDENTITY_STATUS") == "Confirmed"
+        return self._application(environ, start_response)
+
+
+class NoAuth:
+    """Believes the token `user:project` or `user:project:role,role`. For demonstrations.
+
+    Without a project it is named after the user; without roles, `admin` has admin, others member.
+    """
+
+    def __init__(self, application):
+        self._application = application
+
+    def __call__(self, environ, start_response):
+        token = _TOKEN.fullmatch(environ.get("HTTP_X_AUTH_TOKEN", ""))
+        if token is None:
+            raise errors.Refused(
+                401,
+                "request.unauthorized",
+                "send the header X-Auth-Token: user:project",
+                headers={"WWW-Authenticate": "X-Auth-Token"},
+            )
+        user = token["user"]
+        roles = set((token["roles"] or ("admin" if user == "admin" else "member")).split(","))
+        for role in ("admin", "manager", "member"):
+            if role in roles:
+                roles.add(_IMPLIED[role])
+        for key in [key for key in environ if _claims_identity(key)]:
+            del environ[key]
+        environ["HTTP_X_IDENTITY_STATUS"] = "Confirmed"
+        environ["HTTP_X_USER_ID"] = user
+        environ["HTTP_X_PROJECT_ID"] = token["project"] or user
+        environ["HTTP_X_ROLES"] = ",".join(sorted(roles))
+        return self._application(environ, start_response)
+
+
+def _claims_identity(key: str) -> bool:
+    return key.startswith(("HTTP_X_", "HTTP_OPENSTACK_SYSTEM"))
+
+
+class Caller:
+    """Who sends a request.
+
+    :raises Refused: if nobody, or neither a project's nor the system's user.
+    """
+
+    def __init__(self, environ: dict, enforcer: Enforcer):
+        if not environ.get(IDENTIFIED):
+            raise errors.Refused(401, "request.unauthorized", "send a token in X-Auth-Token")
+        self._context = RequestContext.from_environ(environ)
+        self._enforcer = enforcer
+        if not (self.project_id or self._context.system_scope == "all"):
+            raise errors.forbidden(
+                "the token is for no project; ask Keystone for one that is scoped to a project"
+            )
+
+    @property
+    def project_id(self) -> str:
+        """Empty if the token is for the whole system."""
+        return self._context.project_id or ""
+
+    @property
+    def user_id(self) -> str:
+        return self._context.user_id or ""
+
+    @property
+    def token(self) -> str:
+        return self._context.auth_token
+
+    def may(self, rule: str, project_id: str, user_id: str = "") -> bool:
+        """Whether a rule lets the caller do something in a project."""
+        target = {"project_id": project_id, "user_id": user_id}
+        return bool(self._enforcer.authorize(rule, target, self._context))
+
+    def require(self, rule: str, project_id: str, user_id: str = "") -> None:
+        """:raises Refused: if the rule does not let the caller."""
+        if not self.may(rule, project_id, user_id):
+            raise errors.forbidden(f"the policy {rule} does not let you; ask for another role")
+
+    def scope(self, rule: str, all_projects: bool) -> str | None:
+        """The project whose things are listed, or None for those of all.
+
+        :raises Refused: if the caller may not see all, or belongs to no project.
+        """
+        if all_projects:
+            self.require(f"{rule}:all_projects", self.project_id)
+            return None
+        if not self.project_id:
+            raise errors.invalid("the token is for the whole system: ask with all_projects=true")
+        return self.project_id

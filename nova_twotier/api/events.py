@@ -1,0 +1,49 @@
+"""What happened to jobs."""
+
+from nova_twotier.api import questions, schemas, views, words
+from nova_twotier.api.endpoint import Request, Resource, endpoint, find_job, next_page, page_size
+from nova_twotier.api.errors import invalid
+from nova_twotier.api.validation import parse_time
+
+#: Largest id of an event: an integer of 32 bits in all databases.
+MOST = 2**31 - 1
+
+
+class Events(Resource):
+    @endpoint(
+        "List events, oldest first",
+        rule="twotier:events:list",
+        query=schemas.EVENTS_QUERY,
+        answers={200: schemas.EVENTS},
+        refusals=(404,),
+    )
+    def on_get(self, request: Request):
+        query = request.query
+        project = request.caller.scope("twotier:events:list", query.get("all_projects", False))
+        job = find_job(self.site, request.caller, query["job"].lower()) if "job" in query else None
+        after = int(query["marker"]) if "marker" in query else None
+        if after is not None and after > MOST:
+            raise invalid(f"marker: give at most {MOST}")
+        size = page_size(self.site, request)
+        found = questions.events(
+            self.site.store,
+            project_id=project,
+            job=job.number if job else None,
+            since=parse_time(query["since"]).timestamp() if "since" in query else None,
+            after=after,
+            limit=size + 1,
+        )
+        found, more = found[:size], len(found) > size
+        texts = words.Texts(self.site.store, project, [event.detail for event, _job in found])
+        return {
+            "events": [
+                {
+                    "id": str(event.id),
+                    **views.happening(event, texts.readable(event.detail)),
+                    "job": owner.uuid if owner else None,
+                    "project_id": owner.project_id if owner else None,
+                }
+                for event, owner in found
+            ],
+            "links": next_page(request, "/v1/events", str(found[-1][0].id) if more else None),
+        }

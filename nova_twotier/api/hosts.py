@@ -1,0 +1,87 @@
+"""Hosts: their slots and tiers, and what of them is in use, as the ledger says."""
+
+from nova_twotier.api import cluster_schemas
+from nova_twotier.api.endpoint import Request, Resource, endpoint
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import names
+from nova_twotier.ledger.placement import NotFound, Placement
+from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
+
+
+class Hosts(Resource):
+    @endpoint("List hosts", rule="twotier:hosts:list", answers={200: cluster_schemas.HOSTS})
+    def on_get(self, request: Request):
+        return {
+            "hosts": [row(name, view) for name, view in read_hosts(self.site.placement).items()]
+        }
+
+
+def read_hosts(placement: Placement) -> dict[str, HostView]:
+    """Every host with providers of ours, by name.
+
+    One request shows all that have a free slot; those that are full are asked one by one.
+    """
+    providers = placement.get("/resource_providers")["resource_providers"]
+    uuids = {provider["uuid"] for provider in providers}
+    ours = {
+        provider["name"]: provider["uuid"]
+        for provider in providers
+        if names.child_uuid(provider["uuid"], Tier.FG) in uuids
+    }
+    if not ours:
+        return {}  # before the first host, Placement does not know what a slot is
+    views = host_views(placement.get(CANDIDATES_URL))
+    return {
+        name: views.get(root) or _full(placement, root, uuids)
+        for name, root in sorted(ours.items())
+    }
+
+
+def _full(placement: Placement, root: str, providers: set[str]) -> HostView:
+    children = [names.child_uuid(root, tier) for tier in Tier]
+    fg, bg = (
+        _tier(placement, child) if child in providers else TierView(child) for child in children
+    )
+    return HostView(*fg, *bg)
+
+
+def _tier(placement: Placement, provider: str) -> TierView:
+    try:
+        found = amounts(placement, provider)
+    except NotFound:
+        return TierView(provider)  # it went away meanwhile
+    return TierView(provider, *found.get(names.SLOT, (0, 0)), *found.get(names.CPU, (0, 0)))
+
+
+def amounts(placement: Placement, provider: str) -> dict[str, tuple[int, int]]:
+    """What a provider may give, and what of it is in use, by resource class.
+
+    :raises NotFound: if there is no such provider.
+    """
+    inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
+    usages = placement.get(f"/resource_providers/{provider}/usages")["usages"]
+    return {
+        name: (max(0, inventory["total"] - inventory["reserved"]), usages.get(name, 0))
+        for name, inventory in inventories.items()
+    }
+
+
+def row(name: str, view: HostView) -> dict:
+    """A host as the API shows it."""
+    background = round(view.bg.cpu_capacity / 100 / view.slots) if view.slots else 0
+    return {
+        "name": name,
+        "slots": view.slots,
+        "tiers": 1 + background,
+        "closed": view.closed if background else 0,
+        **tiers(view),
+    }
+
+
+def tiers(view: HostView) -> dict:
+    """What is in use of both tiers of a host, as the API shows it."""
+    return {"foreground": _tier_row(view.fg), "background": _tier_row(view.bg)}
+
+
+def _tier_row(view: TierView) -> dict:
+    return {"places": view.capacity, "used": view.used, "cpu": view.load}

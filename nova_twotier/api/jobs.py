@@ -1,0 +1,153 @@
+"""Jobs: submitted, listed, shown, explained, held, released, completed, cancelled."""
+
+from nova_twotier.api import (
+    lending,
+    questions,
+    quotas,
+    requests,
+    schemas,
+    views,
+    words,
+)
+from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
+from nova_twotier.api.errors import Refused, invalid
+from nova_twotier.db.models import OVER, Job
+from nova_twotier.db.store import NoSuchJob
+
+
+class JobResource(Resource):
+    def reader(self, request: Request) -> str | None:
+        """The project whose jobs the caller may know of; None: all."""
+        sees_all = request.caller.may("twotier:jobs:list:all_projects", request.caller.project_id)
+        return None if sees_all else request.caller.project_id
+
+    def shown(self, request: Request, job: Job) -> dict:
+        texts = words.Texts(self.site.store, self.reader(request), [job.reason])
+        return views.job_in_full(request, job, texts.readable(job.reason))
+
+
+class Jobs(JobResource):
+    @endpoint(
+        "Submit a job",
+        rule="twotier:jobs:create",
+        body=schemas.JOB_REQUEST,
+        answers={201: schemas.JOB},
+        refusals=(409,),
+    )
+    def on_post(self, request: Request):
+        wanted = requests.job(request.body, self.site.conf.manager)
+        owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
+        with (
+            lending.trust(self.site, request.caller) as trust,
+            quotas.room_for(self.site, request.caller.project_id, wanted["size"]),
+        ):
+            job = self.site.store.submit(**wanted, **owner, trust_id=trust)
+        answer = self.shown(request, job)
+        return Reply(answer, 201, {"Location": answer["links"][0]["href"]})
+
+    @endpoint(
+        "List jobs",
+        rule="twotier:jobs:list",
+        query=schemas.JOBS_QUERY,
+        answers={200: schemas.JOBS},
+    )
+    def on_get(self, request: Request):
+        query = request.query
+        project = request.caller.scope("twotier:jobs:list", query.get("all_projects", False))
+        size = page_size(self.site, request)
+        try:
+            jobs = self.site.store.jobs(
+                project_id=project,
+                state=query.get("state"),
+                name=query.get("name"),
+                pool=query.get("pool"),
+                limit=size + 1,
+                marker=query.get("marker", "").lower() or None,
+            )
+        except NoSuchJob:
+            raise invalid("marker: there is no such job; start again from the first page") from None
+        jobs, more = jobs[:size], len(jobs) > size
+        texts = words.Texts(self.site.store, project, [job.reason for job in jobs])
+        return {
+            "jobs": [views.job_summary(request, job, texts.readable(job.reason)) for job in jobs],
+            "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
+        }
+
+
+class OneJob(JobResource):
+    @endpoint("Show a job", rule="twotier:jobs:show", answers={200: schemas.JOB}, refusals=(404,))
+    def on_get(self, request: Request, job: Job):
+        return self.shown(request, job)
+
+    @endpoint(
+        "Cancel a job",
+        rule="twotier:jobs:cancel",
+        answers={202: schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_delete(self, request: Request, job: Job):
+        return self.shown(request, still_open(self.site.store.request_action(job.number, "cancel")))
+
+
+class Complete(JobResource):
+    @endpoint(
+        "End a job as finished",
+        rule="twotier:jobs:complete",
+        answers={202: schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_post(self, request: Request, job: Job):
+        return self.shown(
+            request, still_open(self.site.store.request_action(job.number, "complete"))
+        )
+
+
+class Hold(JobResource):
+    @endpoint(
+        "Keep a job from starting, or from starting again after an eviction",
+        rule="twotier:jobs:hold",
+        answers={200: schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_post(self, request: Request, job: Job):
+        return self.shown(request, still_open(self.site.store.hold(job.number, True)))
+
+
+class Release(JobResource):
+    @endpoint(
+        "Let a held job start",
+        rule="twotier:jobs:release",
+        answers={200: schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_post(self, request: Request, job: Job):
+        return self.shown(request, still_open(self.site.store.hold(job.number, False)))
+
+
+class Explain(JobResource):
+    @endpoint(
+        "Say why a job waits, where in the queue, and what happened to it",
+        rule="twotier:jobs:explain",
+        answers={200: schemas.EXPLANATION},
+        refusals=(404,),
+    )
+    def on_get(self, request: Request, job: Job):
+        events = questions.latest(self.site.store, job.number, schemas.MOST_EVENTS)
+        situation = words.situation(job)
+        texts = words.Texts(
+            self.site.store, self.reader(request), [situation, *(event.detail for event in events)]
+        )
+        return {
+            "uuid": job.uuid,
+            "state": job.state,
+            "reason": texts.readable(situation),
+            "position": questions.position(self.site.store, job),
+            "events": [views.happening(event, texts.readable(event.detail)) for event in events],
+        }
+
+
+def still_open(job: Job) -> Job:
+    """:raises Refused: if the job was over before it was asked something."""
+    if job.state in OVER:
+        raise Refused(409, "job.over", f"the job is {job.state}: nothing can be asked of it")
+    return job

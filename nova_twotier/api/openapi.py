@@ -1,0 +1,121 @@
+"""The OpenAPI 3.1 document, made of the schemas that validate and the routes that answer."""
+
+import http
+import re
+
+from nova_twotier.api import cluster_schemas, schemas
+from nova_twotier.api.endpoint import Endpoint
+from nova_twotier.api.versions import HEADER, NEWEST, SERVICE
+
+_NAMED = {**schemas.NAMED, **cluster_schemas.NAMED}
+_NAMES = {id(schema): name for name, schema in _NAMED.items()}
+_COMPONENTS = "#/components/schemas/"
+_UUID_PARAMETER = {
+    "name": "uuid",
+    "in": "path",
+    "required": True,
+    "schema": schemas.UUID,
+    "description": "Of the job.",
+}
+_VERSION_PARAMETER = {
+    "name": HEADER,
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": f"The microversion asked for, such as `{SERVICE} {NEWEST}`.",
+}
+_HEADERS = {
+    HEADER: {
+        "schema": {"type": "string"},
+        "description": "The microversion of the answer.",
+    },
+    "X-Openstack-Request-Id": {
+        "schema": {"type": "string"},
+        "description": "To find the request in the operator's logs.",
+    },
+}
+
+
+def document(operations) -> dict:
+    """
+    :param operations: path, method and `Endpoint` of each.
+    """
+    paths: dict[str, dict] = {}
+    for route, method, operation in operations:
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", route)
+        paths.setdefault(path, {})[method] = _describe(path, method, operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "nova-twotier",
+            "version": NEWEST,
+            "summary": "Jobs of parallel processes on OpenStack Nova, in two CPU tiers.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {
+                name: {key: _schema(value) for key, value in schema.items()}
+                for name, schema in _NAMED.items()
+            },
+            "securitySchemes": {
+                "token": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Auth-Token",
+                    "description": "Of Keystone, for a project.",
+                }
+            },
+        },
+    }
+
+
+def _describe(path: str, method: str, operation: Endpoint) -> dict:
+    described = {
+        "operationId": f"{method}{re.sub(r'[^a-zA-Z0-9]+', '_', path)}".rstrip("_"),
+        "summary": operation.summary,
+        "security": [{"token": []}] if operation.rule else [],
+        "parameters": [
+            *([_UUID_PARAMETER] if "{uuid}" in path else ()),
+            *(
+                {"name": name, "in": "query", "schema": schema}
+                for name, schema in operation.query.items()
+            ),
+            _VERSION_PARAMETER,
+        ],
+        "responses": {
+            **{
+                str(status): _response(status, schema)
+                for status, schema in operation.answers.items()
+            },
+            **{str(status): _response(status, schemas.ERRORS) for status in operation.statuses},
+        },
+    }
+    if operation.rule:
+        described["x-policy"] = operation.rule
+    if operation.body:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _schema(operation.body)}},
+        }
+    return described
+
+
+def _response(status: int, schema: dict) -> dict:
+    return {
+        "description": http.HTTPStatus(status).phrase,
+        "headers": _HEADERS,
+        "content": {"application/json": {"schema": _schema(schema)}},
+    }
+
+
+def _schema(value):
+    """The same, with references into the document."""
+    if isinstance(value, dict):
+        if name := _NAMES.get(id(value)):
+            return {"$ref": _COMPONENTS + name}
+        if "$ref" in value:
+            return {"$ref": _COMPONENTS + value["$ref"].removeprefix("#")}
+        return {key: _schema(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_schema(part) for part in value]
+    return value

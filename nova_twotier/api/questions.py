@@ -1,0 +1,99 @@
+"""What only the API asks of the database."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import load_only
+
+from nova_twotier.db.models import Event, Job, JobState, QueueMode
+from nova_twotier.db.store import Store, queue_event
+
+#: Kinds of the events of a queue.
+QUEUE_KINDS = [queue_event(mode) for mode in QueueMode]
+
+
+def by_state(
+    store: Store, project_id: str | None = None, pool: str | None = None
+) -> dict[JobState, tuple[int, int]]:
+    """Jobs in each state and their processes, of a project or of all, in a pool or in all."""
+    query = select(Job.state, func.count(), func.sum(Job.size)).group_by(Job.state)
+    if project_id is not None:
+        query = query.where(Job.project_id == project_id)
+    if pool is not None:
+        query = query.where(Job.pool == pool)
+    found = dict.fromkeys(JobState, (0, 0))
+    with store.reading() as session:
+        for state, jobs, processes in session.execute(query):
+            found[JobState(state)] = jobs, int(processes)
+    return found
+
+
+def position(store: Store, job: Job) -> int | None:
+    """Which one it is of those that wait for its pool, by arrival.
+
+    None if it does not wait, or is held.
+    """
+    if job.state != JobState.QUEUED or job.held:
+        return None
+    query = select(func.count()).where(
+        Job.state == JobState.QUEUED,
+        Job.held.is_(False),
+        Job.pool == job.pool,
+        or_(
+            Job.submitted_at < job.submitted_at,
+            and_(Job.submitted_at == job.submitted_at, Job.number < job.number),
+        ),
+    )
+    with store.reading() as session:
+        return session.scalar(query) + 1
+
+
+def events(
+    store: Store,
+    *,
+    project_id: str | None = None,
+    job: int | None = None,
+    since: float | None = None,
+    after: int | None = None,
+    limit: int | None = None,
+) -> list[tuple[Event, Job | None]]:
+    """Events with their jobs' uuid and project, in the order in which they were recorded.
+
+    :param project_id: only of this project's jobs, and of the queue.
+    :param since: only of this time or later, in seconds since the epoch.
+    :param after: id of the last event of the page before.
+    """
+    query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
+    query = query.options(load_only(Job.uuid, Job.project_id, raiseload=True))
+    query = query.order_by(Event.id).limit(limit)
+    if project_id is not None:
+        # What else is of no job may name hosts.
+        of_queue = and_(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
+        query = query.where(or_(Job.project_id == project_id, of_queue))
+    if job is not None:
+        query = query.where(Event.job == job)
+    if since is not None:
+        query = query.where(Event.at >= since)
+    if after is not None:
+        query = query.where(Event.id > after)
+    with store.reading() as session:
+        return [(event, owner) for event, owner in session.execute(query)]
+
+
+def latest(store: Store, job: int, count: int) -> list[Event]:
+    """The last events of a job, at most so many, oldest first."""
+    query = select(Event).where(Event.job == job)
+    query = query.order_by(Event.at.desc(), Event.id.desc()).limit(count)
+    with store.reading() as session:
+        return list(session.scalars(query))[::-1]
+
+
+def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
+    """Uuid, name and project of the jobs of these numbers, as far as there are any."""
+    wanted = sorted(set(numbers))
+    if not wanted:
+        return {}
+    with store.reading() as session:
+        query = select(Job).where(Job.number.in_(wanted))
+        query = query.options(load_only(Job.uuid, Job.name, Job.project_id, raiseload=True))
+        return {job.number: job for job in session.scalars(query)}

@@ -1,0 +1,32 @@
+"""From what a request says to what the database keeps."""
+
+from collections.abc import Mapping
+
+from nova_twotier.api.errors import invalid
+
+
+def job(body: Mapping, options) -> dict:
+    """The arguments of `Store.submit` that a valid body gives.
+
+    :param options: those of group `[manager]`.
+    :raises Refused: for what a schema cannot say.
+    """
+    given = {name: value for name, value in body.items() if value is not None}
+    given["size"] = size = int(body["size"])
+    cpu = body.get("cpu", 1.0)
+    # The store takes one value for all processes; who sends a list means one for each.
+    if isinstance(cpu, list) and len(cpu) != size:
+        raise invalid(f"cpu: give {size} values, one for each process, or one number for all")
+    given["cpu"] = [float(value) for value in (cpu if isinstance(cpu, list) else [cpu])]
+    given["retries"] = int(body.get("retries", options.retries))
+    if "pool" in body and body["pool"] not in options.pools:
+        raise invalid(f"pool: there is none of that name; there are {', '.join(options.pools)}")
+    if "image" in given:
+        given["image"] = given["image"].lower()
+    if "networks" in given:
+        given["networks"] = _networks(given["networks"])
+    return given
+
+
+def _networks(said: str | list[str]) -> list[str]:
+    return [said] if isinstance(said, str) else [uuid.lower() for uuid in said]

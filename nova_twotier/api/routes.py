@@ -1,0 +1,58 @@
+"""Which resource answers where, and the resources that describe the API itself."""
+
+from nova_twotier.api import events, hosts, jobs, openapi, queue, schemas, topology
+from nova_twotier.api.endpoint import Request, Resource, endpoint
+from nova_twotier.api.versions import NEWEST, OLDEST
+
+
+def _version(request: Request) -> dict:
+    return {
+        "id": "v1.0",
+        "status": "CURRENT",
+        "min_version": OLDEST,
+        "max_version": NEWEST,
+        "links": [{"rel": "self", "href": request.href("/v1/")}],
+    }
+
+
+class Versions(Resource):
+    @endpoint("List the versions of the API", rule=None, answers={200: schemas.VERSIONS})
+    def on_get(self, request: Request):
+        return {"versions": [_version(request)]}
+
+
+class Version(Resource):
+    @endpoint("Show the version of the API", rule=None, answers={200: schemas.VERSION})
+    def on_get(self, request: Request):
+        return {"version": _version(request)}
+
+
+class OpenApi(Resource):
+    @endpoint("Describe the API", rule=None, answers={200: {"type": "object"}})
+    def on_get(self, request: Request):
+        return openapi.DOCUMENT
+
+
+ROUTES = {
+    "/": Versions,
+    "/v1": Version,
+    "/v1/openapi.json": OpenApi,
+    "/v1/jobs": jobs.Jobs,
+    "/v1/jobs/{uuid:uuid}": jobs.OneJob,
+    "/v1/jobs/{uuid:uuid}/complete": jobs.Complete,
+    "/v1/jobs/{uuid:uuid}/explain": jobs.Explain,
+    "/v1/jobs/{uuid:uuid}/hold": jobs.Hold,
+    "/v1/jobs/{uuid:uuid}/release": jobs.Release,
+    "/v1/queue": queue.Queue,
+    "/v1/hosts": hosts.Hosts,
+    "/v1/topology": topology.Topology,
+    "/v1/events": events.Events,
+}
+
+
+def operations():
+    """Path, method and description of everything that is answered."""
+    for path, resource in ROUTES.items():
+        for name, method in sorted(vars(resource).items()):
+            if name.startswith("on_"):
+                yield path, name.removeprefix("on_"), method.endpoint

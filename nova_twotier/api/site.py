@@ -1,0 +1,73 @@
+"""What every resource works with."""
+
+import functools
+from dataclasses import dataclass
+
+from oslo_config import cfg
+from oslo_log import log as logging
+from oslo_policy.policy import Enforcer
+
+from nova_twotier.api import errors
+from nova_twotier.api.aggregates import Aggregates
+from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.trusts import Trusts
+from nova_twotier.conf import ConfigError
+from nova_twotier.db.store import Store
+from nova_twotier.ledger.placement import Placement
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds that Placement and Keystone may take to answer, unless `[placement]timeout` and
+#: `[nova]timeout` say otherwise.
+DEFAULT_TIMEOUT = 10
+
+
+@dataclass
+class Site:
+    """The options, the database, the policy, and the ways to the ledger and to Keystone."""
+
+    conf: cfg.ConfigOpts
+    store: Store
+    enforcer: Enforcer
+
+    @functools.cached_property
+    def placement(self) -> Placement:
+        """Opened when it is first needed: most requests do not.
+
+        :raises Refused: if the options do not say how to reach it.
+        """
+        session, options = self._session("placement", "the ledger in Placement")
+        return Placement(session, **options)
+
+    @functools.cached_property
+    def aggregates(self) -> Aggregates:
+        """Of Nova: what operators say of hosts.
+
+        :raises Refused: if the options do not say how to reach it.
+        """
+        session, options = self._session("nova", "Nova")
+        return Aggregates(session, **options)
+
+    @functools.cached_property
+    def trusts(self) -> Trusts | None:
+        """None without Keystone: jobs run in the manager's own project then.
+
+        :raises Refused: if the options do not say how the manager's user logs in.
+        """
+        if self.conf.api.auth_strategy != "keystone":
+            return None
+        session, _options = self._session("nova", "Keystone")
+        return Trusts(session, self.conf.trust.roles)
+
+    def _session(self, group: str, service: str):
+        """A session that does not wait for long, and its adapter's options.
+
+        :param service: what is not to be had without it.
+        """
+        try:
+            session, options = session_for(self.conf, group)
+        except ConfigError as error:
+            LOG.error("There is no way to %s: %s", service, error)
+            raise errors.unavailable(service) from None
+        session.timeout = min(session.timeout or DEFAULT_TIMEOUT, DEFAULT_TIMEOUT)
+        return session, options

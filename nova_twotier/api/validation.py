@@ -1,0 +1,196 @@
+"""What comes in is what its schema says, or the answer says where it is not."""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from urllib.parse import parse_qsl
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+from nova_twotier.api.errors import MOST, Refused, invalid
+
+#: No request of ours has more parameters.
+_MOST_PARAMETERS = 20
+_TYPES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+formats = FormatChecker(formats=())
+
+
+@formats.checks("uuid")
+def _is_uuid(value) -> bool:
+    pattern = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    return not isinstance(value, str) or bool(re.fullmatch(pattern, value, re.IGNORECASE))
+
+
+@formats.checks("byte", raises=ValueError)
+def _is_base64(value) -> bool:
+    return not isinstance(value, str) or base64.b64decode(value, validate=True) is not None
+
+
+@formats.checks("date-time", raises=ValueError)
+def _is_time(value) -> bool:
+    return not isinstance(value, str) or parse_time(value) is not None
+
+
+def parse_time(value: str) -> datetime:
+    """An RFC 3339 time; in a query, an unquoted `+` has become a space.
+
+    :raises ValueError: if it is none, or has no time zone.
+    """
+    time = datetime.fromisoformat(value.upper().replace(" ", "+"))
+    if time.tzinfo is None or "T" not in value.upper():
+        raise ValueError(value)
+    return time
+
+
+def validator(schema: dict) -> Draft202012Validator:
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema, format_checker=formats)
+
+
+def check(checker: Draft202012Validator, value) -> None:
+    """:raises Refused: with one sentence for each mistake."""
+    mistakes = sorted(checker.iter_errors(value), key=lambda error: [str(p) for p in error.path])
+    if mistakes:
+        sentences = (sentence for error in mistakes[:MOST] for sentence in _sentences(error))
+        raise invalid(*dict.fromkeys(sentences))
+
+
+def _sentences(error) -> list[str]:
+    """What is wrong and what would be right; of what came in only names, and those cut short."""
+    where = ".".join(str(step) for step in error.absolute_path)
+    field = f"{where}: " if where else ""
+    wanted = error.validator_value
+    match error.validator:
+        case "required":
+            missing = [name for name in wanted if name not in error.instance]
+            return [f"{field}{name} is missing" for name in missing]
+        case "additionalProperties":
+            known = error.schema["properties"]
+            unknown = [name for name in error.instance if name not in known]
+            return [
+                f"{field}{name[:40]!r} is not known; there are {', '.join(known)}"
+                for name in unknown[:MOST]
+            ]
+        case "type":
+            kinds = [wanted] if isinstance(wanted, str) else wanted
+            return [f"{field}give {' or '.join(_TYPES[kind] for kind in kinds)}"]
+        case "minimum":
+            return [f"{field}give at least {wanted}"]
+        case "exclusiveMinimum":
+            return [f"{field}give more than {wanted}"]
+        case "maximum":
+            return [f"{field}give at most {wanted:.16g}"]
+        case "minItems" | "maxItems":
+            return [f"{field}give {'at least' if 'min' in error.validator else 'at most'} {wanted}"]
+        case "minLength":
+            return [f"{field}give a text that is not empty"]
+        case "maxLength":
+            return [f"{field}give at most {wanted} characters"]
+        case "enum":
+            return [f"{field}give one of {', '.join(map(str, wanted))}"]
+        case "format":
+            return [f"{field}give {_FORMATS[wanted]}"]
+        case "pattern":
+            return [f"{field}give a text that matches {wanted}"]
+        case "anyOf":
+            # What is of the right kind, but not as it must be, is told what is wrong with it.
+            wide = ("type", "enum")
+            near = [part for part in error.context if part.path or part.validator not in wide]
+            if near:
+                return [sentence for part in near for sentence in _sentences(part)]
+    return [f"{field}{error.schema.get('description', 'not as the OpenAPI document says')}"]
+
+
+_FORMATS = {
+    "byte": "a text in base64, in one line",
+    "uuid": "a uuid",
+    "date-time": "a time with its zone, such as 2026-01-31T12:00:00Z",
+}
+
+
+def read_body(req, checker: Draft202012Validator) -> dict:
+    """The JSON body of a request.
+
+    :raises Refused: if it is not JSON, or not as the schema says.
+    """
+    kind = (req.content_type or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, "request.unsupported_media_type", "send Content-Type: application/json")
+    text = req.bounded_stream.read()
+    if not text:
+        raise invalid("the body is empty; send a JSON object, with its Content-Length")
+    try:
+        body = json.loads(text, parse_constant=_constant, object_pairs_hook=_object)
+        json.dumps(body, ensure_ascii=False).encode()  # no halves of characters
+    except RecursionError:
+        raise invalid("the body is nested too deeply") from None
+    except ValueError as error:
+        raise invalid(f"the body is not JSON: {_cause(error)}") from None
+    check(checker, body)
+    return body
+
+
+def _constant(name: str):
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _object(pairs: list[tuple]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return found
+
+
+def _cause(error: ValueError) -> str:
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8, or has half a character"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} in line {error.lineno}, column {error.colno}"
+    return str(error).splitlines()[0]
+
+
+def read_query(query_string: str, checker: Draft202012Validator) -> dict:
+    """The parameters of a request, in the types of their schemas.
+
+    :raises Refused: if one is unknown, is given twice, or is not as its schema says.
+    """
+    try:
+        pairs = parse_qsl(
+            query_string,
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MOST_PARAMETERS,
+        )
+        given = _object(pairs)
+    except UnicodeError:
+        raise invalid("the query is not UTF-8") from None
+    except ValueError:
+        raise invalid("the query has a parameter twice, or too many") from None
+    known = checker.schema["properties"]
+    typed = {name: _typed(value, known.get(name, {})) for name, value in given.items()}
+    check(checker, typed)
+    return typed
+
+
+def _typed(text: str, schema: Mapping):
+    """The text as the type of its schema; as it is where it cannot be."""
+    if schema.get("type") == "integer" and re.fullmatch("-?[0-9]{1,4000}", text):
+        return int(text)
+    if schema.get("type") == "boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return text
+
+
+def query_schema(parameters: Mapping[str, dict]) -> dict:
+    return {"type": "object", "properties": dict(parameters), "additionalProperties": False}

@@ -1,0 +1,72 @@
+"""Rows of the database as the API shows them."""
+
+from datetime import UTC, datetime
+
+from nova_twotier.api.endpoint import Request
+from nova_twotier.db.models import Event, Job
+
+
+def time(seconds: float | None) -> str | None:
+    """RFC 3339, in UTC."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def job_summary(request: Request, job: Job, reason: str) -> dict:
+    """
+    :param reason: the job's, as the caller may read it.
+    """
+    return {
+        "uuid": job.uuid,
+        "name": job.name,
+        "project_id": job.project_id,
+        "user_id": job.user_id,
+        "size": job.size,
+        "estimate": job.estimate,
+        "state": job.state,
+        "tier": job.tier,
+        "held": job.held,
+        "saved": job.saved,
+        "start": job.how,
+        "asked_to": job.requested_action,
+        "reason": reason,
+        "submitted_at": time(job.submitted_at),
+        "started_at": time(job.started_at),
+        "finished_at": time(job.finished_at),
+        "evictions": job.evictions,
+        "restores": job.restores,
+        "swaps": job.swaps,
+        "migrations": job.migrations,
+        "failures": job.failures,
+        "pool": job.pool,
+        "flavor": job.flavor,
+        "image": job.image,
+        "networks": networks(job.networks),
+        "key_name": job.key_name,
+        "keep_servers": job.keep_servers,
+        "bandwidth": job.bandwidth,
+        "preemption": job.preemption,
+        "checkpoint": job.checkpoint,
+        "walltime": job.walltime,
+        "retries": job.retries,
+        "requeues": job.requeues,
+        "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
+    }
+
+
+def job_in_full(request: Request, job: Job, reason: str) -> dict:
+    return {
+        **job_summary(request, job, reason),
+        "cpu": job.cpu,
+        "has_user_data": job.user_data is not None,
+    }
+
+
+def networks(stored: list[str] | None) -> str | list[str] | None:
+    return stored[0] if stored in (["none"], ["auto"]) else stored
+
+
+def happening(event: Event, detail: str) -> dict:
+    """An event without its job."""
+    return {"at": time(event.at), "kind": event.kind, "detail": detail}

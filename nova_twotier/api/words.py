@@ -1,0 +1,64 @@
+"""What the manager says of jobs, for people who may not know of all of them."""
+
+import re
+from collections.abc import Iterable
+
+from nova_twotier.api import questions
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.store import Store
+
+#: How the manager's texts name a job (`core.jobs.Job.label`).
+_LABEL = re.compile(r"\bjob (\d{1,18})\b")
+_TIERS = {Tier.FG: "the foreground", Tier.BG: "the background"}
+
+
+class Texts:
+    """Texts of the manager as a project may read them: jobs of others have no name there.
+
+    :param project_id: who reads; None: somebody who sees all.
+    :param texts: all that are to be read, so that the database is asked once.
+    """
+
+    def __init__(self, store: Store, project_id: str | None, texts: Iterable[str]):
+        self._project_id = project_id
+        numbers = (int(number) for text in texts for number in _LABEL.findall(text))
+        self._jobs = questions.numbered(store, numbers)
+
+    def readable(self, text: str) -> str:
+        return _LABEL.sub(self._name, text)
+
+    def _name(self, label: re.Match) -> str:
+        job = self._jobs.get(int(label[1]))
+        if job is None or self._project_id not in (None, job.project_id):
+            return "a job of another project"
+        return f"{job.name or 'job'} ({job.uuid})"
+
+
+def situation(job: Job) -> str:
+    """A job's state and its reason, in words."""
+    match job.state:
+        case JobState.QUEUED:
+            words = _waiting(job)
+        case JobState.STARTING | JobState.RESTORING:
+            words = "its servers are being built"
+        case JobState.RUNNING:
+            words = f"runs in {_TIERS[Tier(job.tier)]}" if job.tier else "runs"
+        case JobState.PREEMPTING:
+            words = "is being preempted"
+        case JobState.ENDING:
+            words = "is ending, its servers are being deleted"
+        case _:
+            words = f"is {job.state}" + (f": {job.reason}" if job.reason else "")
+    if job.requested_action and not job.finished_at:
+        words += f"; its owner asked to {job.requested_action} it"
+    return words
+
+
+def _waiting(job: Job) -> str:
+    words = job.reason or "waits; the manager has not decided about it yet"
+    if job.held and "held" not in words:
+        words = f"held until it is released; {words}"
+    if job.saved and "saved" not in words:
+        words += "; its state is saved"
+    return words

@@ -1,0 +1,118 @@
+"""Checks of nova.conf: pure functions of its options."""
+
+from oslo_upgradecheck.upgradecheck import Result
+
+from nova_twotier.audit.checks.results import failure, success, warning
+
+NOVA_FILTERS = "nova.scheduler.filters.all_filters"
+OUR_FILTERS = "nova_twotier.filters.all_filters"
+NOVA_WEIGHERS = "nova.scheduler.weights.all_weighers"
+OUR_WEIGHERS = "nova_twotier.weighers.all_weighers"
+SOFT_AFFINITY = "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher"
+
+UNIFIED_LIMITS = "nova.quota.UnifiedLimitsDriver"
+NO_QUOTA = "nova.quota.NoopQuotaDriver"
+
+
+def available_filters(conf) -> Result:
+    """The scheduler must be able to load our filters, and still Nova's."""
+    available = conf.filter_scheduler.available_filters
+    missing = [
+        name
+        for name in (NOVA_FILTERS, OUR_FILTERS)
+        if not any(_same_package(name, each) for each in available)
+    ]
+    if missing:
+        lines = " and ".join(f"available_filters = {name}" for name in missing)
+        return failure(f"[filter_scheduler] of nova-scheduler's nova.conf lacks {lines}: add it")
+    return success()
+
+
+def _same_package(everything: str, name: str) -> bool:
+    """Whether an entry is all filters of a package, or one of them."""
+    return name.startswith(everything.rpartition(".")[0] + ".")
+
+
+def enabled_filters(conf) -> Result:
+    """TierFilter keeps the tiers apart; it asks Placement, so hosts that are down go before it."""
+    names = [name.rpartition(".")[2] for name in conf.filter_scheduler.enabled_filters]
+    option = "[filter_scheduler]enabled_filters"
+    if "TierFilter" not in names:
+        return failure(f"{option} lacks TierFilter: add it after ComputeFilter")
+    tier = names.index("TierFilter")
+    if "ComputeFilter" not in names[:tier]:
+        return warning(f"{option}: put ComputeFilter, which drops dead hosts, before TierFilter")
+    if "BackgroundThresholdFilter" not in names[tier:]:
+        return warning(
+            f"{option}: put BackgroundThresholdFilter after TierFilter, or background VMs may go "
+            "where the foreground leaves them no CPU until the ledger closes those slots"
+        )
+    if names[-1] != "VirtualClusterFilter":
+        return warning(
+            f"{option}: put VirtualClusterFilter last, or jobs with bandwidth are placed outside "
+            "what is reserved for them, and do not start"
+        )
+    return success()
+
+
+def weighers(conf) -> Result:
+    """Ours rank the hosts; a soft-affinity group, which every job gets, needs Nova's for it."""
+    classes = conf.filter_scheduler.weight_classes
+    option = "[filter_scheduler]weight_classes"
+    if not {NOVA_WEIGHERS, SOFT_AFFINITY} & set(classes):
+        return failure(
+            f"{option} lacks {SOFT_AFFINITY}: without it Nova refuses the soft-affinity group of "
+            "a job; add it, and soft_affinity_weight_multiplier = 0"
+        )
+    if not any(_same_package(OUR_WEIGHERS, name) for name in classes):
+        return warning(f"{option} lacks {OUR_WEIGHERS}: add it, or hosts are ranked by Nova alone")
+    if conf.filter_scheduler.soft_affinity_weight_multiplier:
+        return warning(
+            "[filter_scheduler]soft_affinity_weight_multiplier ranks hosts by the servers of the "
+            "same job: set it to 0"
+        )
+    return success()
+
+
+def attempts(conf) -> Result:
+    """A second attempt places a VM of a gang without asking the filters again."""
+    if conf.scheduler.max_attempts != 1:
+        return warning(
+            f"[scheduler]max_attempts is {conf.scheduler.max_attempts}: set it to 1; alternate "
+            "hosts are taken without asking the filters again"
+        )
+    return success()
+
+
+def best_host(conf) -> Result:
+    """The best host must win, not one of the best by chance."""
+    options = conf.filter_scheduler
+    wrong = []
+    if options.host_subset_size != 1:
+        wrong.append("host_subset_size to 1")
+    if options.shuffle_best_same_weighed_hosts:
+        wrong.append("shuffle_best_same_weighed_hosts to false")
+    if wrong:
+        return warning(f"[filter_scheduler]: set {' and '.join(wrong)}; else chance picks the host")
+    return success()
+
+
+def quota_counting(conf) -> Result:
+    """A preempted job is shelved: only Placement's count no longer includes its servers."""
+    quota = conf.quota
+    if quota.driver in (UNIFIED_LIMITS, NO_QUOTA) or quota.count_usage_from_placement:
+        return success()
+    return warning(
+        "servers of preempted jobs keep counting against the quota of cores and memory: set "
+        "[quota]count_usage_from_placement to true"
+    )
+
+
+def offloading(conf) -> Result:
+    """A preempted job frees its slots when its servers are offloaded, not when they are shelved."""
+    if conf.shelved_offload_time == 0:
+        return success()
+    return warning(
+        f"[DEFAULT]shelved_offload_time is {conf.shelved_offload_time}: set it to 0 on the compute "
+        "hosts, or preempted jobs keep their slots"
+    )

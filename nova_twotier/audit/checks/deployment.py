@@ -1,0 +1,126 @@
+"""Checks of what is deployed: pure functions of nova.conf's options and what the cloud answered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oslo_upgradecheck.upgradecheck import Result
+
+from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
+from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger.names import SLOT
+from nova_twotier.ledger.shape import Shape
+
+#: CPU weights that libvirt takes with cgroup v2; with v1 a domain of weight 1 does not start.
+SHARES = range(2, 10001)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What Nova and Placement say.
+
+    :param shapes: the hosts of the aggregates with `twotier:slots`.
+    :param cpu_ratios: allocation ratio of each of them that has VCPU inventory.
+    :param flavors: extra specs by name, of all flavors.
+    """
+
+    shapes: Mapping[str, Shape]
+    cpu_ratios: Mapping[str, float]
+    flavors: Mapping[str, Mapping[str, str]]
+
+
+def aggregate(_conf, facts: Facts) -> Result:
+    """The operator's switch: an aggregate that gives hosts their slots."""
+    if not facts.shapes:
+        return failure(
+            "no host is in an aggregate with twotier:slots: make one, e.g. openstack aggregate "
+            "create --property twotier:slots=8 --property twotier:tiers=2 NAME, and add hosts"
+        )
+    return success()
+
+
+def placement_results(conf, facts: Facts) -> Result:
+    """Each host may give two candidates; those beyond the limit are not seen at all."""
+    needed = 2 * len(facts.shapes)
+    limit = conf.scheduler.max_placement_results
+    if limit < needed:
+        return failure(
+            f"[scheduler]max_placement_results is {limit}: {len(facts.shapes)} two-tier hosts need "
+            f"at least {needed}"
+        )
+    return success()
+
+
+def cpu_ratio(_conf, facts: Facts) -> Result:
+    """Every VM of a slot takes its VCPUs, whatever its tier."""
+    low = sorted(
+        f"{host} ({ratio:g})"
+        for host, ratio in facts.cpu_ratios.items()
+        if ratio < facts.shapes[host].tiers
+    )
+    if low:
+        return failure(
+            f"cpu_allocation_ratio is below the number of tiers on {', '.join(low)}: set it to "
+            "twotier:tiers or more in nova.conf of these hosts"
+        )
+    return success()
+
+
+def group_quota(conf, facts: Facts) -> Result:
+    """A job is a server group with one member per process."""
+    if conf.quota.driver == NO_QUOTA:
+        return success()
+    if conf.quota.driver == UNIFIED_LIMITS:
+        return success("the limits are in Keystone: raise server_groups, server_group_members")
+    slots = sum(shape.slots for shape in facts.shapes.values())
+    places = sum(shape.places(tier) for shape in facts.shapes.values() for tier in Tier)
+    low = [
+        f"[quota]{option} is {value}: set it to {needed} or more, or -1"
+        for option, value, needed in (
+            ("server_group_members", conf.quota.server_group_members, slots),
+            ("server_groups", conf.quota.server_groups, places),
+        )
+        if 0 <= value < needed
+    ]
+    if low:
+        return warning("; ".join(low) + ": a job is a server group, with a member per process")
+    return success()
+
+
+def flavors(_conf, facts: Facts) -> Result:
+    """Only a flavor that asks for one slot gets one."""
+    ours = _ours(facts)
+    if not ours:
+        return failure(f"no flavor asks for a slot: make one with --property resources:{SLOT}=1")
+    wrong = sorted(name for name, specs in ours.items() if specs[f"resources:{SLOT}"] != "1")
+    if wrong:
+        return failure(f"a VM takes one slot: set resources:{SLOT}=1 in {', '.join(wrong)}")
+    return success()
+
+
+def cpu_shares(_conf, facts: Facts) -> Result:
+    """Live migration keeps a CPU weight only if the flavor has one, and it must be a legal one."""
+    shares = {name: specs.get("quota:cpu_shares") for name, specs in _ours(facts).items()}
+    illegal = sorted(
+        f"{name} ({value})" for name, value in shares.items() if value and not _legal(value)
+    )
+    if illegal:
+        return failure(
+            f"quota:cpu_shares must be {SHARES[0]} to {SHARES[-1]}, else VMs do not start on one "
+            f"cgroup version or the other: change {', '.join(illegal)}"
+        )
+    missing = sorted(name for name, value in shares.items() if not value)
+    if missing:
+        return warning(
+            "live migration drops the CPU weight of a VM whose flavor has none: set "
+            f"quota:cpu_shares=1024 in {', '.join(missing)}"
+        )
+    return success()
+
+
+def _ours(facts: Facts) -> dict[str, Mapping[str, str]]:
+    return {name: specs for name, specs in facts.flavors.items() if f"resources:{SLOT}" in specs}
+
+
+def _legal(value: str) -> bool:
+    return value.isdecimal() and int(value) in SHARES

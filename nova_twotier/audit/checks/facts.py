@@ -1,0 +1,37 @@
+"""Asks Nova and Placement for what the checks of the deployment need."""
+
+from nova_twotier.audit.checks.deployment import Facts
+from nova_twotier.audit.nova import Nova
+from nova_twotier.ledger import providers
+from nova_twotier.ledger.names import MICROVERSION
+from nova_twotier.ledger.placement import Placement, PlacementError
+
+NOT_ACCEPTABLE = 406
+
+
+class TooOld(Exception):
+    """Placement does not know the microversion that the ledger needs."""
+
+
+def gather(placement: Placement, nova: Nova) -> Facts:
+    """
+    :raises TooOld: if Placement is.
+    :raises CloudError, PlacementError: if one of them does not answer.
+    """
+    try:
+        listed = providers.listed(placement)
+    except PlacementError as error:
+        if error.status == NOT_ACCEPTABLE:
+            raise TooOld(
+                f"Placement does not know microversion {MICROVERSION}: upgrade it to Xena or later"
+            ) from error
+        raise
+    shapes = nova.shapes()
+    ratios = {}
+    for provider in listed:
+        if provider["name"] in shapes:
+            url = f"/resource_providers/{provider['uuid']}/inventories"
+            cpus = placement.get(url)["inventories"].get("VCPU")
+            if cpus:
+                ratios[provider["name"]] = cpus["allocation_ratio"]
+    return Facts(shapes, ratios, nova.flavors())

@@ -1,0 +1,118 @@
+"""What an audit finds, and what would repair it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.names import DEFAULT_POOL
+
+
+class Kind(StrEnum):
+    """The disorders, in the order in which they are repaired: room is made before it is taken."""
+
+    STRAY_HOST = "stray-host"
+    WRONG_SLOTS = "wrong-slots"
+    ORPHAN_CLAIM = "orphan-claim"
+    ORPHAN_ENTRY = "orphan-entry"
+    MISSING_ENTRY = "missing-entry"
+    WRONG_ENTRY = "wrong-entry"
+    DOUBLE_CLAIM = "double-claim"
+    WRONG_HOST = "wrong-host"
+    WRONG_TIER = "wrong-tier"
+    MISSING_CLAIM = "missing-claim"
+    WRONG_POINTS = "wrong-points"
+    WRONG_CLOSED = "wrong-closed"
+
+    @property
+    def order(self) -> int:
+        return list(Kind).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """Make the providers of all hosts as the aggregates say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Take away everything that a consumer holds; no server of this uuid lives.
+
+    :param moved: the server that was moved, if the consumer is a migration.
+    """
+
+    consumer: str
+    moved: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Take a job's entry out."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Write a job's entry.
+
+    :param links: Mbit/s by link.
+    """
+
+    job: str
+    size: int
+    tier: Tier
+    links: Mapping[str, int] = field(hash=False)
+    pool: str = DEFAULT_POOL
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Let a VM hold one slot, this one.
+
+    :param before: what it held when it was looked at.
+    """
+
+    vm: str
+    host: str
+    tier: Tier
+    before: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Set the CPU points of a VM's claim."""
+
+    vm: str
+    points: int
+    before: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close that many slots of a host."""
+
+    host: str
+    closed: int
+
+
+Fix = Sync | Drop | Release | Enter | Seat | Points | Close
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One disagreement.
+
+    :param subject: VM, job, consumer or host, by uuid or name.
+    :param found: what is.
+    :param wanted: what should be.
+    :param repair: what repair does about it or, without a fix, why it does not.
+    """
+
+    kind: Kind
+    subject: str
+    found: str
+    wanted: str
+    repair: str
+    fix: Fix | None = None

@@ -1,0 +1,76 @@
+"""What Nova did not do: whether it may do so later, and what the owner of the job reads of it."""
+
+import functools
+import re
+
+from keystoneauth1 import exceptions as ksa_exc
+from novaclient import exceptions as nova_exc
+
+from nova_twotier.cloud import trusts
+from nova_twotier.ledger.placement import brief
+
+#: What the owner reads of a trust that Keystone does not take.
+NO_TRUST = (
+    "Keystone does not let the queue manager act for the job's owner any more: the user is "
+    "disabled, or has lost the role in the project that it had when it submitted the job"
+)
+#: Nova's texts about its own quotas, and about Neutron's.
+_QUOTA = re.compile(
+    r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
+)
+
+
+class CloudError(Exception):
+    """Nova refused a request, or did not answer it; the message says which.
+
+    :param status: of the answer in HTTP; 0 if there was none.
+    :param told: what the owner of the job may read of it; nothing for most.
+    """
+
+    def __init__(self, message: str, status: int = 0, told: str = ""):
+        super().__init__(message)
+        self.status = status
+        self.told = told
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may be taken later, without anybody doing something."""
+        if self.status == 409:
+            # Of a state, and not of a task, that does not go away by itself.
+            return "vm_state" not in str(self)
+        return self.status in (0, 429) or self.status >= 500
+
+    @property
+    def shortage(self) -> str:
+        """What the project's quota does not suffice for, such as `cores, ram`; empty for others."""
+        found = _QUOTA.search(str(self)) if self.status in (403, 413) else None
+        return (found[1] or found[2] or "quota").strip() if found else ""
+
+
+class UnfitFlavor(CloudError):
+    """The flavor that a job asks for is none for jobs; `told` says why."""
+
+
+def translated(method):
+    """A method that raises CloudError for whatever Nova, or Keystone of a trust, refuses."""
+
+    @functools.wraps(method)
+    def call(*args, **kwargs):
+        try:
+            return method(*args, **kwargs)
+        except nova_exc.ClientException as error:
+            message = f"Nova refused {method.__name__}: {error}"
+            raise CloudError(message, error.code) from error
+        except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
+            raise CloudError(
+                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?"
+            ) from error
+        except ksa_exc.ClientException as error:
+            message = f"Nova refused {method.__name__}: {error}"
+            raise CloudError(message, getattr(error, "http_status", 0)) from error
+        except trusts.NoTrust as error:
+            raise CloudError(str(error), 403, NO_TRUST) from error
+        except trusts.TrustError as error:
+            raise CloudError(str(error)) from error
+
+    return call

@@ -1,0 +1,95 @@
+"""The two-tier hosts: read from aggregates and services, and kept in the ledger's tree."""
+
+from collections.abc import Mapping
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.ledger import tree
+from nova_twotier.ledger.names import DEFAULT_POOL
+from nova_twotier.ledger.placement import Placement
+
+LOG = logging.getLogger(__name__)
+
+
+class Hosts:
+    """Keeps all hosts in the ledger, whoever looks after their pools, and shows those of one pool.
+
+    A host that leaves is shown to all: its VMs may be anybody's.
+
+    :param interval: seconds between two polls.
+    """
+
+    def __init__(
+        self, cloud: Cloud, placement: Placement, interval: float, pool: str = DEFAULT_POOL
+    ):
+        self._cloud = cloud
+        self._placement = placement
+        self._interval = interval
+        self._pool = pool
+        #: When it last looked.
+        self.polled_at: float | None = None
+        self._expired = False
+        self._shapes: dict[str, tree.Shape] = {}
+        self._all: tuple[tree.TierHost, ...] = ()
+        self._closed: dict[str, int] = {}
+        #: Those of the pool, and the names of those of them that take new VMs.
+        self.tree: tuple[tree.TierHost, ...] = ()
+        self.enabled: frozenset[str] = frozenset()
+        #: Since when the nova-compute of a host has been seen down.
+        self.down: dict[str, float] = {}
+        #: All pools that there are: this one, and those of all hosts.
+        self.pools: frozenset[str] = frozenset()
+
+    def expire(self) -> None:
+        """What was seen is out of date: the next poll is due at once."""
+        self._expired = True
+
+    def refresh(self, now: float) -> bool:
+        """Look again if it is time. Returns whether hosts came, went, or changed."""
+        due = self.polled_at is None or now >= self.polled_at + self._interval
+        if not (due or self._expired):
+            return False
+        if self.polled_at is None:
+            self._cloud.check()
+        self._expired = False
+        found = self._cloud.hosts()
+        self.down = {name: self.down.get(name, now) for name, host in found.items() if not host.up}
+        shapes = {name: host.shape for name, host in found.items()}
+        pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})
+        if pools != self.pools:
+            tree.prepare(self._placement, pools)
+        enabled = frozenset(
+            name for name, host in found.items() if host.enabled and host.shape.pool == self._pool
+        )
+        # Again as long as hosts are to come to the ledger, or to leave it.
+        moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)
+        if shapes != self._shapes or moving:
+            self._all = tuple(tree.sync_hosts(self._placement, shapes))
+        before, self.tree = self.tree, tuple(host for host in self._all if self._shown(host))
+        changed = enabled != self.enabled or self.tree != before
+        self._forget_changed(before)
+        self._shapes, self.enabled, self.polled_at = shapes, enabled, now
+        self.pools = pools
+        return changed
+
+    def _shown(self, host: tree.TierHost) -> bool:
+        return host.leaving or host.shape.pool == self._pool
+
+    def _forget_changed(self, before: tuple[tree.TierHost, ...]) -> None:
+        """What is closed on hosts that are not as they were is to be said again."""
+        known = {host.name: host for host in before}
+        for host in self.tree:
+            if known.get(host.name) != host:
+                self._closed.pop(host.name, None)
+                if host.leaving:
+                    LOG.info("Host %s left the two-tier aggregates; its VMs stay", host.name)
+
+    def close(self, closed: Mapping[str, int]) -> None:
+        """Withhold the background places of that many slots of each host."""
+        for host in self.tree:
+            if self._closed.get(host.name) != closed[host.name]:
+                # Known again only after Placement has said yes.
+                self._closed.pop(host.name, None)
+                tree.set_closed(self._placement, host, closed[host.name])
+                self._closed[host.name] = closed[host.name]

@@ -1,0 +1,211 @@
+"""Bandwidth of jobs in Neutron: each job has a QoS policy, which the ports of its servers get.
+
+It belongs to the manager's own project: Neutron lets nobody take a policy off a port who could not
+have put it there, so the owners of the servers cannot. Everything here may be repeated at will, and
+goes on where it was broken off.
+"""
+
+import functools
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from keystoneauth1 import adapter
+from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1.identity.base import BaseIdentityPlugin
+from oslo_log import log as logging
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Server, session_for
+from nova_twotier.ledger.placement import brief
+
+if TYPE_CHECKING:
+    from nova_twotier.db.models import Job
+
+LOG = logging.getLogger(__name__)
+
+#: What the owner of a job reads when its ports do not get their bandwidth.
+TOLD = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
+#: Errors of Neutron, by their type, that come again with the same request.
+LASTING = frozenset({"QosRuleNotSupported"})
+#: Servers whose ports are asked for at once: the URL must not be too long.
+AT_ONCE = 50
+
+
+class NeutronError(CloudError):
+    """
+    :param kind: the type of the error, as Neutron calls it.
+    """
+
+    def __init__(self, message: str, status: int = 0, kind: str = ""):
+        super().__init__(message, status, TOLD)
+        self.kind = kind
+
+    @property
+    def passing(self) -> bool:
+        return super().passing and self.kind not in LASTING
+
+
+def find(conf) -> "Qos | None":
+    """The way to Neutron; None if the options do not want it, or there is none.
+
+    :raises ConfigError: if `[nova]` does not say how to authenticate.
+    """
+    if not conf.network.qos:
+        return None
+    session, options = session_for(conf, "nova")
+    qos = Qos(session, conf.network, options.get("region_name"))
+    try:
+        return qos if qos.available else None
+    except CloudError as error:
+        LOG.warning("It is not known yet whether there is Neutron: %s", error)
+        return qos
+
+
+class Qos:
+    """Neutron as the manager needs it. Every method raises CloudError if Neutron does not do it.
+
+    :param session: keystoneauth session of the manager's user, an administrator.
+    :param options: the options of group `[network]`.
+    """
+
+    def __init__(self, session, options, region_name: str | None = None):
+        self._session, self._options, self._region_name = session, options, region_name
+        self._neutron = adapter.Adapter(
+            session, service_type="network", region_name=region_name, version="2.0"
+        )
+
+    @functools.cached_property
+    def available(self) -> bool:
+        """Whether the catalog has a Neutron with QoS; if not, nothing is asked of it."""
+        # Other plugins have no catalog, and give their one endpoint for whatever service.
+        catalog = isinstance(self._session.auth, BaseIdentityPlugin)
+        if not (catalog and self._endpoint()):
+            missing = "the catalog has no Neutron"
+        elif self._ask("GET", "/extensions/qos", missing=True) is None:
+            missing = "Neutron has no QoS"
+        else:
+            return True
+        LOG.info("The bandwidth of jobs is counted, and not enforced: %s", missing)
+        return False
+
+    def guarantee(self, job: "Job", servers: Iterable[Server]) -> None:
+        """Give the servers' ports the job's policy, which is made if it is not there."""
+        ports = self._ports(servers) if self.available else []
+        policy = self._policy(job) if ports else None
+        for port in ports:
+            if port.get("qos_policy_id") != policy:
+                self._set_policy(port, policy)
+
+    def withdraw(self, job: "Job", servers: Iterable[Server]) -> None:
+        """Take the job's policy off the servers' ports, and delete it.
+
+        And its doubles: a request to make it may have been carried out very late. What is in use
+        still, by ports of servers that are about to go, Neutron does not delete: ask again.
+        """
+        policies = {policy["id"] for policy in self._policies(job)} if self.available else set()
+        for port in self._ports(servers) if policies else ():
+            if port.get("qos_policy_id") in policies:
+                self._set_policy(port, None, missing=True)
+        for policy in sorted(policies):
+            self._ask("DELETE", f"/qos/policies/{policy}", missing=True)
+
+    def _policy(self, job: "Job") -> str:
+        """The id of the job's policy, with all of its rules.
+
+        They are there before a port has it: Neutron adds no minimum to a policy in use.
+        """
+        found = self._policies(job)
+        if not found:
+            body = {"name": _name(job), "description": f"Bandwidth of job {job.uuid}"}
+            found = [self._ask("POST", "/qos/policies", json={"policy": body})["policy"]]
+        policy = min(found, key=lambda each: each["id"])
+        there = {(rule["type"], rule["direction"]) for rule in policy["rules"]}
+        for kind, rule in self._rules(1000 * job.mbps):
+            if (kind, rule["direction"]) not in there:
+                url = f"/qos/policies/{policy['id']}/{kind}_rules"
+                self._ask("POST", url, json={f"{kind}_rule": rule})
+        return policy["id"]
+
+    def _rules(self, kbps: int) -> Iterator[tuple[str, dict]]:
+        for direction in self._options.directions:
+            yield "minimum_bandwidth", {"min_kbps": kbps, "direction": direction}
+            if self._options.maximum:
+                yield "bandwidth_limit", {"max_kbps": kbps, "direction": direction}
+
+    def _policies(self, job: "Job") -> list[dict]:
+        """Those of the job's name that are the manager's: others may give theirs any name."""
+        own = self._own_project()
+        return list(self._listed("policies", "/qos/policies", name=_name(job), project_id=own))
+
+    def _own_project(self) -> str:
+        try:
+            return self._session.get_project_id()
+        except ksa_exc.ClientException as error:
+            raise _no_answer(error) from error
+
+    def _ports(self, servers: Iterable[Server]) -> list[dict]:
+        ids = [server.id for server in servers]
+        return [
+            port
+            for start in range(0, len(ids), AT_ONCE)
+            for port in self._listed("ports", "/ports", device_id=ids[start : start + AT_ONCE])
+        ]
+
+    def _set_policy(self, port: dict, policy: str | None, missing: bool = False) -> None:
+        body = {"port": {"qos_policy_id": policy}}
+        self._ask("PUT", f"/ports/{port['id']}", missing=missing, json=body)
+
+    def _endpoint(self) -> str | None:
+        """Where the catalog says that Neutron is; Neutron itself is not asked."""
+        try:
+            return self._session.get_endpoint(service_type="network", region_name=self._region_name)
+        except ksa_exc.EndpointNotFound:
+            return None
+        except ksa_exc.ClientException as error:
+            raise _no_answer(error) from error
+
+    def _listed(self, what: str, url: str, **query) -> Iterator[dict]:
+        while True:
+            page = self._ask("GET", url, params=query)
+            yield from page[what]
+            if not any(link["rel"] == "next" for link in page.get(f"{what}_links", ())):
+                return
+            query["marker"] = page[what][-1]["id"]
+
+    def _ask(self, method: str, url: str, missing: bool = False, **request) -> dict | None:
+        """
+        :param missing: what is not there is as good as done; the answer is None.
+        """
+        try:
+            answer = self._neutron.request(url, method, raise_exc=False, **request)
+        except ksa_exc.ClientException as error:
+            raise _no_answer(error) from error
+        if answer.ok:
+            try:
+                return answer.json() if answer.content else {}
+            except ValueError as error:
+                raise _no_answer(error) from error
+        if missing and answer.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        raise _refusal(answer, f"{method} {url}")
+
+
+def _name(job: "Job") -> str:
+    return f"twotier-{job.uuid}"
+
+
+def _no_answer(error: Exception) -> NeutronError:
+    return NeutronError(
+        f"Neutron does not answer ({brief(error)})", getattr(error, "http_status", 0)
+    )
+
+
+def _refusal(answer, request: str) -> NeutronError:
+    try:
+        error = answer.json()["NeutronError"]
+        kind, text = error["type"], error["message"]
+    except (ValueError, LookupError, TypeError):
+        kind, text = "", answer.text
+    message = f"Neutron refused {request}: {answer.status_code} {' '.join(text.split())}"
+    return NeutronError(message, answer.status_code, kind)

@@ -1,0 +1,296 @@
+"""Tables of the queue manager. Times are seconds since the epoch.
+
+A change here needs a migration beside it, in `migrations/versions`.
+"""
+
+import functools
+import math
+import uuid
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.ledger.names import DEFAULT_POOL
+
+
+class Base(DeclarativeBase):
+    # MySQL's plain FLOAT has 7 digits: not enough for a time.
+    type_annotation_map = {dict[str, Any]: JSON, list[float]: JSON, list[str]: JSON, float: Double}
+    #: Names differ by case and accents, as they do in the other databases.
+    __table_args__ = {
+        "mysql_engine": "InnoDB",
+        "mysql_charset": "utf8mb4",
+        "mysql_collate": "utf8mb4_bin",
+    }
+
+
+class JobState(StrEnum):
+    """Life of a job; a job that was preempted is queued again, with `saved` set."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RESTORING = "restoring"
+    RUNNING = "running"
+    PREEMPTING = "preempting"
+    ENDING = "ending"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+#: Nothing happens to a job any more in these.
+OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
+
+
+#: Characters that the name of a job may have.
+NAME_LENGTH = 255
+#: Longest time that a job is left alone after something about it was refused, seconds.
+LONGEST_PAUSE = 60.0
+
+
+class Preemption(StrEnum):
+    """What becomes of a job that is preempted."""
+
+    SHELVE = "shelve"  # its disks are kept, its hosts are free
+    SUSPEND = "suspend"  # its memory is kept, on its hosts
+    REQUEUE = "requeue"  # it begins anew
+
+
+class QueueMode(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"  # nothing starts, nothing is preempted; what runs goes on
+    DRAINING = "draining"  # no job is taken; those in the queue go on as ever
+
+
+class ActionKind(StrEnum):
+    EVICT = "evict"
+    SWAP = "swap"
+    MIGRATE = "migrate"
+    START = "start"
+    END = "end"
+
+
+class ActionState(StrEnum):
+    EXPECTED = "expected"  # recorded; begun or not
+    DONE = "done"  # its effect was observed
+    FAILED = "failed"  # given up, and undone
+
+
+def pause(times: int) -> float:
+    """Seconds for which a job is left alone that was refused so often in a row."""
+    return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
+
+
+class Job(Base):
+    """A tenant's job."""
+
+    __tablename__ = "job"
+
+    number: Mapped[int] = mapped_column(primary_key=True)
+    uuid: Mapped[str] = mapped_column(String(36), unique=True, default=lambda: str(uuid.uuid4()))
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH), default="")
+    size: Mapped[int]
+    cpu: Mapped[list[float]]
+    estimate: Mapped[float | None]
+    submitted_at: Mapped[float]
+    project_id: Mapped[str] = mapped_column(String(64), default="", server_default="", index=True)
+    user_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    state: Mapped[str] = mapped_column(String(16), default=JobState.QUEUED, index=True)
+    tier: Mapped[str | None] = mapped_column(String(2))
+    saved: Mapped[bool] = mapped_column(default=False)
+    how: Mapped[str | None] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(Text, default="")
+    #: What its owner asked for: "complete" or "cancel".
+    requested_action: Mapped[str | None] = mapped_column(String(16))
+    #: A held job does not start, nor start again after an eviction, until it is released.
+    held: Mapped[bool] = mapped_column(default=False, server_default=false())
+    started_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+    #: Until then nothing is decided about it: it does not start, nor is it preempted or moved.
+    not_before: Mapped[float] = mapped_column(default=0.0)
+    #: The pool of hosts that it runs on: the metadata `twotier:pool` of their aggregate.
+    pool: Mapped[str] = mapped_column(
+        String(255), default=DEFAULT_POOL, server_default=DEFAULT_POOL, index=True
+    )
+    #: What its servers are made of; where nothing is given, what `[manager]` says.
+    flavor: Mapped[str | None] = mapped_column(String(255))
+    image: Mapped[str | None] = mapped_column(String(36))
+    #: Uuids, or "none" or "auto" alone.
+    networks: Mapped[list[str] | None]
+    key_name: Mapped[str | None] = mapped_column(String(255))
+    #: In base64, as Nova takes it.
+    user_data: Mapped[str | None] = mapped_column(Text)
+    #: Its servers stay when it has ended: shelved, so that they hold no slots, and unlocked.
+    keep_servers: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: Of every process, in Mbit/s; 0: none is asked for.
+    bandwidth: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    preemption: Mapped[str] = mapped_column(
+        String(16), default=Preemption.SHELVE, server_default=Preemption.SHELVE
+    )
+    #: Its guests save what they need when they are told to power off: no policy kills it.
+    checkpoint: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: Seconds that it may run, in all its runs together; None: as long as it likes.
+    walltime: Mapped[float | None]
+    #: How often it begins anew after its servers or their host broke, and how often it has.
+    retries: Mapped[int] = mapped_column(default=0, server_default="0")
+    requeues: Mapped[int] = mapped_column(default=0, server_default="0")
+    #: The beginning of the run that is under way, and the seconds of those before it.
+    run_since: Mapped[float | None]
+    run_before: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    #: When its owner was warned that its walltime is nearly over, and when it last swapped.
+    warned_at: Mapped[float | None]
+    swapped_at: Mapped[float | None]
+    #: The Keystone trust by which the manager acts in its project; None: without Keystone.
+    trust_id: Mapped[str | None] = mapped_column(String(64))
+    #: How often in a row it did not start; and how often something else about it was refused, or
+    #: was not to be had: that does not count against it.
+    failures: Mapped[int] = mapped_column(default=0)
+    setbacks: Mapped[int] = mapped_column(default=0, server_default="0")
+    evictions: Mapped[int] = mapped_column(default=0)
+    restores: Mapped[int] = mapped_column(default=0)
+    swaps: Mapped[int] = mapped_column(default=0)
+    migrations: Mapped[int] = mapped_column(default=0)
+    #: Goes up by one with each change, for `OpenJobs`; it is not known after a change of one's own.
+    revision: Mapped[int] = mapped_column(
+        default=0, server_default="0", onupdate=text("revision + 1")
+    )
+
+    def ran(self, at: float) -> float:
+        """Seconds that it has run by then, in all its runs since it last began anew."""
+        return self.run_before + (0.0 if self.run_since is None else max(0.0, at - self.run_since))
+
+    def stop(self, at: float) -> None:
+        """Its run has ended; the next one goes on from there."""
+        self.run_before, self.run_since = self.ran(at), None
+
+    def back_off(self, now: float) -> None:
+        """Something about it was refused: it is left alone for a while, longer each time."""
+        self.setbacks += 1
+        self.not_before = now + pause(self.setbacks)
+
+    def reset_backoff(self) -> None:
+        """What was decided about it was done."""
+        self.failures = self.setbacks = 0
+
+    def begin_anew(self) -> None:
+        """What it has done so far is lost."""
+        self.reset_backoff()
+        self.saved, self.warned_at = False, None
+        self.run_before, self.run_since = 0.0, None
+
+    @property
+    def mbps(self) -> int:
+        """Its bandwidth as the ledger counts it: whole Mbit/s, a fraction counts as one."""
+        return math.ceil(self.bandwidth)
+
+    @property
+    def server_owner(self) -> tuple[str, str] | None:
+        """The project and the user that its servers belong to; None: the manager's own."""
+        return (self.project_id, self.user_id) if self.trust_id else None
+
+    @property
+    def plain_waiting(self) -> bool:
+        """Whether it waits for slots and nothing else is to be seen to: so do ten thousand."""
+        return self.state == JobState.QUEUED and not (
+            self.saved
+            or self.held
+            or self.requested_action
+            or self.failures
+            or self.not_before
+            or self.bandwidth
+        )
+
+    @functools.cached_property
+    def core(self) -> CoreJob:
+        """The job as policies see it: without its name, which they would tell the other owners.
+
+        Nothing of it ever changes.
+        """
+        return CoreJob(
+            number=self.number,
+            size=self.size,
+            arrival=self.submitted_at,
+            cpu=tuple(self.cpu),
+            estimate=self.estimate,
+            mbps=self.mbps,
+        )
+
+
+class Action(Base):
+    """A decided action: written before it is begun, closed when its effect is observed."""
+
+    __tablename__ = "action"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    #: The pool whose leader carries it out.
+    pool: Mapped[str] = mapped_column(
+        String(255), default=DEFAULT_POOL, server_default=DEFAULT_POOL
+    )
+    #: Actions of a lower phase are closed before those of a higher one begin.
+    phase: Mapped[int]
+    job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
+    #: What to do, and what was begun of it: how often each request was made.
+    plan: Mapped[dict[str, Any]]
+    begun: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    begun_at: Mapped[float | None]
+    state: Mapped[str] = mapped_column(String(16), default=ActionState.EXPECTED, index=True)
+    reason: Mapped[str] = mapped_column(Text, default="")
+    created_at: Mapped[float]
+    closed_at: Mapped[float | None]
+
+
+class Event(Base):
+    """Something that happened to a job, for its owner and for the records."""
+
+    __tablename__ = "event"
+
+    #: Given before the transaction ends: of two that write at once, the higher may show first.
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[float] = mapped_column(index=True)
+    job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    detail: Mapped[str] = mapped_column(Text, default="")
+
+
+class Queue(Base):
+    """The queue of a pool, once somebody has changed its mode."""
+
+    __tablename__ = "queue"
+
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    mode: Mapped[str] = mapped_column(String(16), default=QueueMode.ACTIVE)
+    changed_at: Mapped[float]
+
+
+class Leader(Base):
+    """The queue manager that leads a pool, or was the last to do so.
+
+    The term grows with every new leader, so that one that was replaced can tell (see `db.terms`).
+    """
+
+    __tablename__ = "leader"
+
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    name: Mapped[str] = mapped_column(String(255))
+    term: Mapped[int]
+    since: Mapped[float]
+
+
+class Place(Base):
+    """A slot that a process of a job held, from when to when: the schedule that was."""
+
+    __tablename__ = "place"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    job: Mapped[int] = mapped_column(ForeignKey("job.number"), index=True)
+    process: Mapped[int]
+    server: Mapped[str] = mapped_column(String(36))
+    host: Mapped[str] = mapped_column(String(255))
+    tier: Mapped[str] = mapped_column(String(2))
+    since: Mapped[float]
+    #: None: it holds it still.
+    until: Mapped[float | None] = mapped_column(index=True)

@@ -1,0 +1,65 @@
+"""The jobs that are not over, kept in memory: ten thousand may wait, and few of them change."""
+
+from collections.abc import Container
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from nova_twotier.db.models import OVER, Job
+from nova_twotier.db.store import open_jobs
+
+#: Of more jobs that have changed, all are read: statements are not to become too long.
+MANY = 500
+
+
+class OpenJobs:
+    """Reads only the jobs that changed since the last time, whoever changed them.
+
+    Between two readings, what was changed in them is to be written, or all to be forgotten.
+    """
+
+    def __init__(self, pool: str):
+        self._pool = pool
+        #: By number, each as it was at a revision, and its uuid if it was plainly waiting then.
+        self._known: dict[int, tuple[int, Job, str | None]] = {}
+
+    def forget(self) -> None:
+        """The next reading reads all."""
+        self._known = {}
+
+    def read(self, session: Session) -> dict[int, Job]:
+        """The jobs by number, in the order of submission."""
+        query = select(Job.number, Job.revision).where(
+            Job.pool == self._pool, Job.state.not_in(OVER)
+        )
+        # Before the jobs: what changes in between shows at the next reading.
+        query = query.order_by(Job.submitted_at, Job.number)
+        revisions = dict(session.execute(query).all())
+        known = self._known
+        changed = {n for n, at in revisions.items() if n not in known or known[n][0] != at}
+        few = changed if len(changed) <= MANY else None
+        fresh = {job.number: job for job in open_jobs(session, self._pool, few)} if changed else {}
+        for over in changed - fresh.keys():
+            del revisions[over]
+        self._known = {
+            number: _entry(at, fresh[number]) if number in changed else known[number]
+            for number, at in revisions.items()
+        }
+        return {number: job for number, (_at, job, _uuid) in self._known.items()}
+
+    def plain_waiting(self, named: Container[str]) -> dict[int, Job]:
+        """Those of the jobs read last that were plainly waiting then.
+
+        :param named: uuids of the jobs that have servers: these are not plainly waiting.
+        """
+        return {
+            number: job
+            for number, (_at, job, uuid) in self._known.items()
+            if uuid and uuid not in named
+        }
+
+
+def _entry(at: int, job: Job) -> tuple[int, Job, str | None]:
+    # It keeps its core, too: a decision would have to make those of all that wait.
+    _core = job.core
+    return at, job, job.uuid if job.plain_waiting else None

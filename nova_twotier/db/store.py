@@ -1,0 +1,372 @@
+"""Opens the database, and the few questions that are asked of it."""
+
+import contextlib
+import time
+from collections.abc import Collection, Iterator
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session, defer, sessionmaker
+
+from nova_twotier.core.jobs import InvalidJob, check_size
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db import migration
+from nova_twotier.db.connection import (
+    DATABASE_ERRORS,
+    READING,
+    StoreError,
+    connect,
+    server_options,
+)
+from nova_twotier.db.models import (
+    DEFAULT_POOL,
+    NAME_LENGTH,
+    OVER,
+    Action,
+    ActionKind,
+    ActionState,
+    Event,
+    Job,
+    JobState,
+    Preemption,
+    Queue,
+    QueueMode,
+)
+
+__all__ = [
+    "DATABASE_ERRORS",
+    "NoSuchJob",
+    "QueueDraining",
+    "Store",
+    "StoreError",
+    "open_actions",
+    "open_jobs",
+    "open_store",
+    "queue_event",
+]
+
+#: Why a held job waits.
+HELD = "held until it is released"
+#: Columns that lists do without.
+LONG = (Job.cpu, Job.user_data)
+
+
+class NoSuchJob(LookupError):
+    """There is no job of that number or uuid."""
+
+
+class QueueDraining(Exception):
+    """The queue of a pool takes no jobs for the time being."""
+
+    def __init__(self, pool: str):
+        super().__init__(f"the queue of pool {pool} is draining: it takes no jobs")
+        self.pool = pool
+
+
+class Store:
+    """The manager's database.
+
+    A SQLite file and its tables are made, or brought up to date, when it is opened; a database
+    server is prepared by `twotier-manage db upgrade`.
+
+    :param url: SQLAlchemy URL.
+    :param options: of the connections, as oslo.db's `create_engine` takes them.
+    :raises StoreError: if it cannot be opened, or its schema is not up to date.
+    """
+
+    def __init__(self, url: str, **options):
+        self._engine = connect(url, **options)
+        try:
+            migration.require_newest(self._engine)
+        except StoreError:
+            self._engine.dispose()
+            raise
+        self._session = sessionmaker(self._engine, expire_on_commit=False)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self._session.begin() as session:
+            yield session
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that only reads, and so never waits for one that writes."""
+        with self._session() as session:
+            session.connection(execution_options=READING)
+            yield session
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def submit(
+        self,
+        size: int,
+        cpu: list[float],
+        name: str = "",
+        estimate: float | None = None,
+        at: float | None = None,
+        *,
+        project_id: str = "",
+        user_id: str = "",
+        held: bool = False,
+        pool: str = DEFAULT_POOL,
+        flavor: str | None = None,
+        image: str | None = None,
+        networks: list[str] | None = None,
+        key_name: str | None = None,
+        user_data: str | None = None,
+        keep_servers: bool = False,
+        bandwidth: float = 0.0,
+        preemption: str = Preemption.SHELVE,
+        checkpoint: bool = False,
+        walltime: float | None = None,
+        retries: int = 0,
+        trust_id: str | None = None,
+    ) -> Job:
+        """Put a job in the queue.
+
+        What the further parameters mean is said at the columns of `Job`.
+
+        :param cpu: utilisation of each process, or one for all.
+        :param estimate: of its run time, in seconds.
+        :param at: the time of its arrival, in seconds since the epoch; default: now.
+        :param held: it does not start until it is released.
+        :param networks: uuids of networks, or ["none"], or ["auto"].
+        :param bandwidth: in Mbit/s.
+        :param walltime: in seconds.
+        :raises InvalidJob: if it cannot be a job.
+        :raises QueueDraining: if the queue of its pool takes none.
+        """
+        check_size(size)
+        for what, text in (("name", name), ("pool", pool), ("flavor", flavor), ("key", key_name)):
+            _check_text(what, text or "")
+        cpu = list(cpu) * size if len(cpu) == 1 else list(cpu)
+        now = time.time() if at is None else at
+        # The core's own checks, before anything is written.
+        core = CoreJob(0, size, now, tuple(cpu), estimate)
+        job = Job(
+            size=size,
+            cpu=list(core.cpu),
+            name=name,
+            estimate=estimate,
+            submitted_at=now,
+            project_id=project_id,
+            user_id=user_id,
+            held=held,
+            reason=HELD if held else "",
+            pool=pool,
+            flavor=flavor,
+            image=image,
+            networks=networks,
+            key_name=key_name,
+            user_data=user_data,
+            keep_servers=keep_servers,
+            bandwidth=bandwidth,
+            preemption=Preemption(preemption),
+            checkpoint=checkpoint,
+            walltime=walltime,
+            retries=retries,
+            trust_id=trust_id,
+        )
+        with self.transaction() as session:
+            if _mode(session, pool) == QueueMode.DRAINING:
+                raise QueueDraining(pool)
+            session.add(job)
+            session.flush()
+            session.add(Event(at=now, job=job.number, kind="submitted"))
+        return job
+
+    def job(self, number: int) -> Job:
+        """:raises NoSuchJob: if there is none of that number."""
+        with self.reading() as session:
+            return _job(session, number)
+
+    def find(self, uuid: str) -> Job:
+        """:raises NoSuchJob: if there is none of that uuid."""
+        with self.reading() as session:
+            return _find(session, uuid)
+
+    def user_data(self, number: int) -> str | None:
+        """What the job's servers are given, in base64.
+
+        :raises NoSuchJob: if there is none of that number.
+        """
+        return self.job(number).user_data
+
+    def jobs(
+        self,
+        *,
+        project_id: str | None = None,
+        state: str | None = None,
+        name: str | None = None,
+        pool: str | None = None,
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[Job]:
+        """Jobs in the order of submission: all, or those of a project, a state, a name, a pool.
+
+        Without `cpu` and `user_data`, the long columns: `job` and `find` give them.
+
+        :param limit: at most so many.
+        :param marker: uuid of the last job of the page before.
+        :raises NoSuchJob: if the marker is not a job, or not one of the project.
+        """
+        query = select(Job).options(*(defer(column, raiseload=True) for column in LONG))
+        query = query.order_by(Job.submitted_at, Job.number).limit(limit)
+        for column, value in (
+            (Job.project_id, project_id),
+            (Job.state, state),
+            (Job.name, name),
+            (Job.pool, pool),
+        ):
+            if value is not None:
+                query = query.where(column == value)
+        with self.reading() as session:
+            if marker is not None:
+                last = _find(session, marker, project_id)
+                query = query.where(
+                    or_(
+                        Job.submitted_at > last.submitted_at,
+                        and_(Job.submitted_at == last.submitted_at, Job.number > last.number),
+                    )
+                )
+            return list(session.scalars(query))
+
+    def count(self, project_id: str) -> tuple[int, int]:
+        """How many jobs of a project are not over, and their processes in all."""
+        query = select(func.count(), func.coalesce(func.sum(Job.size), 0))
+        query = query.where(Job.project_id == project_id, Job.state.not_in(OVER))
+        with self.reading() as session:
+            jobs, processes = session.execute(query).one()
+            return jobs, int(processes)
+
+    def events(self, number: int | None = None) -> list[Event]:
+        """What happened, to one job or to all, oldest first."""
+        query = select(Event).order_by(Event.at, Event.id)
+        if number is not None:
+            query = query.where(Event.job == number)
+        with self.reading() as session:
+            return list(session.scalars(query))
+
+    def last_event(self) -> int:
+        """The greatest number of an event: it grows with whatever the API changes."""
+        with self.reading() as session:
+            return session.scalar(select(func.max(Event.id))) or 0
+
+    def request_action(self, number: int, action: str) -> Job:
+        """Record what the owner asks for, `complete` or `cancel`; the manager does it.
+
+        :raises NoSuchJob: if there is none of that number.
+        """
+        with self.transaction() as session:
+            job = _job(session, number)
+            if job.state not in OVER and job.requested_action != action:
+                job.requested_action = action
+                session.add(Event(at=time.time(), job=number, kind=f"asked to {action}"))
+            return job
+
+    def hold(self, number: int, held: bool) -> Job:
+        """Hold a job, or release it.
+
+        A held job that is queued does not start. One that runs, or is about to, goes on; it is
+        held from its next eviction on, should there be one. A job that is over stays as it is.
+
+        :raises NoSuchJob: if there is none of that number.
+        """
+        with self.transaction() as session:
+            job = _job(session, number)
+            if job.state not in OVER and job.held != held:
+                job.held = held
+                if job.state == JobState.QUEUED:
+                    job.reason = HELD if held else ""
+                kind = "held" if held else "released"
+                session.add(Event(at=time.time(), job=number, kind=kind))
+            return job
+
+    def queue_mode(self, pool: str = DEFAULT_POOL) -> QueueMode:
+        with self.reading() as session:
+            return _mode(session, pool)
+
+    def set_queue_mode(self, pool: str, mode: QueueMode) -> None:
+        """Change the mode of a pool's queue, from now on; an event tells of it."""
+        mode = QueueMode(mode)
+        with self.transaction() as session:
+            if _mode(session, pool) == mode:
+                return
+            now = time.time()
+            session.merge(Queue(pool=pool, mode=mode, changed_at=now))
+            session.add(Event(at=now, kind=queue_event(mode), detail=f"pool {pool}"))
+
+
+def queue_event(mode: QueueMode) -> str:
+    """The kind of the event that a queue is now in this mode."""
+    return f"queue {mode}"
+
+
+def open_store(conf, **changes) -> Store:
+    """The database that the configuration names.
+
+    :param changes: to options of group `[database]`, such as `max_retries`.
+    :raises StoreError: as `Store`.
+    """
+    return Store(conf.database.connection, **server_options(conf, **changes))
+
+
+def open_jobs(
+    session: Session, pool: str | None = None, numbers: Collection[int] | None = None
+) -> list[Job]:
+    """Jobs that are not over, of a pool or of all, in the order of submission.
+
+    :param numbers: only those of them.
+    """
+    query = select(Job).where(Job.state.not_in(OVER)).order_by(Job.submitted_at, Job.number)
+    if pool is not None:
+        query = query.where(Job.pool == pool)
+    if numbers is not None:
+        query = query.where(Job.number.in_(numbers))
+    # User data is up to 64 KiB a job, and asked for when it boots: `Store.user_data`.
+    return list(session.scalars(query.options(defer(Job.user_data, raiseload=True))))
+
+
+def open_actions(session: Session, pool: str | None = None) -> list[Action]:
+    """Actions that are expected but not observed yet, of a pool or of all, as they were decided."""
+    query = select(Action).where(Action.state == ActionState.EXPECTED)
+    if pool is not None:
+        query = query.where(Action.pool == pool)
+    return list(session.scalars(query.order_by(Action.phase, Action.id)))
+
+
+def busy_jobs(actions: list[Action]) -> set[int]:
+    """Numbers of the jobs that open actions are about."""
+    numbers = {action.job for action in actions}
+    for action in actions:
+        if action.kind == ActionKind.SWAP:
+            numbers.update(item["number"] for item in action.plan["swaps"])
+    return numbers
+
+
+def _check_text(what: str, text: str) -> None:
+    if len(text) > NAME_LENGTH:
+        raise InvalidJob(f"the {what} has {len(text)} characters; give at most {NAME_LENGTH}")
+    if not text.isprintable():
+        # Line breaks spoil tables; PostgreSQL takes no NUL, and none takes half a surrogate pair.
+        raise InvalidJob(f"{what} is {text!r}; give one without control characters")
+
+
+def _mode(session: Session, pool: str) -> QueueMode:
+    queue = session.get(Queue, pool)
+    return QueueMode.ACTIVE if queue is None else QueueMode(queue.mode)
+
+
+def _job(session: Session, number: int) -> Job:
+    job = session.get(Job, number)
+    if job is None:
+        raise NoSuchJob(f"there is no job {number}; `twotier job list` shows those there are")
+    return job
+
+
+def _find(session: Session, uuid: str, project_id: str | None = None) -> Job:
+    """A job of another project is as if there were none."""
+    job = session.scalar(select(Job).where(Job.uuid == uuid))
+    if job is None or project_id not in (None, job.project_id):
+        raise NoSuchJob(f"there is no job {uuid}")
+    return job

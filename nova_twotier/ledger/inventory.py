@@ -1,0 +1,97 @@
+"""What there is in Placement of ours, whatever the aggregates say: hosts with their slots."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.ledger import names, providers
+from nova_twotier.ledger.placement import Placement
+
+
+@dataclass(frozen=True, slots=True)
+class TierSlots:
+    """One tier of a host: its places, and those that are withheld.
+
+    :param retired: all places are withheld because the host left, or gave the tier up.
+    :param pool: whose jobs get them; None if they are nobody's.
+    """
+
+    provider: str
+    total: int = 0
+    reserved: int = 0
+    retired: bool = False
+    pool: str | None = None
+
+    @property
+    def offered(self) -> int:
+        """Places that may be in use; more may be, if they were withheld later."""
+        return max(0, self.total - self.reserved)
+
+
+@dataclass(frozen=True, slots=True)
+class HostSlots:
+    """A host with providers of ours.
+
+    :param name: of the host's own provider.
+    :param tiers: those that have a provider.
+    """
+
+    name: str
+    tiers: Mapping[Tier, TierSlots] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> int:
+        return self.tiers[Tier.FG].total if Tier.FG in self.tiers else 0
+
+    @property
+    def share(self) -> int:
+        """Background places of a slot, K-1."""
+        background = self.tiers[Tier.BG].total if Tier.BG in self.tiers else 0
+        return background // self.slots if self.slots else 0
+
+    @property
+    def closed(self) -> int:
+        """Slots whose background places are withheld."""
+        if not self.share:
+            return 0
+        return self.slots - self.tiers[Tier.BG].offered // self.share
+
+
+def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str, HostSlots]:
+    """Every host under which there is a provider of ours, by name.
+
+    One request for each pool and each provider.
+
+    :param listed: all providers, from `providers.listed`.
+    """
+    listed = list(listed)
+    name_of = {provider["uuid"]: provider["name"] for provider in listed}
+    if names.jobs_uuid() not in name_of:
+        return {}  # nobody has made a ledger yet: its traits are not known to Placement
+    retired = {each["uuid"] for each in providers.listed(placement, names.RETIRED_TRAIT)}
+    pool_of = _pools(placement)
+    found = {}
+    for provider in listed:
+        uuid, parent = provider["uuid"], provider["parent_provider_uuid"]
+        for tier in Tier if parent else ():
+            if uuid == names.child_uuid(parent, tier):
+                total, reserved = _slots(placement, uuid)
+                slots = TierSlots(uuid, total, reserved, uuid in retired, pool_of.get(uuid))
+                found.setdefault(name_of[parent], {})[tier] = slots
+    return {name: HostSlots(name, tiers) for name, tiers in sorted(found.items())}
+
+
+def _pools(placement: Placement) -> dict[str, str]:
+    """The pool of each provider that has the trait of one."""
+    return {
+        provider["uuid"]: names.pool_of(jobs["name"])
+        for jobs in providers.listed(placement, names.JOBS_TRAIT)
+        for provider in providers.listed(placement, names.pool_trait(jobs["uuid"]))
+    }
+
+
+def _slots(placement: Placement, provider: str) -> tuple[int, int]:
+    """All places of a provider, and those that are withheld."""
+    inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
+    slot = inventories.get(names.SLOT, {"total": 0, "reserved": 0})
+    return slot["total"], slot["reserved"]

@@ -1,1 +1,0 @@
-"""Compares Placement, Nova and the manager's database, and mends what does not agree."""

@@ -1,0 +1,38 @@
+"""Jobs of pools that there are not: no manager would ever look after them."""
+
+from collections.abc import Set
+
+from oslo_log import log as logging
+from sqlalchemy import select
+
+from nova_twotier.db.models import Event, Job, JobState, Leader
+from nova_twotier.db.store import Store
+
+LOG = logging.getLogger(__name__)
+
+
+def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
+    """Fail the queued jobs of pools that no aggregate names and that no manager ever led.
+
+    Several managers may do so at once: each job fails once.
+
+    :param pools: those that the aggregates name.
+    :return: the jobs that failed; their trusts are still there.
+    """
+    with store.reading() as session:
+        known = pools | set(session.scalars(select(Leader.pool)))
+        found = list(session.scalars(_strays(Job.number, known)))
+    if not found:
+        return []
+    with store.transaction() as session:
+        failed = list(session.scalars(_strays(Job, known).with_for_update()))
+        for job in failed:
+            job.state, job.finished_at = JobState.FAILED, now
+            job.reason = f"there is no pool {job.pool}; there are {', '.join(sorted(known))}"
+            LOG.info("Job %s failed: %s", job.number, job.reason)
+            session.add(Event(at=now, job=job.number, kind="failed", detail=job.reason))
+    return failed
+
+
+def _strays(what, known: Set[str]):
+    return select(what).where(Job.state == JobState.QUEUED, Job.pool.not_in(sorted(known)))

@@ -1,0 +1,137 @@
+"""The whole application on a SQLite database, as a WSGI server would call it."""
+
+import pathlib
+import uuid
+
+import fixtures
+import testtools
+from falcon import testing
+from keystoneauth1 import fixture as tokens
+from keystonemiddleware.fixture import AuthTokenFixture
+
+from nova_twotier import conf as config
+from nova_twotier.api.app import build
+from nova_twotier.api.site import Site
+from nova_twotier.db.models import Event
+from nova_twotier.db.store import open_store
+
+KEYSTONE = "http://keystone.test/v3"
+KEYSTONE_OPTIONS = f"""
+[keystone_authtoken]
+auth_type = password
+auth_url = {KEYSTONE}
+www_authenticate_uri = {KEYSTONE}
+username = twotier
+password = s3cret
+user_domain_name = Default
+project_name = service
+project_domain_name = Default
+service_token_roles_required = true
+"""
+
+OTHER = "0f5ac7ae-5a3e-4d43-8f5c-5b1f3ab1b2c3"
+
+
+class ApiCase(testtools.TestCase):
+    """Requests are made by `alice:demo`, a member, unless the test says by whom."""
+
+    AUTH = "auth_strategy = noauth"
+    OPTIONS = ""
+
+    def setUp(self):
+        super().setUp()
+        self.logged = self.useFixture(fixtures.FakeLogger())
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.store, self.application = self.make()
+        self.client = testing.TestClient(lambda environ, start: self.application(environ, start))
+
+    def make(self):
+        path = self.directory / "nova-twotier.conf"
+        path.write_text(
+            f"[DEFAULT]\nstate_path = {self.directory}\n[api]\n{self.AUTH}\n{self.OPTIONS}\n"
+        )
+        conf = config.load(["--config-file", str(path)], "twotier-api")
+        store = open_store(conf)
+        self.addCleanup(store.close)
+        return store, build(conf, store)
+
+    def ask(self, method, path, by="alice:demo", **rest):
+        headers = {"X-Auth-Token": by} if by else {}
+        headers |= rest.pop("headers", {})
+        return self.client.simulate_request(method, path, headers=headers, **rest)
+
+    def get(self, path, by="alice:demo", **rest):
+        return self.ask("GET", path, by, **rest)
+
+    def answered(self, status, answer):
+        """The body of an answer that must have this status."""
+        self.assertEqual(status, answer.status_code, answer.text)
+        return answer.json
+
+    def refused(self, status, code, answer):
+        """The details of a refusal, in the one format there is."""
+        body = self.answered(status, answer)
+        self.assertEqual(["errors"], list(body))
+        for error in body["errors"]:
+            self.assertEqual((status, f"twotier.{code}"), (error["status"], error["code"]))
+            self.assertEqual(answer.headers["x-openstack-request-id"], error["request_id"])
+            self.assertTrue(error["title"])
+        return [error["detail"] for error in body["errors"]]
+
+    def submit(self, by="alice:demo", **body):
+        return self.answered(201, self.ask("POST", "/v1/jobs", by, json={"size": 1, **body}))
+
+    def change(self, job, **values):
+        """What the manager does to a job."""
+        with self.store.transaction() as session:
+            row = session.merge(self.store.find(job["uuid"]))
+            for name, value in values.items():
+                setattr(row, name, value)
+
+    def happen(self, job, kind, detail="", at=0.0):
+        with self.store.transaction() as session:
+            number = self.store.find(job["uuid"]).number if job else None
+            session.add(Event(at=at, job=number, kind=kind, detail=detail))
+
+
+class FakeTrusts:
+    """Stands in for Keystone's trusts; `refusal` is raised instead of making one."""
+
+    def __init__(self):
+        self.made, self.deleted = [], []
+        self.refusal = None
+
+    def create(self, token, user, project):
+        if self.refusal:
+            raise self.refusal
+        self.made.append((token, user, project))
+        return f"trust-{len(self.made)}"
+
+    def delete(self, trust):
+        self.deleted.append(trust)
+
+
+class KeystoneCase(ApiCase):
+    """The same behind keystonemiddleware; `self.keystone` knows the tokens."""
+
+    AUTH = "auth_strategy = keystone\nmetrics = true"
+    OPTIONS = KEYSTONE_OPTIONS
+
+    def setUp(self):
+        super().setUp()
+        self.keystone = self.useFixture(AuthTokenFixture())
+        self.trusts = FakeTrusts()
+        self.useFixture(fixtures.MockPatchObject(Site, "trusts", self.trusts))
+
+    def token_for(self, *roles, project_id=None, system=False, domain_id=None):
+        """A token of alice's with these roles in a project, in the system, in a domain."""
+        token = tokens.V3Token(user_id="alice", user_name="Alice")
+        if project_id:
+            token.set_project_scope(id=project_id)
+        if domain_id:
+            token.set_domain_scope(id=domain_id)
+        if system:
+            token.set_system_scope()
+        for role in roles:
+            token.add_role(name=role)
+        return self.keystone.add_token(token, token_id=uuid.uuid4().hex)

@@ -1,0 +1,180 @@
+"""Who may do what: every operation, every persona."""
+
+from nova_twotier.api.routes import operations
+from nova_twotier.conf import ConfigError
+from tests.unit.api.case import OTHER, ApiCase
+
+#: Who may, of those that belong to the job's project, and of those that do not.
+READER, MEMBER, MANAGER, ADMIN, SERVICE = "reader", "member", "manager", "admin", "service"
+INSIDE = (READER, MEMBER, MANAGER, ADMIN)
+OUTSIDE = (ADMIN, SERVICE)
+
+JOB = "/v1/jobs/{uuid:uuid}"
+#: Roles that may, in the job's own project and in another one.
+MAY = {
+    ("get", "/v1/jobs"): (INSIDE, None),
+    ("post", "/v1/jobs"): ((MEMBER, MANAGER, ADMIN), None),
+    ("get", JOB): (INSIDE, OUTSIDE),
+    ("delete", JOB): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("get", f"{JOB}/explain"): (INSIDE, OUTSIDE),
+    ("post", f"{JOB}/complete"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("post", f"{JOB}/hold"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("post", f"{JOB}/release"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("get", "/v1/queue"): (INSIDE, None),
+    ("patch", "/v1/queue"): ((ADMIN,), None),
+    ("get", "/v1/hosts"): ((MANAGER, ADMIN, SERVICE), None),
+    ("get", "/v1/topology"): ((MANAGER, ADMIN, SERVICE), None),
+    ("get", "/v1/events"): (INSIDE, None),
+}
+#: They are of the ledger; there is none here.
+LEDGER = ("/v1/hosts", "/v1/topology")
+LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
+BODIES = {("post", "/v1/jobs"): {"size": 1}, ("patch", "/v1/queue"): {"mode": "paused"}}
+
+
+class TestPersonas(ApiCase):
+    def status(self, method, path, token):
+        """The status of an operation on a job of alice's."""
+        job = self.submit()
+        body = {"json": BODIES[method, path]} if (method, path) in BODIES else {}
+        path = path.replace("{uuid:uuid}", job["uuid"])
+        return self.ask(method.upper(), path, token, **body).status_code
+
+    def test_every_operation_is_in_the_table(self):
+        found = {(method, path) for path, method, operation in operations() if operation.rule}
+        self.assertEqual(set(MAY), found)
+
+    def test_in_the_project(self):
+        for (method, path), (roles, _outside) in MAY.items():
+            for role in (READER, MEMBER, MANAGER, ADMIN, SERVICE):
+                status = self.status(method, path, f"carol:demo:{role}")
+                allowed = status == 503 if path in LEDGER else status in (200, 201, 202)
+                if role == SERVICE and path not in LEDGER:
+                    self.assertEqual(method == "get", allowed, (method, path, role, status))
+                else:
+                    self.assertEqual(role in roles, allowed, (method, path, role, status))
+                if not allowed:
+                    self.assertEqual(403, status, (method, path, role))
+
+    def test_in_another_project(self):
+        for (method, path), (_inside, roles) in MAY.items():
+            for role in (READER, MEMBER, MANAGER, ADMIN, SERVICE) if roles else ():
+                status = self.status(method, path, f"mallory:other:{role}")
+                expected = (200, 202) if role in roles else (403,) if role == SERVICE else (404,)
+                self.assertIn(status, expected, (method, path, role))
+
+    def test_without_a_role(self):
+        for method, path in MAY:
+            # Who may not even see a job is not told that there is one.
+            expected = 404 if "uuid" in path else 403
+            self.assertEqual(expected, self.status(method, path, "carol:demo:none"), (method, path))
+
+    def test_all_projects(self):
+        for path in LISTS:
+            for role in (READER, MEMBER, MANAGER):
+                answer = self.get(f"{path}?all_projects=true", f"carol:demo:{role}")
+                self.refused(403, "request.forbidden", answer)
+            for role in OUTSIDE:
+                self.answered(200, self.get(f"{path}?all_projects=true", f"carol:demo:{role}"))
+
+
+class TestOtherProjects(ApiCase):
+    """Nothing tells whether another project's job exists."""
+
+    def setUp(self):
+        super().setUp()
+        self.theirs = self.submit("bob:other", name="secret")
+        self.mine = self.submit(name="mine")
+
+    def test_not_found_is_the_same_for_all(self):
+        for method, suffix in (
+            ("GET", ""),
+            ("GET", "/explain"),
+            ("DELETE", ""),
+            ("POST", "/hold"),
+            ("POST", "/release"),
+            ("POST", "/complete"),
+        ):
+            answers = []
+            for uuid in (self.theirs["uuid"], OTHER):
+                answer = self.ask(method, f"/v1/jobs/{uuid}{suffix}")
+                [error] = self.answered(404, answer)["errors"]
+                del error["request_id"]
+                answers.append(error)
+            self.assertEqual(*answers)
+        kept = self.store.find(self.theirs["uuid"])
+        self.assertEqual((None, False), (kept.requested_action, kept.held))
+
+    def test_lists(self):
+        for path in ("/v1/jobs", "/v1/jobs?name=secret", "/v1/events", "/v1/queue"):
+            answer = self.get(path)
+            self.answered(200, answer)
+            for hidden in ("secret", "other", "bob", self.theirs["uuid"]):
+                self.assertNotIn(hidden, answer.text, path)
+        self.assertEqual(["mine"], [job["name"] for job in self.get("/v1/jobs").json["jobs"]])
+
+    def test_markers_and_filters(self):
+        answers = [
+            self.get(f"/v1/jobs?marker={uuid}").json["errors"][0]["detail"]
+            for uuid in (self.theirs["uuid"], OTHER)
+        ]
+        self.assertEqual(*answers)
+        for uuid in (self.theirs["uuid"], OTHER):
+            self.refused(404, "job.not_found", self.get(f"/v1/events?job={uuid}"))
+
+    def test_administrators_see_all(self):
+        jobs = self.get("/v1/jobs?all_projects=true", "admin").json["jobs"]
+        self.assertEqual(["secret", "mine"], [job["name"] for job in jobs])
+        self.assertEqual([], self.get("/v1/jobs", "admin").json["jobs"])
+
+
+class TestPolicyFile(ApiCase):
+    def make(self):
+        (self.directory / "policy.yaml").write_text(
+            '"twotier:jobs:cancel": "user_id:%(user_id)s"\n"twotier:hosts:list": "!"\n'
+        )
+        self.OPTIONS = f"[oslo_policy]\npolicy_file = {self.directory}/policy.yaml"
+        return super().make()
+
+    def test_the_operators_rules_hold(self):
+        path = f"/v1/jobs/{self.submit()['uuid']}"
+        self.refused(403, "request.forbidden", self.ask("DELETE", path, "carol:demo"))
+        self.answered(202, self.ask("DELETE", path, "alice:demo"))
+        self.refused(403, "request.forbidden", self.get("/v1/hosts", "admin"))
+
+
+class TestWrongPolicyFile(ApiCase):
+    def make(self):
+        return None, None
+
+    def test_it_is_said_at_the_start(self):
+        path = self.directory / "policy.yaml"
+        self.OPTIONS = f"[oslo_policy]\npolicy_file = {path}"
+        for text in ('"twotier:jobs:list": "rule:nobody"', "a: b: c"):
+            path.write_text(text)
+            error = self.assertRaises(ConfigError, super().make)
+            self.assertIn(str(path), str(error))
+
+
+class TestNoAuth(ApiCase):
+    def test_tokens(self):
+        for token in ("", "a b:c", ":demo", "alice:", "x" * 65, "alice:demo:", "a:b:c:d"):
+            answer = self.get("/v1/jobs", token)
+            self.refused(401, "request.unauthorized", answer)
+            self.assertIn("www-authenticate", answer.headers)
+        self.assertEqual("alice", self.submit("alice")["project_id"])
+
+    def test_headers_do_not_help(self):
+        headers = {
+            "X-Roles": "admin",
+            "X-Project-Id": "other",
+            "X-Tenant-Id": "other",
+            "X-Identity-Status": "Confirmed",
+            "Openstack-System-Scope": "all",
+        }
+        self.refused(401, "request.unauthorized", self.get("/v1/jobs", None, headers=headers))
+        answer = self.get("/v1/jobs?all_projects=true", headers=headers)
+        self.refused(403, "request.forbidden", answer)
+
+    def test_it_is_warned_of(self):
+        self.assertIn("For demonstrations only", self.logged.output)

@@ -1,0 +1,61 @@
+"""What doc/api.md shows is so."""
+
+import pathlib
+import re
+import shlex
+
+from requests_mock.contrib import fixture as requests_mock_fixture
+
+from nova_twotier.api import routes, schemas
+from tests.unit.api.case import ApiCase
+
+PAGE = pathlib.Path(__file__).parents[3] / "doc" / "api.md"
+PLACEMENT = "http://placement.test"
+
+
+class TestDocumentation(ApiCase):
+    OPTIONS = f"[placement]\nauth_type = none\nendpoint_override = {PLACEMENT}"
+
+    def setUp(self):
+        super().setUp()
+        self.text = PAGE.read_text()
+        placement = self.useFixture(requests_mock_fixture.Fixture())
+        placement.get(f"{PLACEMENT}/resource_providers", json={"resource_providers": []})
+        placement.get(f"{PLACEMENT}/allocation_candidates", json={"provider_summaries": {}})
+
+    def examples(self):
+        """Method, path, headers and body of each `curl`, with the variables that the page sets."""
+        variables = dict(re.findall(r"^(\w+)='?([^'\n]+?)'?(?:\s*#.*)?$", self.text, re.MULTILINE))
+        variables["uuid"] = self.submit()["uuid"]
+        for line in re.findall(r"^curl .*", self.text, re.MULTILINE):
+            line = re.sub(r"\$(\w+)", lambda name: variables[name[1]], line)
+            words = iter(shlex.split(line, comments=True)[1:])
+            method, path, headers, body = None, None, {}, None
+            for word in words:
+                match word:
+                    case "-s":
+                        pass
+                    case "-X":
+                        method = next(words)
+                    case "-H":
+                        name, value = next(words).split(": ")
+                        headers[name] = value
+                    case "-d":
+                        body = next(words)
+                    case _:
+                        path = word.removeprefix(variables["API"])
+            yield method or ("POST" if body else "GET"), path, headers, body
+
+    def test_every_example_works_and_every_operation_has_one(self):
+        shown = set()
+        for method, path, headers, body in self.examples():
+            answer = self.ask(method, path, None, headers=headers, body=body)
+            self.assertIn(answer.status_code, (200, 201, 202), f"{method} {path}: {answer.text}")
+            route = re.sub("[0-9a-f-]{36}", "{uuid:uuid}", path.partition("?")[0])
+            shown.add((method.lower(), route))
+        there = {(method, path) for path, method, _operation in routes.operations()}
+        self.assertEqual({("get", "/")}, there - shown)
+
+    def test_every_field_of_a_job_is_in_the_table(self):
+        fields = re.findall(r"^\| `(\w+)` \|", self.text, re.MULTILINE)
+        self.assertEqual(list(schemas.JOB_REQUEST["properties"]), fields)

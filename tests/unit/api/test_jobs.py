@@ -1,0 +1,280 @@
+"""Jobs through the API, by somebody who may."""
+
+from nova_twotier.db.models import JobState
+from tests.unit.api.case import OTHER, ApiCase
+
+
+class TestSubmitting(ApiCase):
+    def test_a_job_in_full(self):
+        answer = self.ask(
+            "POST",
+            "/v1/jobs",
+            json={"size": 2, "cpu": [0.4, 0.9], "name": "solver", "estimate": 3600, "held": True},
+        )
+        job = self.answered(201, answer)
+        self.assertEqual(
+            f"http://falconframework.org/v1/jobs/{job['uuid']}", answer.headers["location"]
+        )
+        self.assertEqual(job, self.answered(200, self.get(f"/v1/jobs/{job['uuid']}")))
+        expected = {
+            "name": "solver",
+            "project_id": "demo",
+            "user_id": "alice",
+            "size": 2,
+            "cpu": [0.9, 0.4],
+            "estimate": 3600,
+            "state": "queued",
+            "tier": None,
+            "held": True,
+            "saved": False,
+            "start": None,
+            "asked_to": None,
+            "reason": "held until it is released",
+            "started_at": None,
+            "finished_at": None,
+            "failures": 0,
+        }
+        self.assertEqual(expected, {name: job[name] for name in expected})
+        kept = self.store.find(job["uuid"])
+        self.assertEqual(("demo", "alice", True), (kept.project_id, kept.user_id, kept.held))
+
+    def test_what_is_not_said(self):
+        job = self.submit(size=3)
+        self.assertEqual([1.0, 1.0, 1.0], job["cpu"])
+        self.assertEqual(("", None, False), (job["name"], job["estimate"], job["held"]))
+
+    def test_what_it_boots_and_how_it_may_end(self):
+        said = {
+            "pool": "default",
+            "flavor": "m1.größe",
+            "image": OTHER,
+            "networks": [OTHER, OTHER],
+            "key_name": "my key",
+            "keep_servers": True,
+            "bandwidth": 12.5,
+            "preemption": "requeue",
+            "checkpoint": True,
+            "walltime": 0.5,
+            "retries": 0,
+        }
+        job = self.submit(**said)
+        self.assertEqual(said, {name: job[name] for name in said})
+        self.assertEqual(job, self.get(f"/v1/jobs/{job['uuid']}").json)
+        [listed] = self.get("/v1/jobs").json["jobs"]
+        self.assertEqual(said, {name: listed[name] for name in said})
+
+    def test_null_is_as_if_nothing_were_said(self):
+        unsaid = ("flavor", "image", "networks", "key_name", "user_data", "walltime", "estimate")
+        for job in (self.submit(), self.submit(**dict.fromkeys(unsaid))):
+            kept = self.store.find(job["uuid"])
+            self.assertEqual({None}, {getattr(kept, name) for name in unsaid})
+            shown = {name: job[name] for name in ("pool", "preemption", "bandwidth", "walltime")}
+            expected = {"pool": "default", "preemption": "shelve", "bandwidth": 0, "walltime": None}
+            self.assertEqual(expected, shown)
+            self.assertEqual((False, False), (job["keep_servers"], job["checkpoint"]))
+            self.assertEqual((3, 0), (job["retries"], job["requeues"]))
+
+    def test_networks(self):
+        upper = OTHER.upper()
+        for said, kept, shown in (
+            ("none", ["none"], "none"),
+            ("auto", ["auto"], "auto"),
+            ([upper], [OTHER], [OTHER]),
+            (None, None, None),
+        ):
+            job = self.submit(networks=said)
+            self.assertEqual(kept, self.store.find(job["uuid"]).networks)
+            self.assertEqual(shown, job["networks"])
+        self.assertEqual(OTHER, self.submit(image=upper)["image"])
+
+    def test_user_data_is_kept_and_not_shown(self):
+        secret = "czNjcmV0LXMzY3JldA=="
+        job = self.submit(user_data=secret)
+        self.assertEqual(secret, self.store.find(job["uuid"]).user_data)
+        self.assertTrue(job["has_user_data"])
+        self.assertFalse(self.submit()["has_user_data"])
+        its = f"/v1/jobs/{job['uuid']}"
+        for path in (its, f"{its}/explain", "/v1/jobs", "/v1/events", "/v1/queue"):
+            for token in ("alice:demo", "admin:demo"):
+                answer = self.get(path, token)
+                self.answered(200, answer)
+                self.assertNotIn(secret, answer.text)
+        self.assertNotIn(secret, self.logged.output)
+        self.assertEqual(
+            65532, len(self.store.find(self.submit(user_data="QUJD" * 16383)["uuid"]).user_data)
+        )
+
+    def test_a_whole_number_may_have_a_point(self):
+        self.assertEqual(2, self.submit(size=2.0, cpu=1)["size"])
+        self.assertEqual(1, self.submit(retries=1.0)["retries"])
+
+    def test_times_are_utc(self):
+        job = self.submit()
+        self.change(job, submitted_at=0.0, started_at=1.5)
+        shown = self.get(f"/v1/jobs/{job['uuid']}").json
+        self.assertEqual("1970-01-01T00:00:00.000+00:00", shown["submitted_at"])
+        self.assertEqual("1970-01-01T00:00:01.500+00:00", shown["started_at"])
+
+
+class TestListing(ApiCase):
+    OPTIONS = "max_limit = 3"
+
+    def names(self, path, **rest):
+        return [job["name"] for job in self.answered(200, self.get(path, **rest))["jobs"]]
+
+    def test_pages(self):
+        for name in "abcde":
+            self.submit(name=name)
+        found, path, pages = [], "/v1/jobs?limit=2", 0
+        while path:
+            page = self.answered(200, self.get(path))
+            found += [job["name"] for job in page["jobs"]]
+            pages += 1
+            path = next((link["href"] for link in page["links"] if link["rel"] == "next"), None)
+            path = path and path.removeprefix("http://falconframework.org")
+        self.assertEqual((list("abcde"), 3), (found, pages))
+
+    def test_no_page_is_larger_than_the_operator_says(self):
+        for name in "abcd":
+            self.submit(name=name)
+        for path in ("/v1/jobs", "/v1/jobs?limit=1000000000000000000000"):
+            page = self.answered(200, self.get(path))
+            self.assertEqual(3, len(page["jobs"]))
+            self.assertEqual("next", page["links"][0]["rel"])
+
+    def test_the_last_page_links_nowhere(self):
+        self.submit()
+        self.assertEqual([], self.get("/v1/jobs?limit=1").json["links"])
+
+    def test_filters(self):
+        first = self.submit(name="a b&c")
+        self.submit(name="other")
+        self.change(first, state=JobState.RUNNING, tier="fg")
+        self.assertEqual(["a b&c"], self.names("/v1/jobs?state=running"))
+        self.assertEqual(["other"], self.names("/v1/jobs?state=queued"))
+        self.assertEqual(["a b&c"], self.names("/v1/jobs", params={"name": "a b&c"}))
+        self.assertEqual([], self.names("/v1/jobs?name=a"))
+
+    def test_the_next_page_keeps_the_filters(self):
+        for _ in range(3):
+            self.submit(name="ä&b")
+        link = self.get("/v1/jobs", params={"name": "ä&b", "limit": 1}).json["links"][0]["href"]
+        page = self.get(link.removeprefix("http://falconframework.org")).json
+        self.assertEqual(["ä&b"], [job["name"] for job in page["jobs"]])
+
+    def test_a_marker_that_is_no_job(self):
+        [detail] = self.refused(400, "request.invalid", self.get(f"/v1/jobs?marker={OTHER}"))
+        self.assertIn("start again from the first page", detail)
+
+
+class TestActions(ApiCase):
+    def setUp(self):
+        super().setUp()
+        self.job = self.submit()
+        self.path = f"/v1/jobs/{self.job['uuid']}"
+
+    def test_cancel(self):
+        self.assertEqual("cancel", self.answered(202, self.ask("DELETE", self.path))["asked_to"])
+        self.assertEqual("cancel", self.store.find(self.job["uuid"]).requested_action)
+
+    def test_complete(self):
+        answer = self.ask("POST", f"{self.path}/complete")
+        self.assertEqual("complete", self.answered(202, answer)["asked_to"])
+        self.assertEqual("complete", self.store.find(self.job["uuid"]).requested_action)
+
+    def test_hold_and_release(self):
+        for _twice in range(2):
+            held = self.answered(200, self.ask("POST", f"{self.path}/hold"))
+            self.assertEqual((True, "held until it is released"), (held["held"], held["reason"]))
+        for _twice in range(2):
+            self.assertFalse(self.answered(200, self.ask("POST", f"{self.path}/release"))["held"])
+        self.assertFalse(self.store.find(self.job["uuid"]).held)
+
+    def test_nothing_can_be_asked_of_a_job_that_is_over(self):
+        self.change(self.job, state=JobState.FINISHED)
+        for method, path in (
+            ("DELETE", self.path),
+            ("POST", f"{self.path}/complete"),
+            ("POST", f"{self.path}/hold"),
+            ("POST", f"{self.path}/release"),
+        ):
+            [detail] = self.refused(409, "job.over", self.ask(method, path))
+            self.assertEqual("the job is finished: nothing can be asked of it", detail)
+        kept = self.store.find(self.job["uuid"])
+        self.assertEqual((None, False), (kept.requested_action, kept.held))
+
+    def test_ids_are_told_from_nonsense(self):
+        for path in (f"/v1/jobs/{OTHER}", f"/v1/jobs/{OTHER}/explain"):
+            self.refused(404, "job.not_found", self.get(path))
+        for path in ("/v1/jobs/1", "/v1/jobs/..%2f", "/v1/jobs/'%20or%201=1", "/v1/jobs/%00"):
+            self.refused(404, "request.not_found", self.get(path))
+
+
+class TestExplaining(ApiCase):
+    def explain(self, job, by="alice:demo"):
+        return self.answered(200, self.get(f"/v1/jobs/{job['uuid']}/explain", by))
+
+    def test_positions_are_counted_over_all_projects_without_the_held(self):
+        for token in ("bob:other", "alice:demo"):
+            self.submit(token)
+        held = self.submit(held=True)
+        last = self.submit()
+        self.assertEqual(3, self.explain(last)["position"])
+        self.assertIsNone(self.explain(held)["position"])
+        self.change(last, state=JobState.RUNNING, tier="bg")
+        running = self.explain(last)
+        self.assertEqual((None, "runs in the background"), (running["position"], running["reason"]))
+
+    def test_reasons(self):
+        job = self.submit()
+        for reason, values in (
+            ("waits; the manager has not decided about it yet", {}),
+            ("needs 4 slots", {"reason": "needs 4 slots"}),
+            ("needs 4 slots; its state is saved", {"saved": True}),
+            ("held until it is released; needs 4 slots; its state is saved", {"held": True}),
+            ("its servers are being built", {"state": JobState.STARTING}),
+            ("runs in the foreground", {"state": JobState.RUNNING, "tier": "fg"}),
+            (
+                "runs in the foreground; its owner asked to cancel it",
+                {"requested_action": "cancel"},
+            ),
+            ("is being preempted; its owner asked to cancel it", {"state": JobState.PREEMPTING}),
+            (
+                "is ending, its servers are being deleted; its owner asked to cancel it",
+                {"state": JobState.ENDING},
+            ),
+            (
+                "is failed: no slots",
+                {"state": JobState.FAILED, "reason": "no slots", "requested_action": None},
+            ),
+        ):
+            self.change(job, **values)
+            self.assertEqual(reason, self.explain(job)["reason"])
+
+    def test_events(self):
+        job = self.submit()
+        self.happen(job, "started", "in fg, immediate", at=2e9)
+        self.assertEqual(
+            [("submitted", ""), ("started", "in fg, immediate")],
+            [(event["kind"], event["detail"]) for event in self.explain(job)["events"]],
+        )
+
+    def test_only_the_last_events(self):
+        job = self.submit()
+        for number in range(101):
+            self.happen(job, "waits", str(number), at=2e9 + number)
+        told = [event["detail"] for event in self.explain(job)["events"]]
+        self.assertEqual([str(number) for number in range(1, 101)], told)
+
+    def test_jobs_of_others_have_no_name(self):
+        theirs, mine, job = self.submit("bob:other"), self.submit(name="mine"), self.submit()
+        numbers = [self.store.find(each["uuid"]).number for each in (theirs, mine)]
+        self.change(job, reason="waits behind job {}, and job {}".format(*numbers))
+        self.happen(job, "evicted", f"by job {numbers[0]}, state saved", at=2e9)
+        answer = self.explain(job)
+        expected = f"waits behind a job of another project, and mine ({mine['uuid']})"
+        self.assertEqual(expected, answer["reason"])
+        self.assertEqual("by a job of another project, state saved", answer["events"][1]["detail"])
+        self.assertEqual(expected, self.get(f"/v1/jobs/{job['uuid']}").json["reason"])
+        self.assertEqual(expected, self.get("/v1/jobs").json["jobs"][1]["reason"])
+        self.assertIn(f"job ({theirs['uuid']})", self.explain(job, "admin:admin")["reason"])

@@ -1,0 +1,79 @@
+"""What Prometheus reads."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from nova_twotier.db.models import JobState
+from tests.unit.api.case import ApiCase
+
+
+class TestMetrics(ApiCase):
+    OPTIONS = "metrics = true"
+
+    def read(self):
+        answer = self.get("/metrics", None)
+        self.assertEqual(200, answer.status_code)
+        self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
+        return {
+            (sample.name, *sample.labels.values()): sample.value
+            for family in text_string_to_metric_families(answer.text)
+            for sample in family.samples
+        }
+
+    def test_jobs(self):
+        self.submit(size=3, name="secret")
+        self.change(self.submit("bob:other", size=4), state=JobState.RUNNING)
+        found = self.read()
+        self.assertEqual(1, found["twotier_jobs", "queued"])
+        self.assertEqual(3, found["twotier_processes", "queued"])
+        self.assertEqual(4, found["twotier_processes", "running"])
+        self.assertEqual(0, found["twotier_jobs", "failed"])
+
+    def test_requests(self):
+        job = self.submit(name="secret")
+        self.get(f"/v1/jobs/{job['uuid']}")
+        self.get("/v1/nothing/secret")
+        self.ask("PUT", "/v1/jobs")
+        found = self.read()
+        name, seconds = "twotier_api_requests_total", "twotier_api_request_seconds_count"
+        self.assertEqual(1, found[name, "POST", "/v1/jobs", "201"])
+        self.assertEqual(1, found[name, "PUT", "/v1/jobs", "405"])
+        self.assertEqual(1, found[name, "GET", "none", "404"])
+        self.assertEqual(1, found[seconds, "GET", "/v1/jobs/{uuid}"])
+        for hidden in ("secret", "demo", "alice", job["uuid"]):
+            self.assertNotIn(hidden, self.get("/metrics", None).text)
+
+
+class TestSeveralProcesses(ApiCase):
+    OPTIONS = "metrics = true"
+
+    def test_their_counts_are_added_up(self):
+        script = textwrap.dedent(f"""\
+            import os, sys
+            from falcon import testing
+            from nova_twotier import conf
+            from nova_twotier.api.app import make
+            path = {str(self.directory / "nova-twotier.conf")!r}
+            made = make(conf.load(["--config-file", path], "twotier-api"))
+            client = testing.TestClient(lambda environ, start: made(environ, start))
+            client.simulate_get("/v1")
+            print(client.simulate_get("/metrics").text)
+            """)
+        counts = self.directory / "counts"
+        counts.mkdir()
+        environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(counts)}
+        for expected in ("1.0", "2.0"):
+            out = subprocess.run(
+                [sys.executable, "-c", script],
+                env=environ,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            line = f'twotier_api_requests_total{{method="GET",route="/v1",status="200"}} {expected}'
+            self.assertIn(line, out)
+            self.assertIn('twotier_jobs{state="queued"} 0.0', out)

@@ -1,0 +1,167 @@
+"""The OpenAPI document is valid, complete, and true."""
+
+import contextlib
+import re
+from unittest import SkipTest
+
+import falcon
+import fixtures
+import schemathesis
+import testtools
+from falcon import inspect
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from nova_twotier.api import openapi, policies, routes
+from nova_twotier.api.site import Site
+from tests.unit.api.case import ApiCase, KeystoneCase
+from tests.unit.api.network import Network
+
+#: What is answered besides the operations, and not described: it is for operators.
+OPERATORS = {("get", "/metrics")}
+PUBLIC = {("get", "/"), ("get", "/v1"), ("get", "/v1/openapi.json")}
+
+
+class TestDocument(ApiCase):
+    OPTIONS = "metrics = true"
+
+    def served(self):
+        """Method and path of everything that the application answers, as falcon has it."""
+        api = self.application
+        found = []
+        pending = [api]
+        while pending:
+            layer = pending.pop()
+            if isinstance(layer, falcon.App):
+                found = [
+                    (method.method.lower(), re.sub(r"{(\w+):\w+}", r"{\1}", route.path))
+                    for route in inspect.inspect_routes(layer)
+                    for method in route.methods
+                    if not method.internal
+                ]
+                break
+            pending += [value for value in vars(layer).values() if callable(value)]
+        self.assertNotEqual([], found)
+        return set(found)
+
+    def test_every_route_is_described_and_nothing_else(self):
+        described = {
+            (method, path)
+            for path, methods in openapi.DOCUMENT["paths"].items()
+            for method in methods
+        }
+        self.assertEqual(self.served() - OPERATORS, described)
+
+    def test_every_operation_has_a_rule_of_its_own(self):
+        rules = {rule.name: rule for rule in policies.RULES}
+        public, used = set(), set()
+        for path, method, operation in routes.operations():
+            if operation.rule is None:
+                public.add((method, path))
+                continue
+            [documented] = rules[operation.rule].operations
+            path = re.sub(r"{(\w+):\w+}", r"{\1}", path)
+            self.assertEqual((method.upper(), path), (documented["method"], documented["path"]))
+            used.add(operation.rule)
+        self.assertEqual(PUBLIC, public)
+        rest = {name for name in rules if not name.endswith(":all_projects")}
+        self.assertEqual(rest, used)
+
+    def test_it_is_valid(self):
+        document = self.get("/v1/openapi.json", None).json
+        self.assertEqual("3.1.0", document["openapi"])
+        OpenAPIV31SpecValidator(document).validate()
+
+    def test_names_of_operations_are_unique(self):
+        names = [
+            operation["operationId"]
+            for methods in openapi.DOCUMENT["paths"].values()
+            for operation in methods.values()
+        ]
+        self.assertEqual(sorted(set(names)), sorted(names))
+
+
+class TestRules(testtools.TestCase):
+    def test_every_rule_is_documented(self):
+        for rule in policies.list_rules():
+            self.assertTrue(rule.description, rule.name)
+        for rule in policies.RULES:
+            self.assertTrue(rule.scope_types, rule.name)
+
+    def test_the_tools_of_oslo_policy_find_them(self):
+        enforcer = policies.get_enforcer()
+        names = {rule.name for rule in policies.list_rules()}
+        self.assertEqual(names, set(enforcer.registered_rules))
+
+
+class TestTruth(KeystoneCase):
+    """Requests made up from the document, right ones and wrong ones (schemathesis).
+
+    Behind Keystone, so that it is tried whether other tokens are refused.
+    """
+
+    #: For each operation and each kind.
+    EXAMPLES = 15
+
+    def setUp(self):
+        super().setUp()
+        network = Network.of_pods()
+        network.used["host111"] = 300
+        for service in ("placement", "aggregates"):
+            self.useFixture(fixtures.MockPatchObject(Site, service, network))
+        self.token = self.token_for("admin", "member", project_id="demo")
+        self.job = self.submit(self.token)["uuid"]
+        self.schema = schemathesis.openapi.from_wsgi("/v1/openapi.json", self.application)
+
+    def hammer(self, mode, sensible=lambda case: None):
+        asked = set()
+        for found in self.schema.get_all_operations():
+            operation = found.ok()
+
+            @settings(
+                max_examples=self.EXAMPLES,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def ask(case):
+                sensible(case)
+                case.call_and_validate(headers={"X-Auth-Token": self.token})
+
+            with contextlib.suppress(SkipTest, Unsatisfiable):
+                ask()
+                asked.add(operation.label)
+        return asked
+
+    def sensible(self, case):
+        """What a schema cannot say: jobs and pools that there are, a number for each process."""
+        if "uuid" in case.path_parameters:
+            case.path_parameters["uuid"] = self.job
+        for name in {"marker", "job"} & set(case.query):
+            case.query[name] = self.job if case.path == "/v1/jobs" or name == "job" else "1"
+        if case.method == "POST" and case.path == "/v1/jobs":
+            if isinstance(case.body.get("cpu"), list):
+                case.body["size"] = len(case.body["cpu"])
+            for name in {"name", "flavor", "key_name"} & set(case.body):
+                text = case.body[name]
+                case.body[name] = text and ("".join(filter(str.isprintable, text)) or "x")
+            case.body["pool"] = "default"
+        if case.path == "/v1/queue":
+            case.query["pool"] = "default"
+
+    def test_right_requests(self):
+        asked = self.hammer(schemathesis.GenerationMode.POSITIVE, self.sensible)
+        every = {
+            f"{method.upper()} {path.replace(':uuid', '')}"
+            for path, method, _operation in routes.operations()
+        }
+        # The document itself is where schemathesis starts.
+        self.assertEqual(every - {"GET /v1/openapi.json"}, asked)
+
+    def test_wrong_requests(self):
+        asked = self.hammer(schemathesis.GenerationMode.NEGATIVE)
+        self.assertLessEqual({"POST /v1/jobs", "GET /v1/jobs", "GET /v1/events"}, asked)

@@ -1,0 +1,182 @@
+"""The queue and the events through the API."""
+
+from sqlalchemy import Engine, event
+
+from nova_twotier.db.models import JobState
+from tests.unit.api.case import ApiCase
+
+
+class TestQueue(ApiCase):
+    def setUp(self):
+        super().setUp()
+        self.submit(size=3)
+        self.change(self.submit(size=4), state=JobState.RUNNING, tier="fg")
+        self.submit("bob:other", size=5)
+
+    def counted(self, path, by="alice:demo"):
+        queue = self.answered(200, self.get(path, by))
+        return queue["jobs"]["queued"], queue["jobs"]["running"], queue["processes"]
+
+    def test_of_a_project(self):
+        self.assertEqual((1, 1, {"waiting": 3, "running": 4}), self.counted("/v1/queue"))
+        self.assertEqual("demo", self.get("/v1/queue").json["project_id"])
+
+    def test_of_all_projects(self):
+        counted = self.counted("/v1/queue?all_projects=true", "admin")
+        self.assertEqual((2, 1, {"waiting": 8, "running": 4}), counted)
+        queue = self.get("/v1/queue?all_projects=True", "admin").json
+        self.assertEqual((None, None), (queue["project_id"], queue["limits"]))
+
+    def test_policy(self):
+        policy = self.get("/v1/queue").json["policy"]
+        self.assertEqual("amcbf", policy["name"])
+        self.assertTrue(policy["description"])
+
+
+class TestMode(ApiCase):
+    OPTIONS = "[manager]\npools = default, gpu"
+
+    def set(self, mode, path="/v1/queue", by="carol:ops:admin"):
+        return self.ask("PATCH", path, by, json={"mode": mode})
+
+    def mode(self, path="/v1/queue"):
+        queue = self.answered(200, self.get(path))
+        return queue["pool"], queue["mode"]
+
+    def test_it_is_shown_and_changed(self):
+        self.assertEqual(("default", "active"), self.mode())
+        for mode in ("paused", "draining", "active"):
+            answer = self.answered(200, self.set(mode))
+            self.assertEqual({"pool": "default", "mode": mode}, answer)
+            self.assertEqual(("default", mode), self.mode())
+
+    def test_each_pool_has_its_own(self):
+        self.answered(200, self.set("paused", "/v1/queue?pool=gpu"))
+        self.assertEqual(("gpu", "paused"), self.mode("/v1/queue?pool=gpu"))
+        self.assertEqual(("default", "active"), self.mode())
+
+    def test_a_pool_that_there_is_not(self):
+        for answer in (self.get("/v1/queue?pool=fpga"), self.set("paused", "/v1/queue?pool=fpga")):
+            [detail] = self.refused(404, "queue.not_found", answer)
+            self.assertEqual("there is no such pool; there are default, gpu", detail)
+
+    def test_what_is_not_a_mode(self):
+        for body, detail in (
+            ({"mode": "asleep"}, "mode: give one of active, paused, draining"),
+            ({}, "mode is missing"),
+            ({"mode": "paused", "pool": "gpu"}, "'pool' is not known; there are mode"),
+        ):
+            answer = self.ask("PATCH", "/v1/queue", "admin", json=body)
+            self.assertEqual([detail], self.refused(400, "request.invalid", answer))
+        self.assertEqual(("default", "active"), self.mode())
+
+    def test_a_paused_queue_takes_jobs_a_draining_one_does_not(self):
+        self.set("paused")
+        self.submit()
+        self.set("draining")
+        answer = self.ask("POST", "/v1/jobs", json={"size": 1})
+        [detail] = self.refused(409, "queue.draining", answer)
+        self.assertEqual(
+            "the queue of pool default is draining: it takes no jobs; submit the job when it is "
+            "active again, see /v1/queue",
+            detail,
+        )
+        self.submit(pool="gpu")
+        self.assertEqual(2, len(self.store.jobs()))
+
+    def test_tenants_are_told_of_it_but_not_who_it_was(self):
+        job = self.submit("dave:other")
+        self.happen(None, "host down", "node-7")
+        self.set("paused")
+        for by in ("alice:demo", "dave:other"):
+            answer = self.get("/v1/events", by)
+            told = [event for event in answer.json["events"] if not event["job"]]
+            self.assertEqual(
+                [("queue paused", "pool default", None)],
+                [(event["kind"], event["detail"], event["project_id"]) for event in told],
+            )
+            self.assertNotIn("carol", answer.text)
+        events = self.get(f"/v1/events?job={job['uuid']}", "dave:other").json["events"]
+        self.assertEqual(["submitted"], [event["kind"] for event in events])
+        self.assertIn("The queue of pool default is paused: user carol", self.logged.output)
+
+    def test_pools_are_counted_apart(self):
+        for pool in ("default", "gpu", "gpu"):
+            job = self.submit(pool=pool)
+        queue = self.get("/v1/queue?pool=gpu").json
+        self.assertEqual((2, 3), (queue["jobs"]["queued"], queue["limits"]["jobs"]["used"]))
+        self.assertEqual(1, self.get("/v1/queue").json["jobs"]["queued"])
+        self.assertEqual(2, self.get(f"/v1/jobs/{job['uuid']}/explain").json["position"])
+        jobs = self.get("/v1/jobs?pool=gpu").json["jobs"]
+        self.assertEqual(["gpu", "gpu"], [each["pool"] for each in jobs])
+
+
+class TestEvents(ApiCase):
+    OPTIONS = "max_limit = 2"
+
+    def kinds(self, path, by="alice:demo"):
+        return [each["kind"] for each in self.answered(200, self.get(path, by))["events"]]
+
+    def setUp(self):
+        super().setUp()
+        self.job = self.submit()
+        self.theirs = self.submit("bob:other")
+        self.happen(self.job, "started", "in fg", at=2e9)
+        self.happen(self.theirs, "evicted", at=2e9)
+        self.happen(self.job, "finished", at=3e9)
+
+    def test_of_a_project_in_pages(self):
+        page = self.get("/v1/events").json
+        self.assertEqual(["submitted", "started"], [each["kind"] for each in page["events"]])
+        self.assertEqual([self.job["uuid"]] * 2, [each["job"] for each in page["events"]])
+        self.assertEqual("2033-05-18T03:33:20.000+00:00", page["events"][1]["at"])
+        following = page["links"][0]["href"].removeprefix("http://falconframework.org")
+        self.assertEqual(["finished"], self.kinds(following))
+        self.assertEqual([], self.get(following).json["links"])
+
+    def test_since(self):
+        self.assertEqual(
+            ["started", "finished"], self.kinds("/v1/events?since=2033-05-18T03:33:20Z")
+        )
+        self.assertEqual(["finished"], self.kinds("/v1/events?since=2033-05-18T03:33:21Z"))
+
+    def test_of_a_job(self):
+        self.assertEqual(["submitted", "started"], self.kinds(f"/v1/events?job={self.job['uuid']}"))
+
+    def test_wishes(self):
+        self.answered(202, self.ask("DELETE", f"/v1/jobs/{self.theirs['uuid']}", "bob:other"))
+        self.assertEqual(["submitted", "evicted"], self.kinds("/v1/events", "bob:other"))
+        self.assertEqual(["asked to cancel"], self.kinds("/v1/events?marker=5", "bob:other"))
+
+    def test_the_largest_marker(self):
+        self.assertEqual([], self.kinds("/v1/events?marker=2147483647"))
+        for marker in ("2147483648", "9" * 18):
+            answer = self.get(f"/v1/events?marker={marker}")
+            [detail] = self.refused(400, "request.invalid", answer)
+            self.assertIn("marker: give", detail)
+
+    def test_no_query_reads_the_long_columns(self):
+        """Lists of jobs of 10,000 processes would be hundreds of megabytes."""
+        self.change(self.job, reason=f"waits behind job {self.store.find(self.job['uuid']).number}")
+        asked = []
+        record = lambda _c, _cursor, statement, *_rest: asked.append(statement)  # noqa: E731
+        event.listen(Engine, "before_cursor_execute", record)
+        self.addCleanup(event.remove, Engine, "before_cursor_execute", record)
+        for path in ("/v1/jobs", "/v1/events"):
+            self.answered(200, self.get(path))
+        self.assertTrue(any("job.reason" in statement for statement in asked))
+        for column in ("job.cpu", "job.user_data"):
+            self.assertEqual([], [statement for statement in asked if column in statement])
+
+    def test_of_all_projects(self):
+        path = f"/v1/events?all_projects=true&job={self.theirs['uuid']}"
+        self.assertEqual(["submitted", "evicted"], self.kinds(path, "admin"))
+        [first, _second] = self.get(path, "admin").json["events"]
+        self.assertEqual("other", first["project_id"])
+
+    def test_an_event_of_no_job_is_the_operators(self):
+        self.happen(None, "paused", at=4e9)
+        self.assertEqual([], self.kinds("/v1/events?since=2090-01-01T00:00:00Z", "admin"))
+        path = "/v1/events?since=2096-10-02T07:06:40Z"
+        self.assertEqual([], self.kinds(path))
+        self.assertEqual(["paused"], self.kinds(f"{path}&all_projects=true", "admin"))

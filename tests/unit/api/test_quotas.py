@@ -1,0 +1,52 @@
+"""How much a project may have."""
+
+from nova_twotier.db.models import JobState
+from tests.unit.api.case import ApiCase
+
+
+class TestQuotas(ApiCase):
+    OPTIONS = "max_jobs_per_project = 2\nmax_processes_per_project = 10\nmax_job_size = 8"
+
+    def over(self, size):
+        answer = self.ask("POST", "/v1/jobs", json={"size": size})
+        [detail] = self.refused(403, "quota.exceeded", answer)
+        [error] = answer.json["errors"]
+        return detail, error["used"], error["allowed"]
+
+    def test_size_of_a_job(self):
+        expected = "processes of a job: 0 used, 8 allowed, 9 more asked for"
+        self.assertEqual((expected, 0, 8), self.over(9))
+        self.submit(size=8)
+
+    def test_jobs(self):
+        first = self.submit()
+        self.submit()
+        self.assertEqual(("jobs: 2 used, 2 allowed, 1 more asked for", 2, 2), self.over(1))
+        self.submit("bob:other")
+        self.change(first, state=JobState.FINISHED)
+        self.submit()
+
+    def test_processes(self):
+        self.submit(size=6)
+        self.assertEqual(("processes: 6 used, 10 allowed, 5 more asked for", 6, 10), self.over(5))
+        self.submit(size=4)
+
+    def test_they_are_shown(self):
+        self.submit(size=6)
+        self.assertEqual(
+            {
+                "job_size": 8,
+                "jobs": {"used": 1, "allowed": 2},
+                "processes": {"used": 6, "allowed": 10},
+            },
+            self.get("/v1/queue").json["limits"],
+        )
+
+
+class TestDefaults(ApiCase):
+    def test_no_project_can_fill_the_manager(self):
+        limits = self.get("/v1/queue").json["limits"]
+        self.assertEqual(
+            (10000, 10000, 100000),
+            (limits["job_size"], limits["jobs"]["allowed"], limits["processes"]["allowed"]),
+        )

@@ -1,0 +1,73 @@
+"""What an audit takes from the manager's database."""
+
+import pathlib
+import types
+
+import fixtures
+import testtools
+
+from nova_twotier.audit.records import existing_store, job_records
+from nova_twotier.conf import ConfigError
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.store import Store
+from tests.unit.manager import builders
+
+
+class TestRecords(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(self.store.close)
+
+    def job(self, state, tier=None, **values):
+        made = builders.job(state=state, tier=tier, **values)
+        with self.store.transaction() as session:
+            session.add(made)
+        return made
+
+    def action(self, kind, of=None, plan=None, state=ActionState.EXPECTED):
+        made = builders.action(kind, of, plan)
+        made.id, made.state = None, state
+        with self.store.transaction() as session:
+            session.add(made)
+
+    def under_way(self):
+        return {uuid for uuid, record in job_records(self.store).items() if record.under_way}
+
+    def test_of_open_jobs(self):
+        runs = self.job(JobState.RUNNING, Tier.BG, cpu=0.7)
+        waits = self.job(JobState.QUEUED, saved=True)
+        self.job(JobState.FINISHED)
+        records = job_records(self.store)
+        self.assertEqual({runs.uuid, waits.uuid}, records.keys())
+        self.assertEqual((Tier.BG, (0.7, 0.7)), (records[runs.uuid].tier, records[runs.uuid].cpu))
+        self.assertIsNone(records[waits.uuid].tier)
+        self.assertEqual(set(), self.under_way())
+
+    def test_under_way(self):
+        started, swapped, moved, quiet = (self.job(JobState.RUNNING, Tier.FG) for _ in range(4))
+        ending = self.job(JobState.ENDING, Tier.FG)
+        self.action(ActionKind.EVICT, started)
+        swaps = {"swaps": [{"number": swapped.number}, {"number": moved.number}]}
+        self.action(ActionKind.SWAP, plan=swaps)
+        self.action(ActionKind.EVICT, quiet, state=ActionState.DONE)
+        busy = {job.uuid for job in (started, swapped, moved, ending)}
+        self.assertEqual(busy, self.under_way())
+
+
+class TestExisting(testtools.TestCase):
+    def opened(self, url):
+        database = types.SimpleNamespace(connection=url)
+        return existing_store(types.SimpleNamespace(database=database))
+
+    def test_none_is_made(self):
+        """An empty one would make every entry of the ledger an orphan."""
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "queue.sqlite")
+        error = self.assertRaises(ConfigError, self.opened, f"sqlite:///{path}")
+        self.assertIn(f"no manager's database {path}", str(error))
+        self.assertFalse(path.exists())
+
+    def test_wrong_url(self):
+        self.assertRaises(ConfigError, self.opened, "nonsense")

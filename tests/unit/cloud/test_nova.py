@@ -1,0 +1,78 @@
+"""What the manager asks Nova, and what it makes of the answers."""
+
+import pathlib
+
+import fixtures
+import requests_mock
+import testtools
+
+from nova_twotier import conf as config
+from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.ledger.tree import Shape
+from tests.unit.manager import builders
+
+NOVA = "http://nova.test/v2.1"
+OPTIONS = f"""
+[nova]
+auth_type = admin_token
+endpoint = {NOVA}
+token = admin
+[manager]
+flavor = slot
+image = 8c0d7d7e-6f5e-4c3c-9a3b-1f2e3d4c5b6a
+"""
+SLOTS = {"twotier:slots": "4"}
+VM = Server("vm", "job", 0, "ACTIVE", None, "a.example")
+
+
+class TestNames(testtools.TestCase):
+    """A nova-compute `a` whose hypervisor, and so whose provider in Placement, is `a.example`."""
+
+    def setUp(self):
+        super().setUp()
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "nova-twotier.conf")
+        path.write_text(OPTIONS)
+        self.cloud = Cloud(config.load(["--config-file", str(path)], "test"))
+        self.nova = requests_mock.Mocker()
+        self.nova.start()
+        self.addCleanup(self.nova.stop)
+        self.answer("os-aggregates", "aggregates", name="hpc", hosts=["a"], metadata=SLOTS)
+        self.answer("os-services", "services", host="a", status="enabled", state="up")
+        self.answer(
+            "os-hypervisors/detail",
+            "hypervisors",
+            service={"host": "a"},
+            hypervisor_hostname="a.example",
+        )
+
+    def answer(self, path, collection, **item):
+        self.nova.get(f"{NOVA}/{path}", json={collection: [{"id": 1, **item}]})
+
+    def test_hosts_are_called_as_in_placement(self):
+        [(name, host)] = self.cloud.hosts().items()
+        self.assertEqual(("a.example", Shape(4, 2), True), (name, host.shape, host.enabled))
+
+    def test_hypervisors_without_their_uptime(self):
+        """From 2.88 on, Nova may ask each of them for it."""
+        self.cloud.hosts()
+        [asked] = [each for each in self.nova.request_history if "hypervisors" in each.path]
+        version = asked.headers["X-OpenStack-Nova-API-Version"]
+        self.assertLess(tuple(map(int, version.split("."))), (2, 88))
+
+    def test_live_migration_names_the_service(self):
+        self.cloud.hosts()
+        asked = self.nova.post(f"{NOVA}/servers/vm/action", json={})
+        for target, expected in (("a.example", "a"), (None, None)):
+            self.cloud.live_migrate(VM, target)
+            self.assertEqual(expected, asked.last_request.json()["os-migrateLive"]["host"])
+
+    def test_server_groups_are_deleted_with_their_doubles(self):
+        of = builders.job()
+        groups = [{"id": str(number), "name": f"twotier-{of.uuid}"} for number in range(2)]
+        groups.insert(1, {"id": "stranger", "name": "twotier-other"})
+        pages = [{"json": {"server_groups": page}} for page in (groups[:2], groups[2:], [])]
+        self.nova.get(f"{NOVA}/os-server-groups", pages)
+        deleted = self.nova.delete(requests_mock.ANY, status_code=204)
+        self.cloud.delete_server_group(of)
+        paths = [request.path.rpartition("/")[2] for request in deleted.request_history]
+        self.assertEqual(["0", "1"], paths)

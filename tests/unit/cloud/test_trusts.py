@@ -1,0 +1,150 @@
+"""What is asked of Keystone about trusts, and what is made of its answers."""
+
+import pathlib
+import re
+
+import fixtures
+import testtools
+from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1 import fixture as keystone_fixture
+from requests_mock.contrib import fixture as requests_mock_fixture
+
+from nova_twotier import conf as config
+from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.trusts import NoTrust, TrustError, Trusts, log_in
+
+KEYSTONE = "http://keystone.test/identity"
+TRUSTS = f"{KEYSTONE}/v3/OS-TRUST/trusts"
+PASSWORD = f"""
+[nova]
+auth_type = password
+auth_url = {KEYSTONE}
+username = twotier
+password = s3cret
+user_domain_name = Default
+project_name = service
+project_domain_name = Default
+"""
+PLAIN = """
+[nova]
+auth_type = admin_token
+endpoint = http://nova.test
+token = admin
+"""
+
+
+class KeystoneTestCase(testtools.TestCase):
+    OPTIONS = PASSWORD
+
+    def setUp(self):
+        super().setUp()
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "nova-twotier.conf")
+        path.write_text(self.OPTIONS)
+        self.conf = config.load(["--config-file", str(path)], "test")
+        self.session, _options = session_for(self.conf, "nova")
+        self.keystone = self.useFixture(requests_mock_fixture.Fixture())
+        self.keystone.get(
+            re.compile(f"^{KEYSTONE}/?$"),
+            json={"versions": {"values": [keystone_fixture.V3Discovery(f"{KEYSTONE}/v3")]}},
+        )
+        self.log_in_answers("manager-token")
+
+    def log_in_answers(self, token, **answer):
+        body = keystone_fixture.V3Token(user_id="manager")
+        self.login = self.keystone.post(
+            f"{KEYSTONE}/v3/auth/tokens",
+            **(answer or {"json": body, "headers": {"X-Subject-Token": token}}),
+        )
+
+
+class TestCreation(KeystoneTestCase):
+    def setUp(self):
+        super().setUp()
+        self.trusts = Trusts(self.session, ["member", "reader"])
+
+    def create(self):
+        return self.trusts.create("alices-token", "alice", "demo")
+
+    def test_asked_with_the_owners_token(self):
+        asked = self.keystone.post(TRUSTS, json={"trust": {"id": "t1"}}, status_code=201)
+        self.assertEqual("t1", self.create())
+        self.assertEqual("alices-token", asked.last_request.headers["X-Auth-Token"])
+        self.assertEqual(
+            {
+                "trust": {
+                    "trustor_user_id": "alice",
+                    "trustee_user_id": "manager",
+                    "project_id": "demo",
+                    "impersonation": True,
+                    "roles": [{"name": "member"}, {"name": "reader"}],
+                }
+            },
+            asked.last_request.json(),
+        )
+
+    def test_refused(self):
+        for status in (401, 403, 404):
+            self.keystone.post(TRUSTS, status_code=status)
+            self.assertRaises(NoTrust, self.create)
+
+    def test_keystone_is_down(self):
+        for answer in ({"status_code": 503}, {"exc": ksa_exc.ConnectFailure}):
+            self.keystone.post(TRUSTS, **answer)
+            error = self.assertRaises(TrustError, self.create)
+            self.assertNotIsInstance(error, NoTrust)
+
+    def test_the_manager_cannot_log_in(self):
+        self.log_in_answers("", status_code=401)
+        error = self.assertRaises(TrustError, self.create)
+        self.assertNotIsInstance(error, NoTrust)
+        self.assertIn("the user of [nova] cannot log in", str(error))
+
+
+class TestDeletion(KeystoneTestCase):
+    def delete(self):
+        Trusts(self.session, []).delete("t1")
+
+    def test_by_the_manager(self):
+        asked = self.keystone.delete(f"{TRUSTS}/t1", status_code=204)
+        self.delete()
+        self.assertEqual("manager-token", asked.last_request.headers["X-Auth-Token"])
+
+    def test_gone_already(self):
+        self.keystone.delete(f"{TRUSTS}/t1", status_code=404)
+        self.delete()
+
+    def test_keystone_is_down(self):
+        self.keystone.delete(f"{TRUSTS}/t1", status_code=503)
+        self.assertRaises(TrustError, self.delete)
+
+
+class TestLogIn(KeystoneTestCase):
+    def log_in(self):
+        return log_in(self.conf, self.session, "t1")
+
+    def test_for_the_trust_and_nothing_else(self):
+        self.log_in_answers("trust-token")
+        auth = self.log_in()
+        self.assertEqual("trust-token", auth.get_token(self.session))
+        asked = self.login.last_request.json()["auth"]
+        self.assertEqual({"OS-TRUST:trust": {"id": "t1"}}, asked["scope"])
+        self.assertEqual("twotier", asked["identity"]["password"]["user"]["name"])
+
+    def test_broken(self):
+        for status in (401, 403, 404):
+            self.log_in_answers("", status_code=status)
+            self.assertRaises(NoTrust, self.log_in)
+
+    def test_keystone_is_down(self):
+        for answer in ({"status_code": 503}, {"exc": ksa_exc.ConnectFailure}):
+            self.log_in_answers("", **answer)
+            error = self.assertRaises(TrustError, self.log_in)
+            self.assertNotIsInstance(error, NoTrust)
+
+
+class TestWithoutPassword(KeystoneTestCase):
+    OPTIONS = PLAIN
+
+    def test_it_is_said(self):
+        error = self.assertRaises(TrustError, log_in, self.conf, self.session, "t1")
+        self.assertIn("[nova]auth_type takes no trusts", str(error))

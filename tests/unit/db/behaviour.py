@@ -1,0 +1,340 @@
+"""What the store does, on whatever database: run by a test case for each of them."""
+
+import threading
+import time
+from concurrent import futures
+
+import fixtures
+from oslo_db.exception import DBError
+from sqlalchemy import inspect
+
+from nova_twotier.core.jobs import InvalidJob
+from nova_twotier.db.models import (
+    Action,
+    ActionKind,
+    Event,
+    Job,
+    JobState,
+    Preemption,
+    QueueMode,
+)
+from nova_twotier.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
+
+#: Long enough for another thread to begin what it wants, and to be seen waiting.
+MOMENT = 0.2
+
+
+class StoreBehaviour:
+    """Tests of `self.store`, a new one for each."""
+
+    def numbers(self, **query):
+        return [job.number for job in self.store.jobs(**query)]
+
+    def test_a_job_is_kept_as_it_was_submitted(self):
+        job = self.store.submit(
+            2,
+            [0.25, 1.0],
+            "Größe 東京 😀",
+            60.5,
+            1790000000.123456,
+            project_id="p" * 64,
+            user_id="u",
+            held=True,
+        )
+        for found in (self.store.job(job.number), self.store.find(job.uuid)):
+            self.assertEqual([1.0, 0.25], found.cpu)
+            self.assertEqual(1790000000.123456, found.submitted_at)
+            self.assertEqual(
+                ("Größe 東京 😀", 2, 60.5, "p" * 64, "u", True, JobState.QUEUED),
+                (
+                    found.name,
+                    found.size,
+                    found.estimate,
+                    found.project_id,
+                    found.user_id,
+                    found.held,
+                    found.state,
+                ),
+            )
+            self.assertIsNone(found.started_at)
+
+    def test_what_a_job_boots_and_how_it_may_end_is_kept(self):
+        said = {
+            "pool": "gpu",
+            "flavor": "größe",
+            "image": "3c9b2a10-0000-4000-8000-000000000007",
+            "networks": ["3c9b2a10-0000-4000-8000-000000000008"],
+            "key_name": "k" * 255,
+            "user_data": "A" * 65535,
+            "keep_servers": True,
+            "bandwidth": 100.5,
+            "preemption": Preemption.SUSPEND,
+            "checkpoint": True,
+            "walltime": 3600.5,
+            "retries": 2,
+            "trust_id": "t" * 64,
+        }
+        number = self.store.submit(1, [1.0], **said).number
+        job = self.store.job(number)
+        self.assertEqual(said, {name: getattr(job, name) for name in said})
+
+    def test_lists_do_without_the_long_columns(self):
+        number = self.store.submit(2, [0.5], user_data="QUJD").number
+        [listed] = self.store.jobs()
+        self.assertLessEqual({"cpu", "user_data"}, inspect(listed).unloaded)
+        found = self.store.job(number)
+        self.assertEqual(([0.5, 0.5], "QUJD"), (found.cpu, found.user_data))
+
+    def test_user_data_is_read_when_it_is_asked_for(self):
+        number = self.store.submit(1, [1.0], user_data="QUJD").number
+        with self.store.transaction() as session:
+            [job] = open_jobs(session)
+            self.assertEqual({"user_data"}, inspect(job).unloaded)
+            job.reason = "waits"
+        self.assertEqual("QUJD", self.store.user_data(number))
+        self.assertRaises(NoSuchJob, self.store.user_data, number + 1)
+
+    def test_what_is_not_said_about_a_job(self):
+        job = self.store.job(self.store.submit(1, [1.0]).number)
+        self.assertEqual(
+            ("", "", "", False, None),
+            (job.name, job.project_id, job.user_id, job.held, job.requested_action),
+        )
+        self.assertEqual(
+            ("default", Preemption.SHELVE, False, 0, 0.0),
+            (job.pool, job.preemption, job.checkpoint, job.retries, job.bandwidth),
+        )
+        unsaid = ("flavor", "image", "networks", "key_name", "user_data", "walltime", "trust_id")
+        self.assertEqual([None] * len(unsaid), [getattr(job, name) for name in unsaid])
+
+    def test_what_cannot_be_a_job_is_not_stored(self):
+        for size, cpu, name in ((0, 1.0, ""), (1, 2.0, ""), (1, 1.0, "n" * 256), (1, 1.0, "a\0")):
+            self.assertRaises(InvalidJob, self.store.submit, size, [cpu], name)
+        for field in ("pool", "flavor", "key_name"):
+            self.assertRaises(InvalidJob, self.store.submit, 1, [1.0], **{field: "a\nb"})
+        self.assertEqual([], self.store.jobs())
+        self.assertEqual([], self.store.events())
+
+    def test_order_is_that_of_submission(self):
+        for at in (5.0, 3.0, 5.0, 4.0):
+            self.store.submit(1, [1.0], at=at)
+        self.assertEqual([2, 4, 1, 3], self.numbers())
+
+    def test_pages(self):
+        uuids = {}
+        for at in (5.1, 3.1, 5.1, 4.1, 5.1):
+            job = self.store.submit(1, [1.0], at=1790000000 + at)
+            uuids[job.number] = job.uuid
+        self.assertEqual([2, 4], self.numbers(limit=2))
+        self.assertEqual([1, 3], self.numbers(limit=2, marker=uuids[4]))
+        self.assertEqual([5], self.numbers(limit=2, marker=uuids[3]))
+        self.assertEqual([], self.numbers(limit=2, marker=uuids[5]))
+        self.assertRaises(NoSuchJob, self.store.jobs, marker="nobody")
+
+    def test_filters(self):
+        for project, name in (("a", "solver"), ("b", "solver"), ("a", "Solver"), ("a", "sölver")):
+            self.store.submit(1, [1.0], name, project_id=project)
+        with self.store.transaction() as session:
+            session.get(Job, 3).state = JobState.RUNNING
+        self.assertEqual([1, 3, 4], self.numbers(project_id="a"))
+        self.assertEqual([1, 2], self.numbers(name="solver"))
+        self.assertEqual([3], self.numbers(state="running"))
+        self.assertEqual([1, 4], self.numbers(project_id="a", state="queued"))
+        self.assertEqual([1], self.numbers(project_id="a", name="solver", state="queued"))
+        self.assertEqual([], self.numbers(project_id="c"))
+        self.assertEqual([], self.numbers(project_id=""))
+        self.store.submit(1, [1.0], pool="gpu")
+        self.assertEqual(([5], []), (self.numbers(pool="gpu"), self.numbers(pool="GPU")))
+
+    def test_another_projects_job_does_not_exist(self):
+        job = self.store.submit(1, [1.0], project_id="a")
+        told = []
+        for uuid in (job.uuid, "00000000-0000-0000-0000-000000000000"):
+            error = self.assertRaises(NoSuchJob, self.store.jobs, marker=uuid, project_id="b")
+            told.append(str(error).replace(uuid, "X"))
+        self.assertEqual(told[0], told[1])
+        self.assertRaises(NoSuchJob, self.store.find, uuid)
+
+    def test_whatever_is_asked_for_is_an_event(self):
+        """By the last one a manager sees that there is something to do."""
+        seen = [self.store.last_event()]
+        number = self.store.submit(1, [1.0]).number
+        for ask in (
+            lambda: None,
+            lambda: self.store.hold(number, True),
+            lambda: self.store.hold(number, False),
+            lambda: self.store.request_action(number, "cancel"),
+            lambda: self.store.set_queue_mode("default", QueueMode.PAUSED),
+        ):
+            ask()
+            seen.append(self.store.last_event())
+        self.assertEqual(sorted(set(seen)), seen)
+        self.assertEqual(seen[-1], self.store.last_event())
+
+    def test_counts_open_jobs_and_their_processes(self):
+        for size, project in ((2, "a"), (3, "a"), (4, "a"), (8, "b")):
+            self.store.submit(size, [1.0], project_id=project)
+        with self.store.transaction() as session:
+            session.get(Job, 2).state = JobState.FINISHED
+        self.assertEqual((2, 6), self.store.count("a"))
+        self.assertEqual((0, 0), self.store.count("c"))
+
+    def test_events(self):
+        for at in (1.0, 2.0, 2.0):
+            self.store.submit(1, [1.0], at=at)
+        with self.store.transaction() as session:
+            session.add(Event(at=1.5, job=2, kind="started", detail="x" * 5000))
+        self.assertEqual([1, 2, 2, 3], [event.job for event in self.store.events()])
+        self.assertEqual(["started", "submitted"], [event.kind for event in self.store.events(2)])
+        self.assertEqual(5000, len(self.store.events(2)[0].detail))
+
+    def test_a_wish(self):
+        self.assertRaises(NoSuchJob, self.store.request_action, 1, "cancel")
+        self.store.submit(1, [1.0])
+        self.store.request_action(1, "cancel")
+        self.assertEqual("cancel", self.store.job(1).requested_action)
+        with self.store.transaction() as session:
+            session.get(Job, 1).state = JobState.CANCELLED
+        self.assertEqual("cancel", self.store.request_action(1, "complete").requested_action)
+
+    def test_an_event_tells_of_a_wish_once(self):
+        self.store.submit(1, [1.0])
+        for action in ("complete", "complete", "cancel"):
+            self.store.request_action(1, action)
+        kinds = [event.kind for event in self.store.events(1)]
+        self.assertEqual(["submitted", "asked to complete", "asked to cancel"], kinds)
+
+    def test_hold_and_release(self):
+        self.assertRaises(NoSuchJob, self.store.hold, 1, True)
+        self.store.submit(1, [1.0])
+        for held in (True, True, False):
+            self.assertEqual(held, self.store.hold(1, held).held)
+            self.assertEqual(held, self.store.job(1).held)
+            self.assertEqual(held, "held" in self.store.job(1).reason)
+        kinds = [event.kind for event in self.store.events(1)]
+        self.assertEqual(["held", "released", "submitted"], sorted(kinds))
+
+    def test_hold_of_a_running_job_leaves_its_reason(self):
+        self.store.submit(1, [1.0])
+        with self.store.transaction() as session:
+            session.get(Job, 1).state = JobState.RUNNING
+        job = self.store.hold(1, True)
+        self.assertEqual((True, JobState.RUNNING, ""), (job.held, job.state, job.reason))
+
+    def test_hold_of_a_job_that_is_over(self):
+        self.store.submit(1, [1.0])
+        with self.store.transaction() as session:
+            session.get(Job, 1).state = JobState.FINISHED
+        self.assertFalse(self.store.hold(1, True).held)
+
+    def test_modes_of_queues(self):
+        self.assertEqual(QueueMode.ACTIVE, self.store.queue_mode())
+        for mode in (QueueMode.ACTIVE, QueueMode.PAUSED, QueueMode.PAUSED, QueueMode.DRAINING):
+            self.store.set_queue_mode("default", mode)
+            self.assertEqual(mode, self.store.queue_mode("default"))
+        self.assertEqual(QueueMode.ACTIVE, self.store.queue_mode("gpu"))
+        self.assertEqual(
+            [(None, "queue paused", "pool default"), (None, "queue draining", "pool default")],
+            [(event.job, event.kind, event.detail) for event in self.store.events()],
+        )
+        self.assertRaises(ValueError, self.store.set_queue_mode, "default", "asleep")
+
+    def test_a_draining_queue_takes_no_jobs(self):
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        self.store.submit(1, [1.0])
+        self.store.set_queue_mode("default", QueueMode.DRAINING)
+        error = self.assertRaises(QueueDraining, self.store.submit, 1, [1.0])
+        self.assertEqual("default", error.pool)
+        self.store.submit(1, [1.0], pool="gpu")
+        self.assertEqual(["default", "gpu"], [job.pool for job in self.store.jobs()])
+
+    def test_errors_do_not_tell_what_was_to_be_stored(self):
+        logged = self.useFixture(fixtures.FakeLogger())
+        first = self.store.submit(1, [1.0])
+
+        def collide():
+            with self.store.transaction() as session:
+                session.add(
+                    Job(uuid=first.uuid, size=1, cpu=[1.0], submitted_at=0, user_data="s3cret")
+                )
+
+        error = self.assertRaises(DBError, collide)
+        self.assertNotIn("s3cret", f"{error} {logged.output}")
+
+    def test_actions_keep_their_plans(self):
+        self.store.submit(1, [1.0])
+        plan = {"swaps": [{"number": 1, "to": "bg", "at": 0.1}], "none": None, "ü": ["1", 2, True]}
+        with self.store.transaction() as session:
+            session.add(
+                Action(kind=ActionKind.SWAP, phase=2, job=1, plan=plan, created_at=1790000000.25)
+            )
+            session.add(Action(kind=ActionKind.EVICT, phase=1, plan={}, created_at=2.0))
+        with self.store.transaction() as session:
+            action = open_actions(session)[1]
+            action.begun = {**action.begun, "server": 1}
+        with self.store.reading() as session:
+            evict, swap = open_actions(session)
+            self.assertEqual((ActionKind.EVICT, {}, {}), (evict.kind, evict.plan, evict.begun))
+            self.assertEqual((plan, {"server": 1}), (swap.plan, swap.begun))
+            self.assertEqual(1790000000.25, swap.created_at)
+
+    def test_a_transaction_that_fails_leaves_nothing(self):
+        self.store.submit(1, [1.0])
+
+        def change():
+            with self.store.transaction() as session:
+                [job] = open_jobs(session)
+                job.state = JobState.RUNNING
+                session.add(Event(at=1.0, job=job.number, kind="started"))
+                session.flush()
+                raise ZeroDivisionError
+
+        self.assertRaises(ZeroDivisionError, change)
+        self.assertEqual(JobState.QUEUED, self.store.job(1).state)
+        self.assertEqual(["submitted"], [event.kind for event in self.store.events(1)])
+
+    def test_a_wish_while_the_manager_looks(self):
+        """Neither is lost: what the owner wants, and what the manager has read and then writes."""
+        self.store.submit(1, [1.0])
+        with futures.ThreadPoolExecutor(1) as pool:
+            with self.store.transaction() as session:
+                [job] = open_jobs(session)
+                wished = pool.submit(self.store.request_action, 1, "cancel")
+                futures.wait([wished], MOMENT)
+                job.reason = "waits"
+            wished.result(30)
+        job = self.store.job(1)
+        self.assertEqual(("cancel", "waits"), (job.requested_action, job.reason))
+
+    def test_two_write_while_a_third_reads(self):
+        done, counts, trouble = threading.Event(), [], []
+
+        def read():
+            try:
+                while not done.is_set():
+                    counts.append(len(self.store.jobs()))
+                    time.sleep(0.001)
+            except Exception as error:
+                trouble.append(error)
+
+        def write(name):
+            return [self.store.submit(2, [0.5], f"{name}{i}").number for i in range(100)]
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            with futures.ThreadPoolExecutor(2) as pool:
+                mine, others = pool.map(write, "ab")
+        finally:
+            done.set()
+            reader.join(30)
+        self.assertEqual([], trouble)
+        self.assertEqual(200, len({*mine, *others}))
+        jobs = self.store.jobs()
+        self.assertEqual(
+            {f"{name}{i}" for name in "ab" for i in range(100)}, {job.name for job in jobs}
+        )
+        self.assertEqual(200, len({job.uuid for job in jobs}))
+        self.assertEqual({*mine, *others}, {event.job for event in self.store.events()})
+        self.assertEqual(sorted(counts), counts)
+        self.assertGreater(len(counts), 1)

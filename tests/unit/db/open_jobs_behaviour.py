@@ -1,0 +1,70 @@
+"""What holds of the jobs in memory on every database."""
+
+from unittest import mock
+
+from nova_twotier.db import open_jobs
+from nova_twotier.db.models import DEFAULT_POOL, Job, JobState
+from nova_twotier.db.open_jobs import OpenJobs
+
+
+class OpenJobsBehaviour:
+    """Tests on `self.store`, a new one for each."""
+
+    def test_only_jobs_that_changed_are_read(self):
+        first, second, third = (self.store.submit(1, [1.0], at=float(at)) for at in (1, 2, 3))
+        elsewhere = self.store.submit(1, [1.0], pool="gpu")
+        jobs = OpenJobs(DEFAULT_POOL)
+        before = self.read(jobs)
+        self.assertEqual([first.number, second.number, third.number], list(before))
+        self.store.hold(second.number, True)
+        with self.store.transaction() as session:
+            session.get(Job, third.number).state = JobState.FINISHED
+            session.get(Job, elsewhere.number).pool = DEFAULT_POOL
+        after = self.read(jobs)
+        self.assertEqual({first.number, second.number, elsewhere.number}, set(after))
+        self.assertIs(before[first.number], after[first.number])
+        self.assertIsNot(before[second.number], after[second.number])
+        self.assertTrue(after[second.number].held)
+
+    def test_what_its_reader_changes_in_a_job_is_seen_with_what_others_do(self):
+        number = self.store.submit(1, [1.0]).number
+        jobs = OpenJobs(DEFAULT_POOL)
+        mine = self.read(jobs)[number]
+        self.store.hold(number, True)
+        mine.tier = "bg"
+        with self.store.transaction() as session:
+            session.add(mine)
+        now = self.read(jobs)[number]
+        self.assertEqual((True, "bg"), (now.held, now.tier))
+
+    def test_they_can_be_forgotten(self):
+        number = self.store.submit(1, [1.0]).number
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.read(jobs)[number].reason = "not to be written"
+        jobs.forget()
+        self.assertEqual("", self.read(jobs)[number].reason)
+
+    def test_many_jobs_that_changed_are_read_at_once(self):
+        jobs = OpenJobs(DEFAULT_POOL)
+        with mock.patch.object(open_jobs, "MANY", 1):
+            numbers = [self.store.submit(1, [1.0]).number for _ in range(3)]
+            self.assertEqual(numbers, sorted(self.read(jobs)))
+
+    def test_calm_are_the_jobs_that_only_wait_for_slots(self):
+        waiting, held, running, named = (self.store.submit(1, [1.0]) for _ in range(4))
+        greedy = self.store.submit(1, [1.0], bandwidth=10.0)
+        self.store.hold(held.number, True)
+        with self.store.transaction() as session:
+            session.get(Job, running.number).state = JobState.RUNNING
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.assertIn(greedy.number, self.read(jobs))
+        self.assertEqual({waiting.number, named.number}, set(jobs.plain_waiting(())))
+        self.assertEqual({waiting.number}, set(jobs.plain_waiting({named.uuid})))
+        self.store.hold(waiting.number, True)
+        self.store.hold(held.number, False)
+        self.read(jobs)
+        self.assertEqual({held.number, named.number}, set(jobs.plain_waiting(())))
+
+    def read(self, jobs):
+        with self.store.reading() as session:
+            return jobs.read(session)
