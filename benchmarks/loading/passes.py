@@ -8,7 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Callable
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager.daemon import collect_seldom
 

@@ -11,7 +11,8 @@ from nova_twotier.api import (
 )
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import Refused, invalid
-from nova_twotier.db.models import OVER, Job
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
 
 

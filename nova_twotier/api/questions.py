@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import load_only
 
-from nova_twotier.db.models import Event, Job, JobState, QueueMode
+from nova_twotier.db.models import Event, Job
+from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.

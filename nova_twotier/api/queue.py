@@ -6,7 +6,8 @@ from nova_twotier.api import questions, quotas, schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
 from nova_twotier.core import policies
-from nova_twotier.db.models import DEFAULT_POOL, JobState
+from nova_twotier.db.models import DEFAULT_POOL
+from nova_twotier.db.states import JobState
 
 LOG = logging.getLogger(__name__)
 

@@ -1,13 +1,8 @@
 """JSON Schemas (2020-12) of what comes in and goes out; the OpenAPI document is made of them."""
 
 from nova_twotier.core.jobs import MAX_SIZE
-from nova_twotier.db.models import (
-    DEFAULT_POOL,
-    NAME_LENGTH,
-    JobState,
-    Preemption,
-    QueueMode,
-)
+from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
+from nova_twotier.db.states import JobState, Preemption, QueueMode
 
 #: No run is longer, in seconds: about 30 years.
 MAX_RUN = 1e9

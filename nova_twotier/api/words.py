@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from nova_twotier.api import questions
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
 #: How the manager's texts name a job (`core.jobs.Job.label`).

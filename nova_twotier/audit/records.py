@@ -8,7 +8,8 @@ from sqlalchemy.exc import ArgumentError
 from nova_twotier.audit.state import JobRecord
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import (
     DATABASE_ERRORS,
     Store,

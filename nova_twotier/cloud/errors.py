@@ -24,13 +24,13 @@ class CloudError(Exception):
     """Nova refused a request, or did not answer it; the message says which.
 
     :param status: of the answer in HTTP; 0 if there was none.
-    :param told: what the owner of the job may read of it; nothing for most.
+    :param public_reason: what the owner of the job may read of it; nothing for most.
     """
 
-    def __init__(self, message: str, status: int = 0, told: str = ""):
+    def __init__(self, message: str, status: int = 0, public_reason: str = ""):
         super().__init__(message)
         self.status = status
-        self.told = told
+        self.public_reason = public_reason
 
     @property
     def passing(self) -> bool:
@@ -48,7 +48,7 @@ class CloudError(Exception):
 
 
 class UnfitFlavor(CloudError):
-    """The flavor that a job asks for is none for jobs; `told` says why."""
+    """The flavor that a job asks for is none for jobs; `public_reason` says why."""
 
 
 def translated(method):

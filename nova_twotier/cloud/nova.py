@@ -135,7 +135,7 @@ class Cloud:
         try:
             self._flavor(name)
         except UnfitFlavor as error:
-            raise ConfigError(f"[manager]flavor: {error.told}") from None
+            raise ConfigError(f"[manager]flavor: {error.public_reason}") from None
 
     @translated
     def servers(self) -> list[Server]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 #: What the owner of a job reads when its ports do not get their bandwidth.
-TOLD = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
+PUBLIC_REASON = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
 #: Errors of Neutron, by their type, that come again with the same request.
 LASTING = frozenset({"QosRuleNotSupported"})
 #: Servers whose ports are asked for at once: the URL must not be too long.
@@ -38,7 +38,7 @@ class NeutronError(CloudError):
     """
 
     def __init__(self, message: str, status: int = 0, kind: str = ""):
-        super().__init__(message, status, TOLD)
+        super().__init__(message, status, PUBLIC_REASON)
         self.kind = kind
 
     @property

@@ -4,7 +4,8 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
 
 #: The format's codes of how a job ended; whatever is not over has none.
 _STATUS = {JobState.FAILED: 0, JobState.FINISHED: 1, JobState.CANCELLED: 5}

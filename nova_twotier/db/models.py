@@ -6,13 +6,20 @@ A change here needs a migration beside it, in `migrations/versions`.
 import functools
 import math
 import uuid
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db import plans
+from nova_twotier.db.progress import Progress
+from nova_twotier.db.states import (
+    ActionState,
+    JobState,
+    Preemption,
+    QueueMode,
+)
 from nova_twotier.ledger.names import DEFAULT_POOL
 
 
@@ -27,56 +34,10 @@ class Base(DeclarativeBase):
     }
 
 
-class JobState(StrEnum):
-    """Life of a job; a job that was preempted is queued again, with `saved` set."""
-
-    QUEUED = "queued"
-    STARTING = "starting"
-    RESTORING = "restoring"
-    RUNNING = "running"
-    PREEMPTING = "preempting"
-    ENDING = "ending"
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-#: Nothing happens to a job any more in these.
-OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
-
-
 #: Characters that the name of a job may have.
 NAME_LENGTH = 255
 #: Longest time that a job is left alone after something about it was refused, seconds.
 LONGEST_PAUSE = 60.0
-
-
-class Preemption(StrEnum):
-    """What becomes of a job that is preempted."""
-
-    SHELVE = "shelve"  # its disks are kept, its hosts are free
-    SUSPEND = "suspend"  # its memory is kept, on its hosts
-    REQUEUE = "requeue"  # it begins anew
-
-
-class QueueMode(StrEnum):
-    ACTIVE = "active"
-    PAUSED = "paused"  # nothing starts, nothing is preempted; what runs goes on
-    DRAINING = "draining"  # no job is taken; those in the queue go on as ever
-
-
-class ActionKind(StrEnum):
-    EVICT = "evict"
-    SWAP = "swap"
-    MIGRATE = "migrate"
-    START = "start"
-    END = "end"
-
-
-class ActionState(StrEnum):
-    EXPECTED = "expected"  # recorded; begun or not
-    DONE = "done"  # its effect was observed
-    FAILED = "failed"  # given up, and undone
 
 
 def pause(times: int) -> float:
@@ -223,6 +184,8 @@ class Action(Base):
     """A decided action: written before it is begun, closed when its effect is observed."""
 
     __tablename__ = "action"
+    #: For the two attributes that are no columns.
+    __allow_unmapped__ = True
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(16))
@@ -233,14 +196,39 @@ class Action(Base):
     #: Actions of a lower phase are closed before those of a higher one begin.
     phase: Mapped[int]
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
-    #: What to do, and what was begun of it: how often each request was made.
-    plan: Mapped[dict[str, Any]]
-    begun: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    plan_data: Mapped[dict[str, Any]] = mapped_column("plan")
+    progress_data: Mapped[dict[str, Any]] = mapped_column("begun", default=dict)
     begun_at: Mapped[float | None]
     state: Mapped[str] = mapped_column(String(16), default=ActionState.EXPECTED, index=True)
     reason: Mapped[str] = mapped_column(Text, default="")
     created_at: Mapped[float]
     closed_at: Mapped[float | None]
+
+    #: As they were last read or written: most are read many times.
+    _plan: plans.Plan | None = None
+    _progress: Progress | None = None
+
+    @property
+    def plan(self) -> plans.Plan:
+        """What to do: of the class that its kind has in `plans.KINDS`."""
+        if self._plan is None:
+            self._plan = plans.load(self.kind, self.plan_data)
+        return self._plan
+
+    @plan.setter
+    def plan(self, plan: plans.Plan) -> None:
+        self._plan, self.plan_data = plan, plans.dump(plan)
+
+    @property
+    def progress(self) -> Progress:
+        """What was begun of it, and what came of that."""
+        if self._progress is None:
+            self._progress = Progress.load(self.progress_data or {})
+        return self._progress
+
+    @progress.setter
+    def progress(self, progress: Progress) -> None:
+        self._progress, self.progress_data = progress, progress.dump()
 
 
 class Event(Base):

@@ -5,7 +5,8 @@ from collections.abc import Container
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import OVER, Job
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
 
 #: Of more jobs that have changed, all are read: statements are not to become too long.

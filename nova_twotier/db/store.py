@@ -17,20 +17,9 @@ from nova_twotier.db.connection import (
     connect,
     server_options,
 )
-from nova_twotier.db.models import (
-    DEFAULT_POOL,
-    NAME_LENGTH,
-    OVER,
-    Action,
-    ActionKind,
-    ActionState,
-    Event,
-    Job,
-    JobState,
-    Preemption,
-    Queue,
-    QueueMode,
-)
+from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue
+from nova_twotier.db.plans import SwapPlan
+from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 
 __all__ = [
     "DATABASE_ERRORS",
@@ -337,10 +326,10 @@ def open_actions(session: Session, pool: str | None = None) -> list[Action]:
 
 def busy_jobs(actions: list[Action]) -> set[int]:
     """Numbers of the jobs that open actions are about."""
-    numbers = {action.job for action in actions}
+    numbers = {action.job for action in actions if action.job is not None}
     for action in actions:
-        if action.kind == ActionKind.SWAP:
-            numbers.update(item["number"] for item in action.plan["swaps"])
+        if isinstance(action.plan, SwapPlan):
+            numbers.update(change.number for change in action.plan.changes)
     return numbers
 
 

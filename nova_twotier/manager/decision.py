@@ -11,12 +11,14 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Event, Snapshot
-from nova_twotier.db.models import Action, ActionKind, Job, JobState
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import planning
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.operation import UNDOING, Jobs, touched
+from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
 
 ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
@@ -101,15 +103,15 @@ class Decisions:
             return []
         settled = self._settled(running, seen, now)
         # What is being undone takes no more slots than it has.
-        placing = {n: action for n, action in starting.items() if UNDOING not in action.begun}
+        placing = {n: action for n, action in starting.items() if not action.progress.undoing}
         cluster = seen.cluster(
             running,
-            {jobs[number]: Tier(action.plan["tier"]) for number, action in placing.items()},
+            {jobs[number]: action.plan.tier for number, action in placing.items()},
             [job for job in ending if job.tier],
             self._options.threshold,
             settled,
             [vm for job in saved.values() for vm in seen.resting(job)],
-            {n: action.plan["hosts"] for n, action in placing.items() if "hosts" in action.plan},
+            {n: action.plan.hosts for n, action in placing.items() if action.plan.hosts},
             self._network.cluster if linked else Cluster,
         )
         if linked:
@@ -149,7 +151,7 @@ class Decisions:
         )
         leaves = not all(isinstance(action, decided.Start) for action in decision)
         for number, action in unplaced.items():
-            if action.plan["tier"] == Tier.BG:
+            if action.plan.tier is Tier.BG:
                 # A slot might be closed above it; not if it has not begun, for then it comes after
                 # whatever is decided for the foreground now.
                 if heats and action.begun_at is not None:
@@ -173,7 +175,7 @@ class Decisions:
         self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
     ) -> None:
         """Slots that were given back, or closed, by servers that are none of these jobs'."""
-        leaving = set().union(*map(touched, opened))
+        leaving = set().union(*(action.progress.servers for action in opened))
         unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
         for claim in self._unmanaged - unmanaged:
             self._events |= _FREED[claim.tier]
@@ -263,7 +265,7 @@ def caused(action: Action, jobs: Jobs) -> Event:
     if action.kind == ActionKind.END:
         tier = jobs[action.job].tier
         return _FREED[Tier(tier)] if tier else ALL
-    if "mend" in action.plan:
+    if isinstance(action.plan, EvictPlan) and action.plan.repairs:
         return ALL
     # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the policy
     # thought.

@@ -1,9 +1,11 @@
 """Which jobs come to an end now, and which gangs are broken: rules on what is seen."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Action, ActionKind, Job, JobState, Preemption
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import EndPlan, EvictPlan, Plan
+from nova_twotier.db.states import ActionKind, JobState, Preemption
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.operation import defect
+from nova_twotier.manager.operations.context import defect
 from nova_twotier.manager.planning import PHASE_EVICT
 
 PHASE_END = 0
@@ -12,7 +14,7 @@ _OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
 
 def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
-    """The action that a job in peace (queued or running, nothing under way) calls for, if any."""
+    """The action that a job without an open one calls for, queued or running; None if none is."""
     if job.requested_action:
         return _end(job, _OUTCOMES[job.requested_action], "as its owner asked", seen)
     if job.state == JobState.QUEUED:
@@ -39,12 +41,9 @@ def _running(job: Job, seen: Observation) -> Action | None:
         return _broken(job, reason, seen)
     if seen.at < job.not_before or seen.busy(job) or _together(job, seen):
         return None
-    plan = {
-        "by": f"the manager: its servers are not all at work in {job.tier}",
-        "mend": True,
-        # Whatever it asks for: that keeps its work, and it comes back anywhere.
-        "mode": Preemption.SHELVE,
-    }
+    # Shelved, whatever it asks for: that keeps its work, and it comes back anywhere.
+    by = f"the manager: its servers are not all at work in {job.tier}"
+    plan = EvictPlan(by, Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
 
 
@@ -69,12 +68,11 @@ def _broken(job: Job, reason: str, seen: Observation) -> Action:
 
 
 def _end(job: Job, then: JobState, reason: str, seen: Observation) -> Action:
-    plan = {"then": then, "reason": reason, "at": seen.at}
-    return _action(ActionKind.END, PHASE_END, job, plan, seen)
+    return _action(ActionKind.END, PHASE_END, job, EndPlan(then, reason, seen.at), seen)
 
 
-def _action(kind: ActionKind, phase: int, job: Job, plan: dict, seen: Observation) -> Action:
-    return Action(kind=kind, phase=phase, job=job.number, plan=plan, begun={}, created_at=seen.at)
+def _action(kind: ActionKind, phase: int, job: Job, plan: Plan, seen: Observation) -> Action:
+    return Action(kind=kind, phase=phase, job=job.number, plan=plan, created_at=seen.at)
 
 
 def warning(job: Job, now: float, before: float) -> str:

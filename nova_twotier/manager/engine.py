@@ -24,17 +24,10 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import (
-    DEFAULT_POOL,
-    Action,
-    ActionKind,
-    ActionState,
-    Job,
-    JobState,
-    Place,
-    QueueMode,
-)
+from nova_twotier.db.models import DEFAULT_POOL, Action, Job, Place
 from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement, PlacementError
@@ -46,9 +39,11 @@ from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
-from nova_twotier.manager.operations.operation import Call, Environment, Note
+from nova_twotier.manager.operations.context import Context, Environment
+from nova_twotier.manager.operations.gang import NOTICE
+from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.planning import Record
-from nova_twotier.manager.requests import Answer, Requests
+from nova_twotier.manager.requests import Requests
 
 LOG = logging.getLogger(__name__)
 
@@ -82,8 +77,8 @@ class _Round:
     decided: list[Record] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     events: list[models.Event] = field(default_factory=list)
-    calls: list[tuple[Action, list[Call]]] = field(default_factory=list)
-    messages: list[Call] = field(default_factory=list)
+    requests: list[tuple[Action, list[CloudRequest]]] = field(default_factory=list)
+    messages: list[CloudRequest] = field(default_factory=list)
     changed: bool = False
 
     def note(self, *notes: Note) -> None:
@@ -92,6 +87,9 @@ class _Round:
             at = self.env.now
             event = models.Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
             self.events.append(event)
+
+    def context(self, action: Action) -> Context:
+        return Context(action, self.jobs, self.seen, self.env)
 
     def to_write(self) -> list:
         known = [*self.jobs.values(), *self.opened]
@@ -142,7 +140,7 @@ class Engine:
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
-        self._answers: dict[int, list[Answer]] = {}
+        self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last saw something, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
 
@@ -153,16 +151,15 @@ class Engine:
         :raises Deposed: if somebody else sees to the pool by now.
         """
         # First: what is answered later may not show in what is seen now.
-        self._answers.update(self._requests.collect(self._clock()))
+        self._outcomes.update(self._requests.collect(self._clock()))
         seen = self._observe()
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
             for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
-                self._requests.tell(
-                    Call(f"job {job.number}", lambda job=job: self._cloud.delete_trust(job))
-                )
+                run = partial(self._cloud.delete_trust, job)
+                self._requests.tell(CloudRequest(RequestKey("trust"), run))
         try:
             work = self._begin(seen)
             self._carry_on(work)
@@ -173,15 +170,15 @@ class Engine:
             self._open_jobs.forget()
             self._held = None
             raise
-        self._answers.clear()
+        self._outcomes.clear()
         for action in work.opened:
             if action.state != ActionState.EXPECTED:
                 self._requests.forget(action.id)
         # Requests are made after they were recorded.
-        for action, calls in work.calls:
-            self._requests.make(action.id, calls)
-        for call in work.messages:
-            self._requests.tell(call)
+        for action, requests in work.requests:
+            self._requests.make(action.id, requests)
+        for message in work.messages:
+            self._requests.tell(message)
         self._locks.poll(work.active, seen)
         return work.changed
 
@@ -276,7 +273,7 @@ class Engine:
             session.flush()
             if work.decided:
                 same = {"pool": self._pool, "state": ActionState.EXPECTED}
-                decided = [record._asdict() | same for record in work.decided]
+                decided = [record.columns() | same for record in work.decided]
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
 
@@ -294,8 +291,8 @@ class Engine:
 
     def _take_answers(self, work: _Round) -> None:
         for action in work.opened:
-            for answer in self._answers.get(action.id, ()):
-                OPERATIONS[action.kind].answered(action, answer, work.env.now)
+            for outcome in self._outcomes.get(action.id, ()):
+                OPERATIONS[action.kind].answered(work.context(action), outcome)
 
     def _warn(self, work: _Round) -> None:
         """Tell jobs, and their guests, that they are about to run out of their walltime."""
@@ -308,7 +305,7 @@ class Engine:
                 notice = f"stopped at {end.isoformat(timespec='seconds')}"
                 for server in work.seen.gang(job):
                     run = partial(self._cloud.notice, server, notice)
-                    work.messages.append(Call(f"notice {server.id}", run))
+                    work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
     def _pause(self, work: _Round) -> None:
         """Nothing starts that has not begun to; when the queue goes on, it is decided anew."""
@@ -354,30 +351,30 @@ class Engine:
         env, jobs = work.env, work.jobs
         if self._requests.waiting(action.id, env.now):
             return
-        operation = OPERATIONS[action.kind]
+        operation, context = OPERATIONS[action.kind], work.context(action)
         if action.begun_at is None:
             action.begun_at = env.now
-            operation.begin(action, jobs)
+            operation.begin(context)
         try:
-            step = operation.advance(action, jobs, work.seen, env)
+            step = operation.advance(context)
         except (CloudError, PlacementError) as error:
             LOG.warning("Action %s of job %s is repeated: %s", action.kind, action.job, error)
             return
         if step.state is None:
             if step.freed:
                 self._decisions.happened(caused(action, jobs))
-            if step.calls:
-                action.begun = {**{call.key: 0 for call in step.calls}, **action.begun}
-                work.calls.append((action, step.calls))
+            if step.requests:
+                context.ask(request.key for request in step.requests)
+                work.requests.append((action, step.requests))
             return
         work.changed = True
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
             self._decisions.happened(caused(action, jobs))
-            work.note(*operation.close(action, jobs, env))
+            work.note(*operation.close(context))
         else:
             action.reason = step.reason
-            work.note(*operation.undo(action, jobs, env))
+            work.note(*operation.undo(context))
             if not step.alone:
                 _abandon(work.opened, env.now)
             self._decisions.happened(ALL)

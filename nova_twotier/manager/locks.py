@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
 from nova_twotier.cloud.nova import Cloud, Server
-from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import JobState
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.operation import Call
+from nova_twotier.manager.operations.operation import CloudRequest
 
 #: Seconds until a lock is asked for once more if it does not show.
 RETRY_AFTER = 30.0
@@ -22,7 +24,7 @@ class Locks:
     :param tell: makes a request; its future has the error, or None.
     """
 
-    def __init__(self, cloud: Cloud, tell: Callable[[Call], Future]):
+    def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
         self._cloud, self._tell = cloud, tell
         #: When the lock of each server was asked for, and what becomes of that.
         self._asked: dict[str, tuple[float, Future]] = {}
@@ -45,7 +47,8 @@ class Locks:
 
     def _lock(self, server: Server, job: str) -> Future:
         reason = f"job {job} of nova-twotier: use `openstack twotier job`"
-        return self._tell(Call(f"lock {server.id}", lambda: self._cloud.lock(server, reason)))
+        key = RequestKey("lock", server.id)
+        return self._tell(CloudRequest(key, lambda: self._cloud.lock(server, reason)))
 
 
 def _in_vain(at: float, answer: Future, server: Server, now: float) -> bool:

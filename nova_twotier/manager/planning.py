@@ -1,26 +1,42 @@
 """From the policy's decision to the records of actions, in the order in which they can be done."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import ActionKind, Job, Preemption
+from nova_twotier.db.models import Job
+from nova_twotier.db.plans import (
+    EvictPlan,
+    MigratePlan,
+    Plan,
+    StartPlan,
+    SwapPlan,
+    TierChange,
+    dump,
+)
+from nova_twotier.db.states import ActionKind, Preemption
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.operations.operation import Jobs
+from nova_twotier.manager.operations.context import Jobs
 
 #: Room is made before it is taken, and the foreground, which closes slots, before the background.
 PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
 
 
 class Record(NamedTuple):
-    """What is to be recorded of an action: columns of `models.Action`."""
+    """What is to be recorded of an action: attributes of `models.Action`."""
 
     kind: ActionKind
     phase: int
     job: int | None
-    plan: dict
+    plan: Plan
     created_at: float
+
+    def columns(self) -> dict[str, Any]:
+        """For an insert of many: by the mapped attributes of `models.Action`."""
+        values = self._asdict()
+        return values | {"plan_data": dump(values.pop("plan"))}
 
 
 def records(
@@ -34,34 +50,33 @@ def records(
         number = action.job.number
         match action:
             case decided.Evict() | decided.Kill():
-                plan = {"by": _by(action), "mode": _mode(action, jobs[number], again)}
+                plan = EvictPlan(_by(action), _mode(action, jobs[number], again))
                 evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
             case decided.Move():
                 swaps.append(_swap(action, jobs, seen))
                 if action.migrating:
-                    plan = {
-                        "targets": {
-                            str(i): seen.hosts[action.after[i]].name for i in action.migrating
-                        }
-                    }
+                    targets = {i: seen.hosts[action.after[i]].name for i in action.migrating}
+                    plan = MigratePlan(targets)
                     migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
-                plan = {"tier": action.tier, "how": action.how}
+                plan = StartPlan(action.tier, action.how)
                 if action.job.mbps:
-                    plan |= _reservation(action, jobs[number], seen)
+                    plan = _with_bandwidth(plan, action, jobs[number], seen)
                 starts.append(Record(ActionKind.START, phase, number, plan, now))
     if swaps:
-        swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, {"swaps": swaps}, now)]
+        swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, SwapPlan(tuple(swaps)), now)]
     return [*evictions, *swaps, *migrations, *starts]
 
 
-def _reservation(start: decided.Start, job: Job, seen: Observation) -> dict:
-    """The hosts of the processes of a job with bandwidth, and Mbit/s by link."""
+def _with_bandwidth(
+    plan: StartPlan, start: decided.Start, job: Job, seen: Observation
+) -> StartPlan:
+    """With the hosts of the processes, and Mbit/s by link."""
     # A suspended job can only come back where it is.
     indices = seen.suspended_on(job) or start.hosts
-    hosts = [seen.hosts[index].name for index in indices]
-    return {"hosts": hosts, "links": seen.needs(job, hosts)}
+    hosts = tuple(seen.hosts[index].name for index in indices)
+    return replace(plan, hosts=hosts, links=seen.needs(job, hosts))
 
 
 def _by(action: decided.Evict | decided.Kill) -> str:
@@ -84,14 +99,9 @@ def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Pr
     return Preemption(job.preemption)
 
 
-def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> dict:
+def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> TierChange:
     job = jobs[move.job.number]
     gang = seen.gang(job)
-    return {
-        "number": job.number,
-        "uuid": job.uuid,
-        "size": job.size,
-        "tier": move.tier,
-        "vms": [server.id for server in gang if server.index not in move.migrating],
-        "by": move.by.label if move.by else None,
-    }
+    vms = tuple(server.id for server in gang if server.index not in move.migrating)
+    by = move.by.label if move.by else None
+    return TierChange(job.number, job.uuid, job.size, move.tier, vms, by)

@@ -9,9 +9,10 @@ from concurrent.futures import Executor, Future
 from oslo_log import log as logging
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
-from nova_twotier.manager.operations.operation import Answer, Call
+from nova_twotier.manager.operations.operation import CloudRequest, Outcome
 
 LOG = logging.getLogger(__name__)
 
@@ -34,19 +35,19 @@ class Requests:
         self._executor = executor
         self._permit = permit
         self._wake = wake
-        self._under_way: dict[int, dict[str, Future]] = {}
+        self._under_way: dict[int, dict[RequestKey, Future]] = {}
         self._failures: dict[int, int] = {}
         self._not_before: dict[int, float] = {}
 
-    def make(self, action: int, calls: Iterable[Call]) -> None:
+    def make(self, action: int, requests: Iterable[CloudRequest]) -> None:
         """Make the requests of an action that has none under way."""
         futures = self._under_way[action] = {}
-        for call in calls:
-            futures[call.key] = self.tell(call)
+        for request in requests:
+            futures[request.key] = self.tell(request)
 
-    def tell(self, call: Call) -> Future:
+    def tell(self, request: CloudRequest) -> Future:
         """Make a request of which nobody wants to know what becomes of it."""
-        future = self._executor.submit(self._run, call)
+        future = self._executor.submit(self._run, request)
         future.add_done_callback(lambda _future: self._wake())
         return future
 
@@ -54,7 +55,7 @@ class Requests:
         """Whether the action is not to go on yet: for answers, or until they may be others."""
         return action in self._under_way or now < self._not_before.get(action, now)
 
-    def collect(self, now: float) -> dict[int, list[Answer]]:
+    def collect(self, now: float) -> dict[int, list[Outcome]]:
         """The answers of those actions that have them all; each is given once."""
         over = [
             action
@@ -63,7 +64,7 @@ class Requests:
         ]
         return {action: self._answers(action, now) for action in over}
 
-    def _answers(self, action: int, now: float) -> list[Answer]:
+    def _answers(self, action: int, now: float) -> list[Outcome]:
         errors = {key: future.result() for key, future in self._under_way.pop(action).items()}
         if not any(errors.values()):
             self._failures.pop(action, None)
@@ -74,7 +75,7 @@ class Requests:
             self._not_before[action] = now + pause
         given_up = self._failures.get(action, 0) >= MOST_FAILURES
         return [
-            Answer(key, error, final=error is None or given_up or not error.passing)
+            Outcome(key, error, final=error is None or given_up or not error.passing)
             for key, error in errors.items()
         ]
 
@@ -87,14 +88,14 @@ class Requests:
         """Wait for the requests under way; those that are not will not be made."""
         self._executor.shutdown(cancel_futures=True)
 
-    def _run(self, call: Call) -> CloudError | None:
+    def _run(self, request: CloudRequest) -> CloudError | None:
         try:
             self._permit()
-            call.run()
+            request.run()
         except CloudError as error:
-            LOG.warning("Request about %s: %s", call.key, error)
+            LOG.warning("Request %s: %s", request.key, error)
             return error
         except (Deposed, *DATABASE_ERRORS) as error:
-            LOG.warning("Request about %s was not made: %s", call.key, error)
+            LOG.warning("Request %s was not made: %s", request.key, error)
             return CloudError(str(error))
         return None

@@ -5,7 +5,8 @@ from collections.abc import Set
 from oslo_log import log as logging
 from sqlalchemy import select
 
-from nova_twotier.db.models import Event, Job, JobState, Leader
+from nova_twotier.db.models import Event, Job, Leader
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
 LOG = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import pytest
 
 from nova_twotier import conf as configuration
 from nova_twotier.cloud.nova import Cloud
-from nova_twotier.db.models import OVER, JobState
+from nova_twotier.db.states import OVER, JobState
 from nova_twotier.db.store import open_store
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 

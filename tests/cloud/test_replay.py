@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from nova_twotier import conf as configuration
-from nova_twotier.db.models import JobState, Leader
+from nova_twotier.db.models import Leader
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import open_store
 from nova_twotier.tools.replay.run import EXCERPT, Settings, replay
 from nova_twotier.tools.replay.supervisor import Supervisor, python

@@ -9,7 +9,7 @@ import fixtures
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import OVER, JobState, Preemption
+from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import PlacementError

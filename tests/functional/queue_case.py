@@ -10,7 +10,8 @@ from sqlalchemy import select
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core import policies
-from nova_twotier.db.models import Action, JobState
+from nova_twotier.db.models import Action
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager.engine import Engine
 from tests.functional.base import TwoTierTestCase

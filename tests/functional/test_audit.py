@@ -16,7 +16,7 @@ from nova_twotier.audit.reading import Reader
 from nova_twotier.audit.repair import Left, Repairer
 from nova_twotier.cloud.nova import JOB_KEY
 from nova_twotier.cmd import manage
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, consumers, names, tree
 from nova_twotier.manager.election import Candidate

@@ -10,7 +10,7 @@ from nova_twotier.audit.comparison import compare
 from nova_twotier.audit.nova import Nova
 from nova_twotier.audit.reading import Reader
 from nova_twotier.audit.records import job_records
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.filters.virtual_cluster_filter import VirtualClusterFilter
 from nova_twotier.ledger import claims, names
 from tests.functional.queue_case import QueueTestCase

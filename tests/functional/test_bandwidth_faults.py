@@ -10,7 +10,7 @@ import ddt
 from nova_twotier.cloud.nova import ComputeHost
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.embedding import Embedding, Request, State, Topology, reserved
-from nova_twotier.db.models import JobState, Preemption
+from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.ledger import claims, consumers, names, reading, shape
 from tests.functional.fake_nova import FakeNova
 from tests.functional.manager_case import ManagerTestCase

@@ -14,7 +14,8 @@ from sqlalchemy import select
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host
-from nova_twotier.db.models import Action, ActionState, JobState
+from nova_twotier.db.models import Action
+from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.manager import schedule
 from nova_twotier.sim import scripted

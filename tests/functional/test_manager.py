@@ -1,6 +1,10 @@
 """The queue manager on real Placement: a job's way from its submission to its end."""
 
-from nova_twotier.db.models import Action, ActionKind, JobState, Preemption
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import Action
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.progress import Progress
+from nova_twotier.db.states import ActionKind, JobState, Preemption
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
 
@@ -85,7 +89,7 @@ class TestManager(ManagerTestCase):
     def test_what_a_failure_drops_is_not_begun(self):
         self.cloud(seed=7)
         first, second = (self.store.submit(1, [0.5], at=0) for _ in range(2))
-        plan = {"tier": "fg", "how": "immediate"}
+        plan = StartPlan(Tier.FG, "immediate")
         with self.store.transaction() as session:
             session.add_all(
                 [
@@ -95,7 +99,7 @@ class TestManager(ManagerTestCase):
                         job=first.number,
                         plan=plan,
                         begun_at=1.0,
-                        begun={"undoing": "no host"},
+                        progress=Progress(undoing="no host"),
                         created_at=0.0,
                     ),
                     Action(
@@ -103,7 +107,6 @@ class TestManager(ManagerTestCase):
                         phase=4,
                         job=second.number,
                         plan=plan,
-                        begun={},
                         created_at=0.0,
                     ),
                 ]

@@ -5,7 +5,7 @@ import os
 import random
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import OVER, JobState, Preemption
+from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.ledger.placement import Conflict
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders

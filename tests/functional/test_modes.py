@@ -4,7 +4,7 @@ One host a slot. Job 1 has one of them; job 2 needs both; job 3 passes it, and h
 job 1 ends.
 """
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.ledger import names
 from nova_twotier.manager import schedule
 from tests.functional.queue_case import QueueTestCase

@@ -1,7 +1,7 @@
 """The queue manager among unmanaged: VMs of tenants on two-tier hosts, which no job knows of."""
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import ActionKind, JobState
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.db.store import open_actions
 from nova_twotier.ledger import claims
 from tests.functional.manager_case import ManagerTestCase

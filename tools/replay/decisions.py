@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from nova_twotier.core import actions as core
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Action, ActionKind, ActionState, Place, Preemption
+from nova_twotier.db.models import Action, Place
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
 START, MOVE, EVICT, KILL = "start", "move", "evict", "kill"
@@ -59,22 +61,22 @@ def recorded(actions: Iterable[Action]) -> list[Decided]:
     found: list[Decided] = []
     places: dict[int, int] = {}
     for action in actions:
-        at, job, plan = action.created_at, action.job, action.plan
-        match action.kind:
-            case ActionKind.START:
-                found.append(Decided(at, START, job, Tier(plan["tier"]), how=plan["how"]))
-            case ActionKind.EVICT:
-                kind = KILL if plan["mode"] == Preemption.REQUEUE else EVICT
-                by = ITSELF if plan["by"].startswith(ITSELF) else plan["by"]
+        at, job = action.created_at, action.job
+        match action.plan:
+            case StartPlan() as start:
+                found.append(Decided(at, START, job, start.tier, how=start.how))
+            case EvictPlan() as evict:
+                kind = KILL if evict.mode is Preemption.REQUEUE else EVICT
+                by = ITSELF if evict.by.startswith(ITSELF) else evict.by
                 found.append(Decided(at, kind, job, by=by))
-            case ActionKind.SWAP:
-                for swap in plan["swaps"]:
-                    number, tier, by = swap["number"], Tier(swap["tier"]), swap["by"] or ""
-                    places[number] = len(found)
-                    found.append(Decided(at, MOVE, number, tier, by=by, in_place=len(swap["vms"])))
-            case ActionKind.MIGRATE:  # of a job in the swap before
+            case SwapPlan() as swap:
+                for each in swap.changes:
+                    places[each.number] = len(found)
+                    moved = Decided(at, MOVE, each.number, each.tier, by=each.by or "")
+                    found.append(replace(moved, in_place=len(each.vms)))
+            case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
-                found[place] = replace(found[place], migrating=len(plan["targets"]))
+                found[place] = replace(found[place], migrating=len(migrate.targets))
     return found
 
 
@@ -96,7 +98,7 @@ def placed(
             found = {
                 place.process: index[place.host]
                 for place in taken[action.job]
-                if place.tier == action.plan["tier"]
+                if place.tier == action.plan.tier
                 and action.begun_at <= place.since <= action.closed_at
             }
             hosts_of = tuple(host for _process, host in sorted(found.items()))

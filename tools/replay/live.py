@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.recorder import Happening, Kind
 

@@ -3,7 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from nova_twotier.db.models import OVER, Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import OVER, JobState
 from nova_twotier.db.store import Store
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.workload import ReplayJob

@@ -12,7 +12,8 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud, Server, placement_for
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
-from nova_twotier.db.models import Action, ActionState, Job, JobState
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.db.store import Store, open_store
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager import schedule

@@ -6,7 +6,7 @@ while Nova is at it, because a server that is being worked on is busy. Writes to
 at once: repeating one changes nothing.
 """
 
-from nova_twotier.db.models import ActionKind
+from nova_twotier.db.states import ActionKind
 from nova_twotier.manager.operations.end import End
 from nova_twotier.manager.operations.evict import Evict
 from nova_twotier.manager.operations.migrate import Migrate

@@ -1,25 +1,21 @@
 """Clean up after a job: its servers, its server group, and its entry."""
 
+from functools import partial
+
 from oslo_log import log as logging
 
-from nova_twotier.db.models import OVER, JobState
-from nova_twotier.ledger import claims
+from nova_twotier.cloud.nova import Server
+from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import OVER, JobState
 from nova_twotier.manager.operations import bandwidth
-from nova_twotier.manager.operations.operation import (
-    Call,
-    Note,
-    Operation,
-    Step,
-    defect,
-    done,
-    remove,
-    still_claiming,
-    tried,
-    with_fault,
-)
+from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.gang import SAVE, UNLOCK, delete, remove, request
+from nova_twotier.manager.operations.operation import CloudRequest, Note, Operation, Step, done
 
 LOG = logging.getLogger(__name__)
 
+GROUP, TRUST = "group", "trust"
 #: What can be shelved.
 KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 #: On its way off its host; nova.conf says that it does not rest there.
@@ -31,73 +27,73 @@ LOST = frozenset({"BUILD", "ERROR"})
 class End(Operation):
     """Leads to the state that the plan names: over, or queued once more from the beginning."""
 
-    def begin(self, action, jobs):
-        jobs[action.job].state = JobState.ENDING
+    def begin(self, context: Context) -> None:
+        context.job.state = JobState.ENDING
 
-    def advance(self, action, jobs, seen, env):
-        job = jobs[action.job]
-        gang = seen.gang(job)
-        if gang and not action.begun and not action.reason and (reason := defect(job, seen)):
+    def advance(self, context: Context) -> Step:
+        action, job = context.action, context.job
+        untouched = context.gang and not context.progress.attempts
+        if untouched and not action.reason and (reason := context.defect()):
             # For operators, before the servers take Nova's fault with them.
-            action.reason = with_fault(reason, gang)
+            action.reason = context.with_fault(reason)
             LOG.warning("Job %s ends: %s", job.number, action.reason)
-        keeps = job.keep_servers and action.plan["then"] in OVER
-        step = self._keep(action, gang, seen, env) if keeps else remove(action, job, seen, env)
+        keeps = job.keep_servers and context.plan(EndPlan).then in OVER
+        step = self._keep(context) if keeps else remove(context)
         if step is not None:
             return step
-        # Before others are told that its slots are free: its bandwidth is, too.
-        claims.release(env.placement, job.uuid)
-        if calls := self._leftovers(action, job, gang, env):
-            return Step(calls, freed=True)
+        # Before others see that its slots are free: its bandwidth is, too.
+        context.release()
+        if requests := self._leftovers(context):
+            return Step(requests, freed=True)
         return done()
 
     @staticmethod
-    def _leftovers(action, job, gang, env):
+    def _leftovers(context: Context) -> list[CloudRequest]:
         """Requests to delete what else was made for the job, once each."""
-        calls = []
-        if not gang:
-            calls.append(Call("group", lambda: env.cloud.delete_server_group(job)))
-        if job.trust_id and action.plan["then"] in OVER:
-            calls.append(Call("trust", lambda: env.cloud.delete_trust(job)))
-        calls += bandwidth.withdraw(action, job, gang, env)
-        return [call for call in calls if not tried(action, call.key)]
+        job, cloud = context.job, context.env.cloud
+        requests = []
+        if not context.gang:
+            run = partial(cloud.delete_server_group, job)
+            requests.append(CloudRequest(RequestKey(GROUP), run))
+        if job.trust_id and context.plan(EndPlan).then in OVER:
+            requests.append(CloudRequest(RequestKey(TRUST), partial(cloud.delete_trust, job)))
+        requests += bandwidth.withdraw(context)
+        return [each for each in requests if not context.tried(*each.key)]
 
     @staticmethod
-    def _keep(action, gang, seen, env):
+    def _keep(context: Context) -> Step | None:
         """Servers that stay are shelved: so they hold no slots, and whoever wants them back gets
         them where Nova's scheduler finds room."""
+        cloud = context.env.cloud
         step, over = Step(), True
-        for server in gang:
-            unlock = f"unlock {server.id}"
+        for server in context.gang:
             if server.status == "SHELVED_OFFLOADED" and not server.busy:
-                if not server.locked or tried(action, unlock):
+                if not server.locked or context.tried(UNLOCK, server.id):
                     continue
-                step.calls.append(Call(unlock, lambda server=server: env.cloud.unlock(server)))
-            elif server.status in LOST or (not server.busy and _unkept(action, server, env)):
+                step.requests.append(request(UNLOCK, server, partial(cloud.unlock, server)))
+            elif server.status in LOST or (not server.busy and _unkept(context, server)):
                 if server.task != "deleting":
-                    call = Call(server.id, lambda server=server: env.cloud.delete(server))
-                    step.calls.append(call)
+                    step.requests.append(delete(context, server))
             elif not server.busy and server.status in KEPT:
-                call = Call(server.id, lambda server=server: env.cloud.shelve(server))
-                step.calls.append(call)
+                step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
             over = False
-        return None if over and not still_claiming(action, seen, env) else step
+        return None if over and not context.still_claiming() else step
 
-    def close(self, action, jobs, env):
-        job = jobs[action.job]
-        job.state, job.tier, job.saved = action.plan["then"], None, False
-        job.reason = action.plan["reason"]
+    def close(self, context: Context) -> list[Note]:
+        job, plan = context.job, context.plan(EndPlan)
+        job.state, job.tier, job.saved = plan.then, None, False
+        job.reason = plan.reason
         if job.state in OVER:
-            job.stop(action.plan["at"])
-            job.finished_at = action.plan["at"]
+            job.stop(plan.at)
+            job.finished_at = plan.at
         else:
             job.begin_anew()
             job.requeues += 1
         return [Note(job.number, job.state, job.reason)]
 
 
-def _unkept(action, server, env) -> bool:
+def _unkept(context: Context, server: Server) -> bool:
     """Whether a server at rest is deleted, although it was to be kept: it cannot be shelved."""
     if server.status in KEPT:
-        return tried(action, server.id) >= env.attempts
+        return context.exhausted(SAVE, server.id)
     return server.status != LEAVING

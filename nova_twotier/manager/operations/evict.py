@@ -2,139 +2,136 @@
 
 from datetime import UTC, datetime
 
-from nova_twotier.db.models import JobState, Preemption
-from nova_twotier.ledger import claims
+from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
-from nova_twotier.manager.operations.operation import (
-    UNDOING,
-    Call,
-    Note,
-    Operation,
-    Step,
-    defect,
-    done,
-    failed,
-    has_just_ended,
-    overdue,
+from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.gang import (
+    NOTICE,
+    SAVE,
+    all_saved,
+    is_saved,
+    notify,
     remove,
-    still_claiming,
-    told,
-    too_long,
-    tried,
-    with_fault,
+    resume,
+    save,
 )
-from nova_twotier.manager.operations.saving import SUSPENDED, is_saved, resume, save
+from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
 
 
 class Evict(Operation):
     """The plan's mode says what becomes of the job's work."""
 
-    def begin(self, action, jobs):
-        jobs[action.job].state = JobState.PREEMPTING
+    def begin(self, context: Context) -> None:
+        context.job.state = JobState.PREEMPTING
 
-    def advance(self, action, jobs, seen, env):
-        job = jobs[action.job]
-        gang = seen.gang(job)
-        if UNDOING in action.begun:
-            return self._take_back(action, gang, env)
-        if has_just_ended(action, gang):
-            return failed(action, "it has just ended")
-        if _mode(action) is Preemption.REQUEUE:
-            step = remove(action, job, seen, env)
-        elif reason := defect(job, seen):
-            return failed(action, with_fault(reason, gang), reason)
-        elif refused := self._refused(action, gang, env):
-            return self._give_up(action, gang, env, refused)
+    def advance(self, context: Context) -> Step:
+        if context.progress.undoing:
+            return self._take_back(context)
+        if _has_just_ended(context):
+            return failed(context, "it has just ended")
+        step: Step | None
+        if _mode(context) is Preemption.REQUEUE:
+            step = remove(context)
+        elif reason := context.defect():
+            return failed(context, context.with_fault(reason), reason)
+        elif refused := self._refused(context):
+            return self._give_up(context, refused)
         else:
-            step = self._save(action, gang, seen, env)
+            step = self._save(context)
         if step is None:
-            if calls := bandwidth.withdraw(action, job, gang, env):
-                return Step(calls)
-            claims.release(env.placement, job.uuid)
+            if requests := bandwidth.withdraw(context):
+                return Step(requests)
+            context.release()
             return done()
-        if overdue(action, env, grace=_grace(action, env)):
-            return self._give_up(action, gang, env, too_long(gang, env))
+        if context.overdue(grace=_grace(context)):
+            return self._give_up(context, context.overdue_reason())
         return step
 
     @staticmethod
-    def _refused(action, gang, env):
+    def _refused(context: Context) -> str:
         """What it is given up for, after as many attempts as allowed."""
-        mode = _mode(action)
-        for server in gang:
-            given_up = tried(action, server.id) >= env.attempts
+        mode = _mode(context)
+        for server in context.gang:
+            given_up = context.exhausted(SAVE, server.id)
             if given_up and not server.busy and not is_saved(server, mode):
                 return f"server {server.id} does not {mode}, it is {server.status}"
         return ""
 
-    def _save(self, action, gang, seen, env):
-        mode = _mode(action)
-        if env.now < action.begun_at + _grace(action, env):
-            return self._notify(action, gang, env)
-        step = save(gang, mode, env)
-        if step.calls or not all(is_saved(server, mode) for server in gang):
+    def _save(self, context: Context) -> Step | None:
+        mode = _mode(context)
+        if context.env.now < context.begun_at + _grace(context):
+            return self._notify(context)
+        step = save(context, mode)
+        if step.requests or not all_saved(context, mode):
             return step
-        if mode is SUSPENDED:
-            claims.vacate(env.placement, seen.hosts, [server.id for server in gang])
+        if mode is Preemption.SUSPEND:
+            context.vacate()
             return None
-        return Step() if still_claiming(action, seen, env) else None
+        return Step() if context.still_claiming() else None
 
-    def _give_up(self, action, gang, env, reason):
-        action.begun = {**action.begun, UNDOING: reason}
-        return self._take_back(action, gang, env)
+    def _give_up(self, context: Context, reason: str) -> Step:
+        context.record(undoing=reason)
+        return self._take_back(context)
 
     @staticmethod
-    def _take_back(action, gang, env):
+    def _take_back(context: Context) -> Step:
         """What was suspended goes on: it has its slots still. A gang that is shelved in part is
-        seen at the next poll, and mended."""
-        if _mode(action) is SUSPENDED and not overdue(action, env, 2):
-            calls = resume(action, gang, env)
-            late = overdue(action, env)
-            waits = (server for server in gang if not late or server.status == "SUSPENDED")
-            if calls or any(server.busy for server in waits):
-                return Step(calls)
-        return failed(action, action.begun[UNDOING])
+        seen at the next poll, and repaired."""
+        if _mode(context) is Preemption.SUSPEND and not context.overdue(2):
+            requests = resume(context)
+            late = context.overdue()
+            waits = (each for each in context.gang if not late or each.status == "SUSPENDED")
+            if requests or any(server.busy for server in waits):
+                return Step(requests)
+        return failed(context, context.progress.undoing)
 
     @staticmethod
-    def _notify(action, gang, env):
+    def _notify(context: Context) -> Step:
         """Say when the guests are told to shut down; they may use the time until then."""
-        at = datetime.fromtimestamp(action.begun_at + _grace(action, env), UTC)
+        at = datetime.fromtimestamp(context.begun_at + _grace(context), UTC)
         text = f"preempted at {at.isoformat(timespec='seconds')}"
         return Step(
             [
-                Call(f"notice {server.id}", lambda server=server: env.cloud.notice(server, text))
-                for server in gang
-                if not server.busy and not tried(action, f"notice {server.id}")
+                notify(context, server, text)
+                for server in context.gang
+                if not server.busy and not context.tried(NOTICE, server.id)
             ]
         )
 
-    def close(self, action, jobs, env):
-        job = jobs[action.job]
-        by = action.plan["by"]
+    def close(self, context: Context) -> list[Note]:
+        job, by = context.job, context.plan(EvictPlan).by
         job.state, job.tier = JobState.QUEUED, None
         job.evictions += 1
         job.reset_backoff()
-        if _mode(action) is Preemption.REQUEUE:
+        if _mode(context) is Preemption.REQUEUE:
             job.begin_anew()
             job.reason = f"preempted by {by}, begins anew"
             return [Note(job.number, "killed", f"by {by}, begins anew")]
-        job.stop(action.begun_at)
+        job.stop(context.begun_at)
         job.saved = True
         job.reason = f"preempted by {by}, state saved"
         return [Note(job.number, "evicted", f"by {by}, state saved")]
 
-    def undo(self, action, jobs, env):
-        # What is broken about the gang is seen, and mended, at the next poll.
-        job = jobs[action.job]
+    def undo(self, context: Context) -> list[Note]:
+        # What is broken about the gang is seen, and repaired, at the next poll.
+        job = context.job
         job.state = JobState.RUNNING
-        job.back_off(env.now)
-        return [Note(job.number, "not evicted", told(action))]
+        job.back_off(context.env.now)
+        return [Note(job.number, "not evicted", context.public_reason)]
 
 
-def _grace(action, env) -> float:
+def _has_just_ended(context: Context) -> bool:
+    """Whether all processes have ended before anything was asked of the servers."""
+    gang = context.gang
+    asked = any(key.server and key.purpose != NOTICE for key in context.progress.attempts)
+    return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
+
+
+def _grace(context: Context) -> float:
     """Seconds that the guests are given before they are shelved."""
-    return env.preemption_grace if _mode(action) is Preemption.SHELVE else 0.0
+    return context.env.preemption_grace if _mode(context) is Preemption.SHELVE else 0.0
 
 
-def _mode(action) -> Preemption:
-    # Evictions that an earlier release began have none.
-    return Preemption(action.plan.get("mode", Preemption.SHELVE))
+def _mode(context: Context) -> Preemption:
+    return context.plan(EvictPlan).mode

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from nova_twotier.db.models import Job, JobState
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
 
 #: Seconds that the one that was refused may try before the others.
 HEAD_START = 5.0

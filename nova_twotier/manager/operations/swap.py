@@ -2,74 +2,71 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
+from nova_twotier.db.plans import SwapPlan
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGeneration
-from nova_twotier.manager.operations.operation import (
-    Note,
-    Operation,
-    done,
-    failed,
-    overdue,
-    told,
-)
+from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
 
-#: What the owners are told of a conflict; Placement's text names hosts and servers of others.
+#: What the owners read of a conflict; Placement's text names hosts and servers of others.
 TAKEN = "a slot that it was to get was taken meanwhile"
 
 
 class Swap(Operation):
-    def advance(self, action, jobs, seen, env):
-        items = action.plan["swaps"]
-        self._reopen(items, jobs, seen, env)
+    def advance(self, context: Context) -> Step:
+        self._reopen(context)
         swaps = [
             claims.Swap(
-                item["uuid"],
-                item["size"],
-                Tier(item["tier"]),
-                tuple(item["vms"]),
-                pool=jobs[item["number"]].pool,
+                change.uuid,
+                change.size,
+                change.tier,
+                change.vms,
+                pool=context.jobs[change.number].pool,
             )
-            for item in items
+            for change in context.plan(SwapPlan).changes
         ]
+        env = context.env
         try:
-            claims.swap(env.placement, seen.hosts, swaps, **names.JOB_OWNER)
+            claims.swap(env.placement, context.seen.hosts, swaps, **names.JOB_OWNER)
         except PlacementError as error:
             passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
-            if passing and not overdue(action, env):
+            if passing and not context.overdue():
                 raise
-            return failed(action, str(error), TAKEN)
+            return failed(context, str(error), TAKEN)
         return done()
 
-    def _reopen(self, items, jobs, seen, env):
+    @staticmethod
+    def _reopen(context: Context) -> None:
         """Open the slots that hot processes leave: those that come down may take their places."""
-        closed = seen.closed(jobs.values(), env.threshold)
-        for item in items:
-            if item["tier"] != Tier.BG:
+        jobs, seen, threshold = context.jobs, context.seen, context.env.threshold
+        closed = seen.closed(jobs.values(), threshold)
+        for change in context.plan(SwapPlan).changes:
+            if change.tier is not Tier.BG:
                 continue
-            job = jobs[item["number"]]
+            job = jobs[change.number]
             for server in seen.gang(job):
                 claim = seen.claims.get(server.id)
-                if claim and server.id in item["vms"] and claim.tier is Tier.FG:
-                    closed[claim.host] -= is_hot(job.cpu[server.index], env.threshold)
-        env.close(closed)
+                if claim and server.id in change.vms and claim.tier is Tier.FG:
+                    closed[claim.host] -= is_hot(job.cpu[server.index], threshold)
+        context.env.close(closed)
 
-    def close(self, action, jobs, env):
+    def close(self, context: Context) -> list[Note]:
         notes = []
-        for item in action.plan["swaps"]:
-            job = jobs[item["number"]]
-            job.tier = item["tier"]
-            if item["vms"]:
+        for change in context.plan(SwapPlan).changes:
+            job = context.jobs[change.number]
+            job.tier = change.tier
+            if change.vms:
                 job.reset_backoff()
                 job.swaps += 1
-                job.swapped_at = env.now
-                by = f", preempted by {item['by']}" if item["by"] else ""
-                detail = f"{len(item['vms'])} of {job.size} processes to {job.tier}{by}"
+                job.swapped_at = context.env.now
+                by = f", preempted by {change.by}" if change.by else ""
+                detail = f"{len(change.vms)} of {job.size} processes to {job.tier}{by}"
                 notes.append(Note(job.number, "swapped", detail))
         return notes
 
-    def undo(self, action, jobs, env):
+    def undo(self, context: Context) -> list[Note]:
         notes = []
-        for item in action.plan["swaps"]:
-            jobs[item["number"]].back_off(env.now)
-            notes.append(Note(item["number"], "not swapped", told(action)))
+        for change in context.plan(SwapPlan).changes:
+            context.jobs[change.number].back_off(context.env.now)
+            notes.append(Note(change.number, "not swapped", context.public_reason))
         return notes

@@ -1,6 +1,6 @@
 """Jobs through the API, by somebody who may."""
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
 
 

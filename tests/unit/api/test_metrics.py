@@ -7,7 +7,7 @@ import textwrap
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Engine, event
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
 

@@ -1,6 +1,6 @@
 """How much a project may have."""
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
 

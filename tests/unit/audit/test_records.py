@@ -9,7 +9,8 @@ import testtools
 from nova_twotier.audit.records import existing_store, job_records
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import SwapPlan, TierChange
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import Store
 from tests.unit.manager import builders
 
@@ -50,8 +51,8 @@ class TestRecords(testtools.TestCase):
         started, swapped, moved, quiet = (self.job(JobState.RUNNING, Tier.FG) for _ in range(4))
         ending = self.job(JobState.ENDING, Tier.FG)
         self.action(ActionKind.EVICT, started)
-        swaps = {"swaps": [{"number": swapped.number}, {"number": moved.number}]}
-        self.action(ActionKind.SWAP, plan=swaps)
+        changes = (TierChange(one.number, one.uuid, 1, Tier.BG, ()) for one in (swapped, moved))
+        self.action(ActionKind.SWAP, plan=SwapPlan(tuple(changes)))
         self.action(ActionKind.EVICT, quiet, state=ActionState.DONE)
         busy = {job.uuid for job in (started, swapped, moved, ending)}
         self.assertEqual(busy, self.under_way())

@@ -7,7 +7,7 @@ import shlex
 
 import fixtures
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.client.case import CommandCase, commands
 
 ROOT = pathlib.Path(__file__).parents[3]

@@ -8,7 +8,7 @@ import testtools
 
 from nova_twotier.client import progress
 from nova_twotier.client.rest import ApiError
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.unit.client.case import ClientCase
 
 

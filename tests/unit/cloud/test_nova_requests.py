@@ -65,7 +65,7 @@ class TestBoot(CloudCase):
             ("huge", "there is no flavor huge"),
         ):
             error = self.assertRaises(UnfitFlavor, self.cloud.boot, job(flavor=name))
-            self.assertIn(text, error.told)
+            self.assertIn(text, error.public_reason)
             self.assertFalse(error.passing)
         self.assertFalse(self.booted.called)
         self.assertFalse(self.groups.called)

@@ -2,7 +2,7 @@
 
 import requests
 
-from nova_twotier.cloud.qos import TOLD, NeutronError
+from nova_twotier.cloud.qos import PUBLIC_REASON, NeutronError
 from tests.unit.cloud.fake_neutron import NEUTRON, Killed
 from tests.unit.cloud.qos_case import JOB, NeutronCase
 from tests.unit.manager import builders
@@ -206,7 +206,7 @@ class TestFailures(NeutronCase):
         self.neutron.unsupported = {"minimum_bandwidth"}
         error = self.refused()
         self.assertFalse(error.passing)
-        self.assertEqual(TOLD, error.told)
+        self.assertEqual(PUBLIC_REASON, error.public_reason)
 
     def test_keystone_does_not_answer_any_more(self):
         """Each time that the manager's token has expired, it is asked for another."""

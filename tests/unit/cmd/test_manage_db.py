@@ -8,7 +8,8 @@ from sqlalchemy import text
 from nova_twotier.cmd import manage
 from nova_twotier.db import migration
 from nova_twotier.db.connection import connect
-from nova_twotier.db.models import Job, JobState, Place
+from nova_twotier.db.models import Job, Place
+from nova_twotier.db.states import JobState
 from nova_twotier.sim.workloads import swf
 from tests.unit.cmd.case import CommandCase
 

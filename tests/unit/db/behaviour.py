@@ -8,16 +8,12 @@ import fixtures
 from oslo_db.exception import DBError
 from sqlalchemy import inspect
 
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db.models import (
-    Action,
-    ActionKind,
-    Event,
-    Job,
-    JobState,
-    Preemption,
-    QueueMode,
-)
+from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
+from nova_twotier.db.progress import Progress, Refusal, RequestKey
+from nova_twotier.db.states import ActionKind, JobState, Preemption, QueueMode
 from nova_twotier.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
 
 #: Long enough for another thread to begin what it wants, and to be seen waiting.
@@ -263,19 +259,21 @@ class StoreBehaviour:
 
     def test_actions_keep_their_plans(self):
         self.store.submit(1, [1.0])
-        plan = {"swaps": [{"number": 1, "to": "bg", "at": 0.1}], "none": None, "ü": ["1", 2, True]}
+        change = TierChange(1, "u-u-i-d", 2, Tier.BG, ("vm1", "vm2"), by="job ü")
+        plan, end = SwapPlan((change,)), EndPlan(JobState.FINISHED, "as its owner asked", 0.1)
+        progress = Progress({RequestKey("delete", "vm1"): 1}, refusal=Refusal("no", quota=True))
         with self.store.transaction() as session:
             session.add(
                 Action(kind=ActionKind.SWAP, phase=2, job=1, plan=plan, created_at=1790000000.25)
             )
-            session.add(Action(kind=ActionKind.EVICT, phase=1, plan={}, created_at=2.0))
+            session.add(Action(kind=ActionKind.END, phase=1, plan=end, created_at=2.0))
         with self.store.transaction() as session:
             action = open_actions(session)[1]
-            action.begun = {**action.begun, "server": 1}
+            action.progress = progress
         with self.store.reading() as session:
-            evict, swap = open_actions(session)
-            self.assertEqual((ActionKind.EVICT, {}, {}), (evict.kind, evict.plan, evict.begun))
-            self.assertEqual((plan, {"server": 1}), (swap.plan, swap.begun))
+            ending, swap = open_actions(session)
+            self.assertEqual((end, Progress()), (ending.plan, ending.progress))
+            self.assertEqual((plan, progress), (swap.plan, swap.progress))
             self.assertEqual(1790000000.25, swap.created_at)
 
     def test_a_transaction_that_fails_leaves_nothing(self):

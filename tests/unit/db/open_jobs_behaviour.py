@@ -3,8 +3,9 @@
 from unittest import mock
 
 from nova_twotier.db import open_jobs
-from nova_twotier.db.models import DEFAULT_POOL, Job, JobState
+from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.states import JobState
 
 
 class OpenJobsBehaviour:

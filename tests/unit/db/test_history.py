@@ -5,7 +5,7 @@ import random
 import testtools
 
 from nova_twotier.db import history
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.sim.workloads import swf
 from nova_twotier.sim.workloads.workload import Workload
 from tests.unit.manager import builders

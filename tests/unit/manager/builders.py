@@ -7,7 +7,10 @@ import uuid
 from nova_twotier.cloud.nova import Server
 from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Action, Job, JobState
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.progress import Progress, RequestKey
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
 from nova_twotier.manager.observation import Observation
@@ -99,14 +102,30 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), severa
     )
 
 
-def action(kind, of=None, plan=None, begun_at=0.0, **begun):
+#: What is done, where a test does not care.
+PLANS = {
+    ActionKind.START: StartPlan(FG, "immediate"),
+    ActionKind.EVICT: EvictPlan("job 9"),
+    ActionKind.SWAP: SwapPlan(()),
+    ActionKind.MIGRATE: MigratePlan({}),
+    ActionKind.END: EndPlan(JobState.FINISHED, "", 90.0),
+}
+
+
+def action(kind, of=None, plan=None, begun_at=0.0, attempts=None, **progress):
+    """An open action.
+
+    :param attempts: how often each request was answered, by its key as text.
+    :param progress: other fields of `Progress`.
+    """
+    attempts = {RequestKey.parse(key): count for key, count in (attempts or {}).items()}
     return Action(
         id=1,
         kind=kind,
         phase=1,
         job=of.number if of else None,
-        plan=plan or {},
-        begun=begun,
+        plan=plan or PLANS[kind],
+        progress=Progress(attempts, **progress),
         begun_at=begun_at,
         created_at=0.0,
     )

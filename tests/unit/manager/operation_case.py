@@ -5,9 +5,11 @@ from unittest import mock
 
 import testtools
 
-from nova_twotier.db.models import ActionState
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import ActionState
 from nova_twotier.manager.operations import OPERATIONS
-from nova_twotier.manager.operations.operation import Answer, Environment
+from nova_twotier.manager.operations.context import Context, Environment
+from nova_twotier.manager.operations.operation import Outcome
 
 
 class OperationCase(testtools.TestCase):
@@ -34,14 +36,18 @@ class OperationCase(testtools.TestCase):
             user_data={one.number: "dXNlcg=="}.get,
             **limits,
         )
-        step = OPERATIONS[record.kind].advance(record, {one.number: one}, look, env)
-        record.begun = {**{call.key: 0 for call in step.calls}, **record.begun}
-        for call in step.calls:
-            call.run()
+        context = Context(record, {one.number: one}, look, env)
+        step = OPERATIONS[record.kind].advance(context)
+        context.ask(request.key for request in step.requests)
+        for request in step.requests:
+            request.run()
         if step.state is ActionState.FAILED:
             record.reason = step.reason
-            self.notes = OPERATIONS[record.kind].undo(record, {one.number: one}, env)
+            self.notes = OPERATIONS[record.kind].undo(context)
         return step
+
+    def begin(self, record, one):
+        OPERATIONS[record.kind].begin(Context(record, {one.number: one}, None, None))
 
     @property
     def calls(self):
@@ -59,8 +65,9 @@ class OperationCase(testtools.TestCase):
         step = self.advance(record, one, look, now, **limits)
         self.assertIs(ActionState.DONE, step.state)
         env = types.SimpleNamespace(now=now)
-        return OPERATIONS[record.kind].close(record, {one.number: one}, env)
+        return OPERATIONS[record.kind].close(Context(record, {one.number: one}, look, env))
 
     def answer(self, record, key, error=None, now=100.0):
         final = error is None or not error.passing
-        OPERATIONS[record.kind].answered(record, Answer(key, error, final), now)
+        context = Context(record, {}, None, types.SimpleNamespace(now=now))
+        OPERATIONS[record.kind].answered(context, Outcome(RequestKey.parse(key), error, final))

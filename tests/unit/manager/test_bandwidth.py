@@ -4,7 +4,8 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.ledger.shape import Shape
@@ -68,12 +69,12 @@ class TestDecisions(testtools.TestCase):
     def test_a_start_has_its_hosts_and_links(self):
         one = waiting(3, 99.5)
         [record] = self.ask(self.decisions(), [one])
-        self.assertEqual(["a", "a", "b"], record.plan["hosts"])
-        self.assertEqual({"a": 100, "b": 100}, record.plan["links"])
+        self.assertEqual(("a", "a", "b"), record.plan.hosts)
+        self.assertEqual({"a": 100, "b": 100}, record.plan.links)
 
     def test_one_without_bandwidth_has_none_and_costs_nothing(self):
         [record] = self.ask(self.decisions(), [waiting(3, 0.0)])
-        self.assertEqual({"tier", "how"}, record.plan.keys())
+        self.assertEqual(((), {}), (record.plan.hosts, record.plan.links))
         self.assertEqual(0, self.links.reads)
 
     def test_runs_with_bandwidth_count(self):
@@ -86,12 +87,12 @@ class TestDecisions(testtools.TestCase):
 
     def test_a_start_under_way_counts_where_it_was_planned(self):
         starts = job(3, JobState.STARTING, bandwidth=800.0)
-        plan = {"tier": FG, "how": "immediate", "hosts": ["b", "b", "c"], "links": {}}
-        record = action(ActionKind.START, starts, plan, boot=1)
+        plan = StartPlan(FG, "immediate", ("b", "b", "c"))
+        record = action(ActionKind.START, starts, plan, attempts={"boot": 1})
         late = waiting(3, 300.0)
         self.assertEqual([], self.ask(self.decisions(), [late, starts], opened=[record]))
         [begun] = self.ask(self.decisions(), [waiting(3, 200.0), starts], opened=[record])
-        self.assertEqual({"a": 200, "c": 200}, begun.plan["links"])
+        self.assertEqual({"a": 200, "c": 200}, begun.plan.links)
 
     def test_what_others_hold_counts(self):
         self.links = Links(a=100, b=0)
@@ -100,7 +101,7 @@ class TestDecisions(testtools.TestCase):
         self.links.left["b"] = 1000
         self.assertEqual([], self.ask(decisions, [one], now=1001.0), "nothing has happened here")
         [record] = self.ask(decisions, [one], now=1000.0 + RECHECK)
-        self.assertEqual({"b": 300, "c": 300}, record.plan["links"])
+        self.assertEqual({"b": 300, "c": 300}, record.plan.links)
 
     def test_who_can_never_start_holds_nobody_up(self):
         for policy, where, reason in (
@@ -142,7 +143,7 @@ class TestDecisions(testtools.TestCase):
         one = waiting(3, 300.0, saved=True)
         gang = servers(one, "SUSPENDED", hosts=("b", "b", "c"))
         [record] = self.ask(self.decisions(), [one], gang)
-        self.assertEqual({"b": 300, "c": 300}, record.plan["links"])
+        self.assertEqual({"b": 300, "c": 300}, record.plan.links)
         self.links = Links(c=200)
         self.assertEqual([], self.ask(self.decisions(), [one], gang))
 
@@ -155,9 +156,9 @@ class TestStart(OperationCase):
         self.one = job(2, JobState.STARTING, bandwidth=100.0)
 
     def record(self, links=None, **begun):
-        plan = {"tier": FG, "how": "immediate", "hosts": ["a", "b"]}
         links = self.LINKS if links is None else links
-        return action(ActionKind.START, self.one, {**plan, "links": links}, **begun)
+        plan = StartPlan(FG, "immediate", ("a", "b"), links)
+        return action(ActionKind.START, self.one, plan, **begun)
 
     def poll(self, *hosts, status="ACTIVE"):
         return seen(servers(self.one, status, hosts=hosts), where=linked())
@@ -196,19 +197,19 @@ class TestStart(OperationCase):
         )
 
     def test_over_where_it_was_planned(self):
-        step = self.advance(self.record(boot=1), self.one, self.poll("a", "b"))
+        step = self.advance(self.record(attempts={"boot": 1}), self.one, self.poll("a", "b"))
         self.assertIs(ActionState.DONE, step.state)
         self.assertEqual([], self.placement.method_calls)
 
     def test_gives_back_what_it_does_not_need(self):
-        record = self.record(boot=1)
+        record = self.record(attempts={"boot": 1})
         self.assertIs(ActionState.DONE, self.advance(record, self.one, self.poll("a")).state)
         self.assertEqual({}, self.entered)
         self.advance(record, self.one, self.poll("a"))
         self.assertEqual(1, [call[0] for call in self.placement.method_calls].count("post"))
 
     def test_placed_elsewhere_it_is_taken_back(self):
-        record, look = self.record(boot=1), self.poll("a", "c")
+        record, look = self.record(attempts={"boot": 1}), self.poll("a", "c")
         self.advance(record, self.one, look)
         self.assertEqual(["delete", "delete"], [call[0] for call in self.calls])
         self.advance(record, self.one, seen(where=linked()))

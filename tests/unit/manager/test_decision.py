@@ -6,7 +6,8 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.snapshot import Event
-from nova_twotier.db.models import ActionKind, JobState
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK, Decisions
 from nova_twotier.manager.network import Network
 from tests.unit.manager.builders import (
@@ -170,7 +171,7 @@ class TestStrangers(DecisionCase):
         decisions, one = self.decisions(), job(number=1, size=1, state=JobState.ENDING)
         late = waiting(number=2, size=2, cpu=1.0)
         gone = unmanaged_claim("a", points=100)
-        opened = [action(ActionKind.END, one, {}, **{gone.vm: 1})]
+        opened = [action(ActionKind.END, one, attempts={f"delete {gone.vm}": 1})]
         jobs = [one, late]
         self.assertEqual([], self.ask(decisions, jobs, opened=opened, unmanaged=[gone]))
         self.assertEqual([], self.ask(decisions, jobs, opened=opened))
@@ -277,7 +278,7 @@ class TestStarting(DecisionCase):
     def test_no_slot_is_closed_where_nova_may_just_place_a_background_job(self):
         below = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot, cool = (waiting(number=2, size=1, cpu=cpu) for cpu in (1.0, 0.5))
-        opened = [action(ActionKind.START, below, {"tier": "bg"})]
+        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"))]
         decisions = self.decisions()
         self.assertEqual([], self.ask(decisions, [below, hot], opened=opened))
         placed = servers(below, "ACTIVE", "spawning", hosts=("b",))
@@ -289,7 +290,7 @@ class TestStarting(DecisionCase):
     def test_what_has_not_begun_comes_after_the_foreground(self):
         below = job(number=1, size=1, state=JobState.QUEUED, tier=None)
         hot = waiting(number=2, size=1, cpu=1.0)
-        opened = [action(ActionKind.START, below, {"tier": "bg"}, begun_at=None)]
+        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"), begun_at=None)]
         found = self.ask(self.decisions(), [below, hot], opened=opened)
         self.assertEqual([(ActionKind.START, 2)], found)
 
@@ -297,7 +298,7 @@ class TestStarting(DecisionCase):
         """Neither for a start that is being undone, nor for an end that takes too long."""
         one = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot = waiting(number=2, size=1, cpu=1.0)
-        undone = action(ActionKind.START, one, {"tier": "bg"}, undoing="not over")
+        undone = action(ActionKind.START, one, StartPlan(BG, "immediate"), undoing="not over")
         found = self.ask(self.decisions(), [one, hot], opened=[undone])
         self.assertEqual([(ActionKind.START, 2)], found)
 
@@ -306,7 +307,7 @@ class TestStarting(DecisionCase):
         hot = waiting(number=2, size=2, cpu=1.0)
         decisions = self.decisions(operation_timeout=60.0)
         for began, expected in ((1000.0, []), (939.0, [(ActionKind.START, 2)])):
-            opened = [action(ActionKind.END, below, {}, begun_at=began)]
+            opened = [action(ActionKind.END, below, begun_at=began)]
             gang = servers(below, "ACTIVE", "deleting", hosts=("a", "b"))
             found = self.ask(decisions, [below, hot], gang, tiers=[BG], opened=opened)
             self.assertEqual(expected, found)
@@ -314,14 +315,14 @@ class TestStarting(DecisionCase):
     def test_what_is_undone_takes_no_slots(self):
         one = job(number=1, size=2, state=JobState.STARTING)
         new = waiting(number=2, size=2)
-        undone = action(ActionKind.START, one, {"tier": "fg"}, undoing="not over")
+        undone = action(ActionKind.START, one, StartPlan(FG, "immediate"), undoing="not over")
         found = self.ask(self.decisions("fcfs"), [one, new], opened=[undone])
         self.assertEqual([(ActionKind.START, 2)], found)
 
     def test_nor_by_a_swap(self):
         below = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot, cool = (job(number=2, size=1, cpu=cpu, tier=BG) for cpu in (1.0, 0.5))
-        opened = [action(ActionKind.START, below, {"tier": "bg"})]
+        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"))]
         for moving, expected in ((hot, []), (cool, [(ActionKind.SWAP, None)])):
             gang = servers(moving, hosts=("a",))
             found = self.ask(self.decisions(), [below, moving], gang, tiers=[BG], opened=opened)
@@ -331,7 +332,7 @@ class TestStarting(DecisionCase):
         one = waiting(number=1, size=1)
         decisions = self.decisions()
         self.assertEqual([(ActionKind.START, 1)], self.ask(decisions, [one]))
-        opened = [action(ActionKind.START, one, {"tier": "fg"})]
+        opened = [action(ActionKind.START, one, StartPlan(FG, "immediate"))]
         self.assertEqual([], self.ask(decisions, [one], opened=opened))
 
 

@@ -2,13 +2,14 @@
 
 import dataclasses
 
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from tests.unit.manager.builders import action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
 def end(one, then=JobState.FINISHED, reason="", **begun):
-    return action(ActionKind.END, one, {"then": then, "reason": reason, "at": 90.0}, **begun)
+    return action(ActionKind.END, one, EndPlan(then, reason, 90.0), **begun)
 
 
 class TestEnd(OperationCase):
@@ -32,7 +33,9 @@ class TestEnd(OperationCase):
 
     def test_whoever_begins_anew_has_lost_its_work(self):
         one = job(state=JobState.ENDING, saved=True, run_before=7.0, run_since=40.0)
-        record = end(one, JobState.QUEUED, "restarts from the beginning: ...", group=1)
+        record = end(
+            one, JobState.QUEUED, "restarts from the beginning: ...", attempts={"group": 1}
+        )
         self.finish(record, one, seen())
         self.assertEqual((JobState.QUEUED, 1), (one.state, one.requeues))
         self.assertEqual((False, 0.0, None), (one.saved, one.ran(99.0), one.finished_at))
@@ -100,6 +103,6 @@ class TestKeep(OperationCase):
 
     def test_what_does_not_shelve_is_given_up(self):
         gang = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
-        step = self.advance(end(self.one, **{gang[0].id: 3}), self.one, seen(gang))
+        step = self.advance(end(self.one, attempts={f"save {gang[0].id}": 3}), self.one, seen(gang))
         self.assertEqual(([("delete", gang[0])], None), (self.calls, step.state))
         self.assertIsNot(ActionState.DONE, step.state)

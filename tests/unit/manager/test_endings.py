@@ -4,7 +4,7 @@ import dataclasses
 
 import testtools
 
-from nova_twotier.db.models import ActionKind, JobState
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.endings import endings, warning
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
@@ -21,7 +21,7 @@ class TestEndings(testtools.TestCase):
         one = job()
         action = self.end_of(one, servers(one, "SHUTOFF"), at=7.0)
         self.assertEqual(ActionKind.END, action.kind)
-        self.assertEqual((JobState.FINISHED, 7.0), (action.plan["then"], action.plan["at"]))
+        self.assertEqual((JobState.FINISHED, 7.0), (action.plan.then, action.plan.at))
 
     def test_one_of_two_off_is_not(self):
         one = job()
@@ -31,9 +31,9 @@ class TestEndings(testtools.TestCase):
     def test_a_missing_server_restarts_the_job(self):
         one = job()
         action = self.end_of(one, servers(one, count=1))
-        self.assertEqual(JobState.QUEUED, action.plan["then"])
+        self.assertEqual(JobState.QUEUED, action.plan.then)
         self.assertEqual(
-            "restarts from the beginning: 1 of its 2 servers are gone", action.plan["reason"]
+            "restarts from the beginning: 1 of its 2 servers are gone", action.plan.reason
         )
 
     def test_a_gang_across_tiers_is_evicted(self):
@@ -45,15 +45,15 @@ class TestEndings(testtools.TestCase):
         one = job()
         up, away = servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]
         action = self.end_of(one, [up, away])
-        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan["mend"]))
+        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan.repairs))
 
     def test_too_many_servers_restart_the_job(self):
         one = job()
         gang = servers(one)
         twin = dataclasses.replace(gang[0], id="twin")
         action = self.end_of(one, [*gang, twin])
-        self.assertEqual(JobState.QUEUED, action.plan["then"])
-        self.assertIn("3 servers for 2 processes", action.plan["reason"])
+        self.assertEqual(JobState.QUEUED, action.plan.then)
+        self.assertIn("3 servers for 2 processes", action.plan.reason)
 
     def test_a_stranger_that_names_the_job_does_not_count(self):
         one = job()
@@ -70,7 +70,7 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, gang)
         self.assertEqual(
             (JobState.QUEUED, "restarts from the beginning: 1 of its 2 servers are gone"),
-            (action.plan["then"], action.plan["reason"]),
+            (action.plan.then, action.plan.reason),
         )
 
     def test_but_not_while_nova_works_on_it(self):
@@ -88,7 +88,7 @@ class TestEndings(testtools.TestCase):
         one = job()
         up, asleep = servers(one)[0], servers(one, "SUSPENDED")[1]
         action = self.end_of(one, [up, asleep])
-        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan["mend"]))
+        self.assertEqual((ActionKind.EVICT, True), (action.kind, action.plan.repairs))
 
     def test_larger_than_the_cluster(self):
         """It waits: hosts may come."""
@@ -100,13 +100,13 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, [], attempts=3)
         self.assertEqual(
             (JobState.FAILED, "did not start: no disk"),
-            (action.plan["then"], action.plan["reason"]),
+            (action.plan.then, action.plan.reason),
         )
 
     def test_wishes_go_first(self):
         for action, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):
             one = job(requested_action=action)
-            self.assertEqual(then, self.end_of(one, servers(one, count=1)).plan["then"])
+            self.assertEqual(then, self.end_of(one, servers(one, count=1)).plan.then)
 
     def test_no_more_retries(self):
         for retries, text in (
@@ -116,7 +116,7 @@ class TestEndings(testtools.TestCase):
         ):
             one = job(retries=retries, requeues=retries)
             action = self.end_of(one, servers(one, count=1))
-            self.assertEqual((JobState.FAILED, text), (action.plan["then"], action.plan["reason"]))
+            self.assertEqual((JobState.FAILED, text), (action.plan.then, action.plan.reason))
 
     def test_a_host_that_is_down(self):
         one = job()
@@ -128,7 +128,7 @@ class TestEndings(testtools.TestCase):
                 JobState.QUEUED,
                 f"restarts from the beginning: the host of server {gang[1].id} is down",
             ),
-            (action.plan["then"], action.plan["reason"]),
+            (action.plan.then, action.plan.reason),
         )
 
 
@@ -144,7 +144,7 @@ class TestWalltime(testtools.TestCase):
         action = endings(one, seen(servers(one), at=140.0), 3)
         self.assertEqual(
             (JobState.FAILED, "ran its walltime of 60 s"),
-            (action.plan["then"], action.plan["reason"]),
+            (action.plan.then, action.plan.reason),
         )
 
     def test_it_does_not_run_while_it_waits(self):

@@ -8,13 +8,17 @@ import testtools
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core import policies
-from nova_twotier.db.models import Action, ActionKind, ActionState, Job, JobState, QueueMode
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.progress import Progress, RequestKey
+from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, open_actions
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.engine import PAUSED, Engine, _abandon
 from tests.unit.manager import builders
 
 WAIT = 10
+
+BOOT = RequestKey("boot")
 
 
 class Looking(Engine):
@@ -93,11 +97,11 @@ class TestRecords(LookCase):
         self.assertEqual((ActionKind.EVICT, late.number), (evict.kind, evict.job))
         self.assertEqual((ActionKind.START, first.number), (start.kind, start.job))
         for action in (evict, start):
-            self.assertEqual((ActionState.EXPECTED, {}), (action.state, action.begun))
+            self.assertEqual((ActionState.EXPECTED, Progress()), (action.state, action.progress))
             self.assertEqual(
                 (self.now, None, ""), (action.created_at, action.begun_at, action.reason)
             )
-        self.assertEqual("fg", start.plan["tier"])
+        self.assertEqual("fg", start.plan.tier)
 
 
 class TestRequests(LookCase):
@@ -124,7 +128,7 @@ class TestRequests(LookCase):
 
         def boot(*_arguments):
             with self.store.reading() as session:
-                found.append([action.begun["boot"] for action in open_actions(session)])
+                found.append([action.progress.attempts[BOOT] for action in open_actions(session)])
 
         self.cloud.boot.side_effect = boot
         self.store.submit(2, [0.5], at=1)
@@ -143,7 +147,7 @@ class TestRequests(LookCase):
         self.poll()
         with self.store.reading() as session:
             [start] = open_actions(session)
-        self.assertEqual(1, start.begun["boot"])
+        self.assertEqual(1, start.progress.attempts[BOOT])
 
     def test_no_requests_inside_a_transaction(self):
         """An API that wants to write meanwhile can."""

@@ -3,7 +3,7 @@
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.db.models import QueueMode
+from nova_twotier.db.states import QueueMode
 from nova_twotier.db.store import Store, open_actions, open_jobs
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.engine import Engine

@@ -3,10 +3,11 @@
 import dataclasses
 from unittest import mock
 
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
+from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import PlacementError, StaleGeneration
-from nova_twotier.manager.operations.operation import LEFT_BEHIND
+from nova_twotier.manager.operations.context import LEFT_BEHIND
 from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers, unmanaged_claim
 from tests.unit.manager.operation_case import OperationCase
 
@@ -40,7 +41,7 @@ class TestEvict(LimitCase):
     def test_a_server_that_nova_is_never_done_with(self):
         one = job(state=JobState.PREEMPTING)
         up, stuck = servers(one)[0], servers(one, task="shelving")[1]
-        record = action(ActionKind.EVICT, one, {"by": "x"}, begun_at=100.0)
+        record = action(ActionKind.EVICT, one, EvictPlan("x"), begun_at=100.0)
         self.assert_given_up(
             record, one, seen([up, stuck]), f"server {stuck.id} is ACTIVE (shelving)"
         )
@@ -49,13 +50,13 @@ class TestEvict(LimitCase):
     def test_the_time_of_grace_comes_before(self):
         one = job(state=JobState.PREEMPTING)
         look = seen(servers(one, task="shelving"))
-        record = action(ActionKind.EVICT, one, {"by": "x"}, begun_at=70.0)
+        record = action(ActionKind.EVICT, one, EvictPlan("x"), begun_at=70.0)
         told = f"server {one.number}/0 is ACTIVE (shelving)"
         self.assert_given_up(record, one, look, told, preemption_grace=30.0)
 
     def test_a_delete_that_takes_for_ever(self):
         one = job(state=JobState.PREEMPTING)
-        plan = {"by": "x", "mode": "requeue"}
+        plan = EvictPlan("x", Preemption.REQUEUE)
         record = action(ActionKind.EVICT, one, plan, begun_at=100.0)
         look = seen(servers(one, task="deleting"))
         self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (deleting)")
@@ -63,7 +64,7 @@ class TestEvict(LimitCase):
     def test_success_ends_the_row_of_setbacks(self):
         one = job(state=JobState.PREEMPTING, setbacks=5)
         look = seen(servers(one, "SHELVED_OFFLOADED", hosts=(None,)))
-        self.finish(action(ActionKind.EVICT, one, {"by": "x"}), one, look)
+        self.finish(action(ActionKind.EVICT, one, EvictPlan("x")), one, look)
         self.assertEqual(0, one.setbacks)
 
 
@@ -71,22 +72,15 @@ class TestMigrate(LimitCase):
     def test_it_never_arrives(self):
         one = job()
         gang = servers(one, task="migrating")
-        record = action(ActionKind.MIGRATE, one, {"targets": {"1": "b"}}, begun_at=100.0)
+        record = action(ActionKind.MIGRATE, one, MigratePlan({1: "b"}), begun_at=100.0)
         look = seen(gang, tiers=[BG])
         self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (migrating)")
 
 
 class TestSwap(LimitCase):
     def record(self, one):
-        item = {
-            "number": one.number,
-            "uuid": one.uuid,
-            "size": 2,
-            "tier": "fg",
-            "vms": [],
-            "by": "",
-        }
-        return action(ActionKind.SWAP, plan={"swaps": [item]}, begun_at=100.0)
+        change = TierChange(one.number, one.uuid, 2, FG, ())
+        return action(ActionKind.SWAP, plan=SwapPlan((change,)), begun_at=100.0)
 
     def test_who_was_overtaken_tries_again(self):
         """So does who got another error; but not for ever."""
@@ -102,14 +96,14 @@ class TestSwap(LimitCase):
 
 class TestStart(LimitCase):
     def record(self, one, **begun):
-        plan = {"tier": "fg", "how": "immediate"}
+        plan = StartPlan(FG, "immediate")
         return action(ActionKind.START, one, plan, begun_at=100.0, **begun)
 
     def test_a_server_that_does_not_come_up(self):
         one = job(state=JobState.STARTING)
         up, stuck = servers(one)[0], servers(one, "BUILD", "networking")[1]
-        record = self.record(one, boot=1)
-        self.assertEqual([], self.step(record, one, seen([up, stuck]), 159.0).calls)
+        record = self.record(one, attempts={"boot": 1})
+        self.assertEqual([], self.step(record, one, seen([up, stuck]), 159.0).requests)
         self.step(record, one, seen([up, stuck]), 160.0)
         self.assertEqual([("delete", up), ("delete", stuck)], self.calls)
         self.assertIs(ActionState.FAILED, self.step(record, one, seen(), 161.0).state)
@@ -118,19 +112,22 @@ class TestStart(LimitCase):
 
     def test_its_owner_sees_why_while_it_is_undone(self):
         one = job(state=JobState.STARTING)
-        self.step(self.record(one, boot=1), one, seen(servers(one, task="spawning")), 160.0)
+        self.step(
+            self.record(one, attempts={"boot": 1}), one, seen(servers(one, task="spawning")), 160.0
+        )
         self.assertIn("did not start: not over after 60 s", one.reason)
 
     def test_deletes_are_repeated(self):
         """Once in that time, however long Nova is at it."""
         one = job(state=JobState.STARTING)
         gang = servers(one, task="deleting")
-        record = self.record(one, undoing="no", **{server.id: 1 for server in gang})
+        deleted = {f"delete {server.id}": 1 for server in gang}
+        record = self.record(one, undoing="no", attempts=deleted)
         deletes = []
         for now in (150.0, 160.0, 161.0, 219.0, 220.0):
-            deletes.append(len(self.step(record, one, seen(gang), now).calls))
+            deletes.append(len(self.step(record, one, seen(gang), now).requests))
             for call in self.calls:
-                self.answer(record, call[1].id)
+                self.answer(record, f"delete {call[1].id}")
         self.assertEqual([0, 2, 0, 0, 2], deletes)
 
     def test_a_restore_that_cannot_be_undone(self):
@@ -156,8 +153,8 @@ class TestCrowded(LimitCase):
             dataclasses.replace(server, fault=self.FAULT)
             for server in servers(one, "ERROR", hosts=(None,))
         ]
-        plan = {"tier": "fg", "how": "immediate"}
-        record = action(ActionKind.START, one, plan, begun_at=100.0, boot=1)
+        plan = StartPlan(FG, "immediate")
+        record = action(ActionKind.START, one, plan, begun_at=100.0, attempts={"boot": 1})
         look = {"where": hosts("ab", slots=1), **look}
         self.step(record, one, seen(failed, **look), 101.0)
         self.assertIs(ActionState.FAILED, self.step(record, one, seen(**look), 102.0).state)
@@ -189,13 +186,14 @@ class TestLeftBehind(LimitCase):
     def test_deleted(self):
         one = job(state=JobState.PREEMPTING)
         gone = unmanaged_claim()
-        plan = {"by": "x", "mode": "requeue"}
-        record = action(ActionKind.EVICT, one, plan, **{gone.vm: 1})
+        plan = EvictPlan("x", Preemption.REQUEUE)
+        record = action(ActionKind.EVICT, one, plan, attempts={f"delete {gone.vm}": 1})
         self.assert_vacated(record, one, seen(unmanaged=[gone, unmanaged_claim()]), [gone.vm])
 
     def test_offloaded(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
         left = dataclasses.replace(unmanaged_claim(), vm=gang[0].id)
-        record = action(ActionKind.EVICT, one, {"by": "x"}, **{server.id: 1 for server in gang})
+        saved = {f"save {server.id}": 1 for server in gang}
+        record = action(ActionKind.EVICT, one, EvictPlan("x"), attempts=saved)
         self.assert_vacated(record, one, seen(gang, unmanaged=[left]), [left.vm])

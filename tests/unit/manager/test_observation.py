@@ -5,7 +5,7 @@ import math
 
 import testtools
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
 from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, unmanaged_claim
 

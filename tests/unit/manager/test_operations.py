@@ -5,7 +5,8 @@ from unittest import mock
 
 import fixtures
 
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import endings
@@ -17,15 +18,8 @@ class TestSwap(OperationCase):
     def test_a_conflict_is_told_without_what_is_of_others(self):
         secret = "VM 1b2c of host compute7"
         one = job(tier=BG)
-        item = {
-            "number": one.number,
-            "uuid": one.uuid,
-            "size": 2,
-            "tier": "fg",
-            "vms": {},
-            "by": "",
-        }
-        record = action(ActionKind.SWAP, plan={"swaps": [item]})
+        change = TierChange(one.number, one.uuid, 2, FG, ())
+        record = action(ActionKind.SWAP, plan=SwapPlan((change,)))
         logged = self.useFixture(fixtures.FakeLogger())
         with mock.patch.object(claims, "swap", side_effect=Conflict(secret)):
             step = self.advance(record, one, seen(servers(one)))
@@ -47,14 +41,16 @@ class TestFaults(OperationCase):
     def test_of_what_is_evicted_or_migrated(self):
         for kind in (ActionKind.EVICT, ActionKind.MIGRATE):
             one = job()
-            record = action(kind, one, {"by": "x", "targets": {}})
+            record = action(kind, one)
             self.advance(record, one, seen(self.gang(one)))
             self.assert_only_operators_read(self.FAULT, record, one)
             self.assertIn("is in ERROR", self.notes[0].detail)
 
     def test_of_what_is_started(self):
         one = job(state=JobState.STARTING)
-        record = action(ActionKind.START, one, {"tier": "fg"}, boot=1, at=95.0)
+        record = action(
+            ActionKind.START, one, StartPlan(FG, "immediate"), attempts={"boot": 1}, booted_at=95.0
+        )
         self.advance(record, one, seen(self.gang(one)))
         self.advance(record, one, seen())
         self.assert_only_operators_read(self.FAULT, record, one)
@@ -63,7 +59,7 @@ class TestFaults(OperationCase):
     def test_of_what_runs(self):
         one = job()
         end = endings.endings(one, seen(self.gang(one)), 3)
-        self.assertNotIn(self.FAULT, end.plan["reason"])
+        self.assertNotIn(self.FAULT, end.plan.reason)
         self.advance(end, one, seen(self.gang(one)))
         self.assertIn(self.FAULT, end.reason)
 
@@ -76,26 +72,28 @@ class TestEvict(OperationCase):
             servers(one, task="shelving")[1],
             servers(one, "SHELVED_OFFLOADED", hosts=(None,))[2],
         )
-        step = self.advance(action(ActionKind.EVICT, one, {"by": "x"}), one, seen([up, busy, away]))
+        step = self.advance(
+            action(ActionKind.EVICT, one, EvictPlan("x")), one, seen([up, busy, away])
+        )
         self.assertEqual([("shelve", up)], self.calls)
         self.assertIsNone(step.state)
 
     def test_a_job_that_has_just_ended_is_left_alone(self):
         one = job(state=JobState.PREEMPTING)
-        record = action(ActionKind.EVICT, one, {"by": "x"})
+        record = action(ActionKind.EVICT, one, EvictPlan("x"))
         step = self.advance(record, one, seen(servers(one, "SHUTOFF")))
         self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
 
     def test_over_when_all_are_offloaded(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
-        step = self.advance(action(ActionKind.EVICT, one, {"by": "x"}), one, seen(gang))
+        step = self.advance(action(ActionKind.EVICT, one, EvictPlan("x")), one, seen(gang))
         self.assertIs(ActionState.DONE, step.state)
 
     def test_gives_up_after_as_many_attempts_as_allowed(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one)
-        record = action(ActionKind.EVICT, one, {"by": "x"}, **{gang[0].id: 3})
+        record = action(ActionKind.EVICT, one, EvictPlan("x"), attempts={f"save {gang[0].id}": 3})
         step = self.advance(record, one, seen(gang))
         self.assertIs(ActionState.FAILED, step.state)
         self.assertIn("does not shelve, it is ACTIVE", step.reason)
@@ -103,7 +101,7 @@ class TestEvict(OperationCase):
 
 class TestMigrate(OperationCase):
     def record(self, one, **begun):
-        return action(ActionKind.MIGRATE, one, {"targets": {"1": "b"}}, **begun)
+        return action(ActionKind.MIGRATE, one, MigratePlan({1: "b"}), **begun)
 
     def test_first_to_the_host_of_the_plan(self):
         one = job(tier=FG)
@@ -117,7 +115,7 @@ class TestMigrate(OperationCase):
         one = job(tier=FG)
         gang = servers(one)
         look = self.joined(seen([gang[0]], [gang[1]], tiers=[FG, BG]), gang)
-        self.advance(self.record(one, **{gang[1].id: 1}), one, look)
+        self.advance(self.record(one, attempts={f"migrate {gang[1].id}": 1}), one, look)
         self.assertEqual([("live_migrate", gang[1], None)], self.calls)
 
     def test_over_when_it_holds_a_slot_of_the_tier(self):
@@ -134,7 +132,7 @@ class TestMigrate(OperationCase):
 
 class TestStart(OperationCase):
     def record(self, one, **begun):
-        return action(ActionKind.START, one, {"tier": "fg", "how": "immediate"}, **begun)
+        return action(ActionKind.START, one, StartPlan(FG, "immediate"), **begun)
 
     def test_admits_then_boots_the_whole_gang_at_once(self):
         one = job(size=3, state=JobState.STARTING)
@@ -155,7 +153,7 @@ class TestStart(OperationCase):
 
     def test_waits_for_a_request_whose_answer_it_may_not_have_seen(self):
         one = job(state=JobState.STARTING)
-        begun = {"boot": 1, "at": 95.0}
+        begun = {"attempts": {"boot": 1}, "booted_at": 95.0}
         self.advance(self.record(one, **begun), one, seen(), now=104.0)
         self.assertEqual([], self.calls)
         self.advance(self.record(one, **begun), one, seen(), now=106.0)
@@ -164,19 +162,21 @@ class TestStart(OperationCase):
     def test_a_server_in_error_takes_the_gang_down(self):
         one = job(state=JobState.STARTING)
         gang = [servers(one)[0], servers(one, "ERROR", hosts=(None,))[1]]
-        record = self.record(one, boot=1, at=95.0)
+        record = self.record(one, attempts={"boot": 1}, booted_at=95.0)
         self.advance(record, one, seen(gang))
         self.assertEqual([("delete", server) for server in gang], self.calls)
-        self.assertIn("is in ERROR", record.begun["undoing"])
+        self.assertIn("is in ERROR", record.progress.undoing)
         step = self.advance(record, one, seen())
         self.assertIs(ActionState.FAILED, step.state)
 
     def test_its_owner_need_not_wait_for_nova(self):
         one = job(state=JobState.STARTING)
         gang = servers(one, "BUILD", "scheduling", hosts=(None,))
-        self.assertIsNone(self.advance(self.record(one, boot=1), one, seen(gang)).state)
+        self.assertIsNone(
+            self.advance(self.record(one, attempts={"boot": 1}), one, seen(gang)).state
+        )
         one.requested_action = "cancel"
-        self.advance(self.record(one, boot=1), one, seen(gang))
+        self.advance(self.record(one, attempts={"boot": 1}), one, seen(gang))
         self.assertEqual([("delete", server) for server in gang], self.calls)
 
     def test_restores_only_what_is_away(self):
@@ -188,7 +188,7 @@ class TestStart(OperationCase):
     def test_all_or_none_is_restored(self):
         one = job(state=JobState.RESTORING, saved=True)
         gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
-        record = self.record(one, **{gang[1].id: 3})
+        record = self.record(one, attempts={f"restore {gang[1].id}": 3})
         self.advance(record, one, seen(gang))
         self.assertEqual([("shelve", gang[0])], self.calls)
         step = self.advance(record, one, seen(servers(one, "SHELVED_OFFLOADED", hosts=(None,))))

@@ -3,7 +3,8 @@
 import testtools
 
 from nova_twotier.core.actions import Evict, How, Kill, Move, Start
-from nova_twotier.db.models import ActionKind, JobState
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan
+from nova_twotier.db.states import ActionKind, JobState, Preemption
 from nova_twotier.manager import planning
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
@@ -35,11 +36,11 @@ class TestPlanning(testtools.TestCase):
             [(record.kind, record.phase, record.job) for record in records],
         )
         evict, swap, migrate, start = (record.plan for record in records)
-        self.assertEqual({"by": f"job {up.number}", "mode": "shelve"}, evict)
-        self.assertEqual([f"{up.number}/0"], swap["swaps"][0]["vms"])  # process 1 migrates
-        self.assertEqual([f"{down.number}/0", f"{down.number}/1"], swap["swaps"][1]["vms"])
-        self.assertEqual({"targets": {"1": "a"}}, migrate)
-        self.assertEqual({"tier": "bg", "how": "backfilled"}, start)
+        self.assertEqual(EvictPlan(f"job {up.number}", Preemption.SHELVE), evict)
+        self.assertEqual((f"{up.number}/0",), swap.changes[0].vms)  # process 1 migrates
+        self.assertEqual((f"{down.number}/0", f"{down.number}/1"), swap.changes[1].vms)
+        self.assertEqual(MigratePlan({1: "a"}), migrate)
+        self.assertEqual(StartPlan(BG, How.BACKFILLED), start)
 
     def test_the_foreground_starts_before_the_background(self):
         first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))
@@ -58,7 +59,7 @@ class TestPlanning(testtools.TestCase):
         jobs = {action.job.number: self.jobs[action.job.number] for action in decision}
         records = planning.records(decision, jobs, seen(), now=5.0)
         return {
-            record.job: record.plan["mode"] for record in records if record.kind == ActionKind.EVICT
+            record.job: record.plan.mode for record in records if record.kind == ActionKind.EVICT
         }
 
     def test_how_a_job_is_preempted(self):
@@ -82,4 +83,4 @@ class TestPlanning(testtools.TestCase):
         """By those policies in which a job leaves the background only to begin anew."""
         one = job(tier=BG)
         [record] = planning.records([Kill(one.core, BG, one.core)], {one.number: one}, seen(), 5.0)
-        self.assertEqual("itself, for the foreground", record.plan["by"])
+        self.assertEqual("itself, for the foreground", record.plan.by)

@@ -4,21 +4,22 @@ import dataclasses
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor
-from nova_twotier.db.models import ActionKind, ActionState, JobState
+from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from nova_twotier.manager.operations import OPERATIONS
-from tests.unit.manager.builders import BG, action, job, seen, servers
+from tests.unit.manager.builders import BG, FG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
 def eviction(one, mode="shelve", begun_at=100.0, **begun):
-    plan = {"by": "job 9", "mode": mode}
+    plan = EvictPlan("job 9", Preemption(mode))
     return action(ActionKind.EVICT, one, plan, begun_at=begun_at, **begun)
 
 
 def start(one, **begun):
-    return action(ActionKind.START, one, {"tier": "fg", "how": "immediate"}, **begun)
+    return action(ActionKind.START, one, StartPlan(FG, "immediate"), **begun)
 
 
 class TestShelve(OperationCase):
@@ -53,14 +54,14 @@ class TestShelve(OperationCase):
         self.assertEqual([("shelve", server) for server in self.gang], self.calls)
 
     def test_who_ends_in_the_time_of_grace_has_ended(self):
-        record = eviction(self.one, **{f"notice {self.gang[0].id}": 1})
+        record = eviction(self.one, attempts={f"notice {self.gang[0].id}": 1})
         step = self.step(record, seen(servers(self.one, "SHUTOFF")), 110.0)
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual(JobState.RUNNING, self.one.state)
 
     def test_who_goes_off_when_it_is_shelved_has_not(self):
         """Whether Nova took the request is not known."""
-        record = eviction(self.one, **{server.id: 0 for server in self.gang})
+        record = eviction(self.one, attempts={f"save {server.id}": 0 for server in self.gang})
         step = self.step(record, seen(servers(self.one, "SHUTOFF")), 140.0)
         self.assertIsNone(step.state)
 
@@ -148,7 +149,7 @@ class TestSuspendedInPart(OperationCase):
     def test_refused(self):
         """The first one goes on, then the job does, and is left alone for a while."""
         up = self.second()
-        record = eviction(self.one, "suspend", **{up.id: 3})
+        record = eviction(self.one, "suspend", attempts={f"save {up.id}": 3})
         self.assertIsNone(self.step(record, self.asleep, up).state)
         self.assertEqual([("resume", self.asleep)], self.calls)
         self.answer(record, f"undo {self.asleep.id}")
@@ -173,7 +174,7 @@ class TestSuspendedInPart(OperationCase):
         self.assertIn(f"server {stuck.id} is ACTIVE (suspending)", record.reason)
 
     def test_one_that_does_not_wake_up_either(self):
-        record = eviction(self.one, "suspend", undoing="no", **{f"undo {self.asleep.id}": 3})
+        record = eviction(self.one, "suspend", undoing="no", attempts={f"undo {self.asleep.id}": 3})
         step = self.step(record, self.asleep, self.second())
         self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
 
@@ -221,14 +222,14 @@ class TestResume(OperationCase):
         self.patched("seat", side_effect=StaleGeneration("409"))
         record = start(self.one)
         self.assertRaises(StaleGeneration, self.advance, record, self.one, seen(self.gang))
-        self.assertNotIn("undoing", record.begun)
+        self.assertEqual("", record.progress.undoing)
 
     def test_all_or_none(self):
         """One that does not come back takes the other with it."""
         self.patched("seat")
         self.patched("vacate")
         up = dataclasses.replace(self.gang[0], status="ACTIVE")
-        record = start(self.one, suspended=True, **{self.gang[1].id: 3})
+        record = start(self.one, was_suspended=True, attempts={f"restore {self.gang[1].id}": 3})
         self.advance(record, self.one, seen([up, self.gang[1]]))
         self.assertEqual([("suspend", up)], self.calls)
         step = self.advance(record, self.one, seen(self.gang))
@@ -237,7 +238,7 @@ class TestResume(OperationCase):
 
     def test_over_when_all_are_up(self):
         gang = servers(self.one, hosts=("a", "b"))
-        [note] = self.finish(start(self.one, suspended=True), self.one, seen(gang), 200.0)
+        [note] = self.finish(start(self.one, was_suspended=True), self.one, seen(gang), 200.0)
         self.assertEqual("restored", note.kind)
         self.assertEqual((False, 200.0), (self.one.saved, self.one.run_since))
 
@@ -290,7 +291,7 @@ class TestRefused(OperationCase):
         pauses = []
         for now in (200.0, 300.0, 400.0, 500.0, 600.0, 700.0):
             record = start(one)
-            OPERATIONS[record.kind].begin(record, {one.number: one})
+            self.begin(record, one)
             self.advance(record, one, seen(), now=now)
             self.answer(record, "boot", CloudError(self.QUOTA, 403))
             self.advance(record, one, seen(), now=now)
@@ -303,7 +304,7 @@ class TestRefused(OperationCase):
         gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
         record = start(one)
         self.advance(record, one, seen(gang))
-        self.answer(record, gang[1].id, CloudError(self.QUOTA, 403))
+        self.answer(record, f"restore {gang[1].id}", CloudError(self.QUOTA, 403))
         self.cloud.reset_mock()
         self.advance(record, one, seen(gang))
         self.assertEqual([("shelve", gang[0])], self.calls)
@@ -329,12 +330,12 @@ class TestRefused(OperationCase):
         self.assertEqual((None, []), (step.state, self.calls))
         self.advance(record, one, seen(), now=111.0)
         self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
-        self.assertEqual(0, record.begun["boot"])
+        self.assertEqual({RequestKey("boot"): 0}, record.progress.attempts)
 
     def test_a_host_that_goes_down_meanwhile(self):
         one = job(state=JobState.STARTING)
         gang = servers(one, "BUILD", task="spawning")
-        self.advance(start(one, boot=1, at=99.0), one, seen(gang, down="a"))
+        self.advance(start(one, attempts={"boot": 1}, booted_at=99.0), one, seen(gang, down="a"))
         self.assertEqual([("delete", server) for server in gang], self.calls)
 
 

@@ -8,7 +8,7 @@ from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.manager import reasons
 from tests.unit.manager.builders import FG, job
 

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import testtools
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.terms import Deposed
-from nova_twotier.manager.operations.operation import Answer, Call
+from nova_twotier.manager.operations.operation import CloudRequest, Outcome
 from nova_twotier.manager.requests import LONGEST_PAUSE, MOST_FAILURES, Requests
 
 ACTION = 7
@@ -32,7 +33,7 @@ class TestRequests(testtools.TestCase):
                 if error:
                     raise error
 
-            return Call(key, run)
+            return CloudRequest(RequestKey(key), run)
 
         self.requests.make(ACTION, [call(key, error) for key, error in errors.items()])
 
@@ -43,25 +44,31 @@ class TestRequests(testtools.TestCase):
 
     def test_nobody_waits(self):
         over = threading.Event()
-        self.requests.make(ACTION, [Call("a", lambda: over.wait(10))])
+        self.requests.make(ACTION, [CloudRequest(RequestKey("a"), lambda: over.wait(10))])
         self.assertTrue(self.requests.waiting(ACTION, 0.0))
         self.assertEqual({}, self.requests.collect(0.0))
         over.set()
-        self.assertEqual([Answer("a", None, True)], self.answers(1))
+        self.assertEqual([Outcome(RequestKey("a"), None, True)], self.answers(1))
         self.assertFalse(self.requests.waiting(ACTION, 0.0))
         self.assertEqual({}, self.requests.collect(0.0), "given twice")
 
     def test_answers_come_when_all_are_there(self):
         over = threading.Event()
-        self.requests.make(ACTION, [Call("a", lambda: over.wait(10)), Call("b", lambda: None)])
+        self.requests.make(
+            ACTION,
+            [
+                CloudRequest(RequestKey("a"), lambda: over.wait(10)),
+                CloudRequest(RequestKey("b"), lambda: None),
+            ],
+        )
         self.assertEqual([], self.answers(1))
         self.assertTrue(self.requests.waiting(ACTION, 0.0))
         over.set()
-        self.assertEqual(["a", "b"], [answer.key for answer in self.answers(1)])
+        self.assertEqual(["a", "b"], [str(answer.key) for answer in self.answers(1)])
 
     def test_taken_and_refused_are_final(self):
         self.make(a=None, b=REFUSED, c=BUSY, d=CloudError("no answer"))
-        found = {answer.key: answer.final for answer in self.answers(4)}
+        found = {str(answer.key): answer.final for answer in self.answers(4)}
         self.assertEqual({"a": True, "b": True, "c": False, "d": False}, found)
 
     def test_pauses_grow_and_end(self):
@@ -105,6 +112,6 @@ class TestRequests(testtools.TestCase):
 
         self.permit = permit
         made = []
-        self.requests.make(ACTION, [Call("a", lambda: made.append("a"))])
+        self.requests.make(ACTION, [CloudRequest(RequestKey("a"), lambda: made.append("a"))])
         [answer] = self.answers(1)
         self.assertEqual(([], False), (made, answer.final))

@@ -2,7 +2,8 @@
 
 import testtools
 
-from nova_twotier.db.models import DEFAULT_POOL, JobState, Place
+from nova_twotier.db.models import DEFAULT_POOL, Place
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager import schedule
 from tests.unit.manager.builders import BG, FG, job, seen, servers

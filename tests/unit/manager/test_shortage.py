@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.manager.operations.shortage import HEAD_START, back_off_alike
 from tests.unit.manager.builders import job
 

@@ -3,7 +3,7 @@
 import testtools
 
 from nova_twotier.db import terms
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager import unknown_pools
 

@@ -2,9 +2,11 @@
 
 import testtools
 
-from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start
+from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start, Tier
 from nova_twotier.core.jobs import Job
-from nova_twotier.db.models import Action, ActionKind, ActionState, Place
+from nova_twotier.db.models import Action, Place
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.states import ActionKind, ActionState
 from nova_twotier.manager.planning import records
 from nova_twotier.sim.scripted import Decision
 from nova_twotier.tools.replay import decisions
@@ -80,7 +82,9 @@ class TestPlaced(testtools.TestCase):
 
 
 def start(tier, state=ActionState.DONE, **times):
-    return Action(kind=ActionKind.START, job=1, plan={"tier": tier}, state=state, **times)
+    return Action(
+        kind=ActionKind.START, job=1, plan=StartPlan(Tier(tier), "immediate"), state=state, **times
+    )
 
 
 def place(process, host, tier, since):

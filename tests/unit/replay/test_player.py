@@ -9,7 +9,8 @@ from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Server
-from nova_twotier.db.models import Event, JobState
+from nova_twotier.db.models import Event
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store, open_jobs
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.tools.replay import player as player_module

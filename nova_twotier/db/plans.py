@@ -1,0 +1,112 @@
+"""What is to be done in an action of each kind, as it is recorded before it begins."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.states import ActionKind, JobState, Preemption
+
+
+@dataclass(frozen=True, slots=True)
+class StartPlan:
+    """Boot or restore a job in a tier.
+
+    :param how: how the start came about, see `core.actions.How`.
+    :param hosts: of a job with bandwidth: the host of each process.
+    :param links: Mbit/s that are reserved for it, by link.
+    """
+
+    tier: Tier
+    how: str
+    hosts: tuple[str, ...] = ()
+    links: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EvictPlan:
+    """Preempt a job.
+
+    :param by: for people: the job that it makes room for.
+    :param mode: what becomes of its work.
+    :param repairs: it makes room for nobody: its servers do not run together any more.
+    """
+
+    by: str
+    mode: Preemption = Preemption.SHELVE
+    repairs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TierChange:
+    """A job takes another tier: these VMs in place, the others by live migration.
+
+    :param by: for people: the job that it makes room for; None if it gains by the change.
+    """
+
+    number: int
+    uuid: str
+    size: int
+    tier: Tier
+    vms: tuple[str, ...]
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwapPlan:
+    """Change the tiers of several jobs in one transaction of the ledger."""
+
+    changes: tuple[TierChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MigratePlan:
+    """Live-migrate the processes that could not swap in place.
+
+    :param targets: the host of each of them, by the index of the process.
+    """
+
+    targets: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EndPlan:
+    """End a run of a job.
+
+    :param then: the state that the job has afterwards: over, or queued to begin anew.
+    :param at: when it ended.
+    """
+
+    then: JobState
+    reason: str
+    at: float
+
+
+Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | EndPlan
+
+
+def dump(plan: Plan) -> dict[str, Any]:
+    """As JSON has it."""
+    return asdict(plan)
+
+
+def load(kind: str, data: Mapping[str, Any]) -> Plan:
+    """The plan of an action of this kind, from what `dump` made of it."""
+    match ActionKind(kind):
+        case ActionKind.START:
+            return StartPlan(
+                Tier(data["tier"]), data["how"], tuple(data["hosts"]), dict(data["links"])
+            )
+        case ActionKind.EVICT:
+            return EvictPlan(data["by"], Preemption(data["mode"]), data["repairs"])
+        case ActionKind.SWAP:
+            return SwapPlan(tuple(_tier_change(change) for change in data["changes"]))
+        case ActionKind.MIGRATE:
+            # The keys of a JSON object are text.
+            return MigratePlan({int(index): host for index, host in data["targets"].items()})
+        case ActionKind.END:
+            return EndPlan(JobState(data["then"]), data["reason"], data["at"])
+
+
+def _tier_change(data: Mapping[str, Any]) -> TierChange:
+    return TierChange(**{**data, "tier": Tier(data["tier"]), "vms": tuple(data["vms"])})

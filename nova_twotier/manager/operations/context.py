@@ -1,0 +1,202 @@
+"""What a step of an operation works on: its action, its job, what was seen, and the ways to act."""
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.qos import Qos
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import Plan
+from nova_twotier.db.progress import Progress, RequestKey
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Placement
+from nova_twotier.manager.observation import Observation
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds after which slots are taken from servers that are gone: Nova has forgotten about them.
+LEFT_BEHIND = 60.0
+#: The fault that owners may read: it is the scheduler's, which names no hosts.
+NO_HOST = "No valid host was found"
+
+Jobs = Mapping[int, Job]
+P = TypeVar("P", bound=Plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Cloud and ledger, limits, and the time.
+
+    :param polling_since: since when the manager has polled without a long break; an action is
+        overdue only by what it took since then, for before that nobody may have carried it on.
+    :param user_data: of a job, by its number, in base64.
+    :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
+    """
+
+    cloud: Cloud
+    placement: Placement
+    attempts: int
+    boot_grace: float
+    close: Callable[[Mapping[str, int]], None]
+    threshold: float
+    now: float
+    preemption_grace: float = 0.0
+    operation_timeout: float = math.inf
+    polling_since: float = -math.inf
+    user_data: Callable[[int], str | None] = lambda _number: None
+    qos: Qos | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """
+    :param jobs: those that are not over, by number.
+    """
+
+    action: Action
+    jobs: Jobs
+    seen: Observation
+    env: Environment
+
+    @functools.cached_property
+    def job(self) -> Job:
+        """The job that the action is about; swaps are about several."""
+        number = self.action.job
+        if number is None:
+            raise TypeError(f"a {self.action.kind} is about several jobs")
+        return self.jobs[number]
+
+    def plan(self, of: type[P]) -> P:
+        """The action's plan, of the class that actions of its kind have."""
+        plan = self.action.plan
+        if not isinstance(plan, of):
+            raise TypeError(f"the plan of a {self.action.kind} is a {type(plan).__name__}")
+        return plan
+
+    @functools.cached_property
+    def gang(self) -> list[Server]:
+        return self.seen.gang(self.job)
+
+    @property
+    def progress(self) -> Progress:
+        return self.action.progress
+
+    def record(self, **changes: Any) -> None:
+        """Change fields of the action's progress."""
+        self.action.progress = replace(self.action.progress, **changes)
+
+    # Requests
+
+    def tried(self, purpose: str, server: str = "") -> int:
+        """How often the cloud took a request, or refused it."""
+        return self.progress.attempts.get(RequestKey(purpose, server), 0)
+
+    def exhausted(self, purpose: str, server: str = "") -> bool:
+        """Whether a request was tried as often as an operation may be."""
+        return self.tried(purpose, server) >= self.env.attempts
+
+    def count(self, key: RequestKey) -> None:
+        self.record(attempts={**self.progress.attempts, key: self.tried(*key) + 1})
+
+    def ask(self, keys: Iterable[RequestKey]) -> None:
+        """These requests are about to be made: from now on the action has touched their servers."""
+        self.record(attempts={**dict.fromkeys(keys, 0), **self.progress.attempts})
+
+    # Time
+
+    def overdue(self, times: int = 1, grace: float = 0.0) -> bool:
+        """Whether the action has taken longer than it may, or so many times as long.
+
+        :param grace: seconds that it may take besides.
+        """
+        since = max(self.begun_at, self.env.polling_since)
+        return self.env.now >= since + grace + times * self.env.operation_timeout
+
+    @property
+    def begun_at(self) -> float:
+        begun_at = self.action.begun_at
+        return self.env.now if begun_at is None else begun_at
+
+    def overdue_reason(self) -> str:
+        """What an action that is overdue still waits for."""
+        waits = (
+            f"server {server.id} is {server.status}" + (f" ({server.task})" if server.busy else "")
+            for server in sorted(self.gang, key=lambda server: not server.busy)
+        )
+        first = next(waits, "slots of its servers are not free")
+        return f"not over after {self.env.operation_timeout:g} s: {first}"
+
+    # Failure
+
+    def fail(self, reason: str, public_reason: str = "") -> None:
+        if public_reason:
+            self.record(public_reason=public_reason)
+        LOG.warning("Action %s of job %s failed: %s", self.action.kind, self.action.job, reason)
+
+    @property
+    def public_reason(self) -> str:
+        """Why the action failed, as the owners of its jobs may read it."""
+        return self.progress.public_reason or self.action.reason
+
+    # The gang
+
+    def defect(self) -> str:
+        return defect(self.job, self.seen)
+
+    def with_fault(self, reason: str) -> str:
+        """A defect for operators: with what Nova says of the first server in ERROR, if one is."""
+        for server in self.gang:
+            if server.status == "ERROR":
+                return f"{reason}; Nova says: {server.fault or 'nothing'} (server {server.id})"
+        return reason
+
+    def still_claiming(self) -> bool:
+        """Whether a server that the action took away still holds a slot.
+
+        Nova drops a deleted server from its list a moment before it drops the claim. A claim that
+        it has not dropped after `LEFT_BEHIND` seconds is taken away here.
+        """
+        held = {claim.vm for claim in self.seen.all_claims()} & self.progress.servers
+        if not held:
+            return False
+        vacated_at = self.progress.vacated_at
+        if vacated_at is None:
+            self.record(vacated_at=self.env.now)
+        elif self.env.now >= vacated_at + LEFT_BEHIND:
+            gone = sorted(held)
+            LOG.warning("Slots of servers that are gone are taken back: %s", ", ".join(gone))
+            claims.vacate(self.env.placement, self.seen.hosts, gone)
+        return True
+
+    def vacate(self) -> None:
+        """Give the slots of the gang back; its servers stay where they are."""
+        vms = [server.id for server in self.gang]
+        claims.vacate(self.env.placement, self.seen.hosts, vms)
+
+    def release(self) -> None:
+        """Take the job's entry out of the ledger, with its links."""
+        claims.release(self.env.placement, self.job.uuid)
+
+
+def defect(job: Job, seen: Observation) -> str:
+    """Why a job's gang cannot be worked with: servers gone, or lost; empty if it can.
+
+    Its owner may read it; `Context.with_fault` has the rest.
+    """
+    gang = seen.gang(job)
+    if len(gang) < job.size:
+        return f"{job.size - len(gang)} of its {job.size} servers are gone"
+    if len(gang) > job.size:
+        return f"it has {len(gang)} servers for {job.size} processes"
+    for server in gang:
+        if server.status == "ERROR":
+            fault = f": {server.fault}" if server.fault.startswith(NO_HOST) else ""
+            return f"server {server.id} is in ERROR{fault}"
+        if server.host in seen.down:
+            return f"the host of server {server.id} is down"
+    return ""

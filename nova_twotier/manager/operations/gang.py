@@ -1,0 +1,90 @@
+"""Requests that several operations make of a gang's servers: delete, save and resume them."""
+
+from collections.abc import Callable
+
+from nova_twotier.cloud.nova import Server
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import Preemption
+from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.operation import CloudRequest, Step
+
+#: Purposes of requests, by which their attempts are counted.
+DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
+    "delete",
+    "save",
+    "restore",
+    "migrate",
+    "notice",
+    "unlock",
+)
+#: The same server is suspended again, or goes on, because the action is undone.
+UNDO = "undo"
+
+
+def request(purpose: str, server: Server, run: Callable[[], object]) -> CloudRequest:
+    return CloudRequest(RequestKey(purpose, server.id), run)
+
+
+def delete(context: Context, server: Server) -> CloudRequest:
+    return request(DELETE, server, lambda: context.env.cloud.delete(server))
+
+
+def notify(context: Context, server: Server, text: str | None) -> CloudRequest:
+    """Tell a server's guest what is about to happen to it; None: nothing any more."""
+    return request(NOTICE, server, lambda: context.env.cloud.notice(server, text))
+
+
+def remove(context: Context) -> Step | None:
+    """The next step towards a job without servers; None when there are none.
+
+    A delete may be repeated, also of a server that Nova is busy with; and it has to be if the host
+    that was at it went down, or if it takes too long.
+    """
+    if context.gang:
+        return Step(
+            [
+                delete(context, server)
+                for server in context.gang
+                if server.task != "deleting"
+                or server.host in context.seen.down
+                or context.overdue(max(1, context.tried(DELETE, server.id)))
+            ]
+        )
+    return Step() if context.still_claiming() else None
+
+
+def is_saved(server: Server, mode: Preemption) -> bool:
+    """Whether it is where that way of preemption leads; one that was off cannot be suspended."""
+    if server.busy:
+        return False
+    if mode is Preemption.SHELVE:
+        return server.status == "SHELVED_OFFLOADED"
+    return server.status in ("SUSPENDED", "SHUTOFF")
+
+
+def all_saved(context: Context, mode: Preemption) -> bool:
+    return all(is_saved(server, mode) for server in context.gang)
+
+
+def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
+    """Shelve or suspend those servers that are not, and that Nova is not busy with."""
+    cloud = context.env.cloud
+    act = cloud.shelve if mode is Preemption.SHELVE else cloud.suspend
+    return Step(
+        [
+            request(purpose, server, lambda server=server: act(server))
+            for server in context.gang
+            if not server.busy and not is_saved(server, mode)
+        ]
+    )
+
+
+def resume(context: Context) -> list[CloudRequest]:
+    """Requests to resume those that are suspended, as often as an operation is tried."""
+    return [
+        request(UNDO, server, lambda server=server: context.env.cloud.resume(server))
+        for server in context.gang
+        if server.status == "SUSPENDED"
+        and not server.busy
+        and not context.exhausted(UNDO, server.id)
+    ]
