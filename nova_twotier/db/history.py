@@ -32,28 +32,28 @@ def swf(jobs: Sequence[Job], processors: int | None = None) -> Iterator[str]:
     :param processors: foreground slots of the cluster. Without them a reader can only take the
         largest job for the whole cluster.
     """
-    begin = math.floor(jobs[0].submitted_at) if jobs else None
+    begin = math.floor(jobs[0].submitted_at) if jobs else 0
     yield from _header(jobs, processors, begin)
     users, projects, names = _Numbers(), _Numbers(), _Numbers()
     for job in jobs:
         # Instants are rounded, not spans: what follows upon the other still does.
-        submit, start, end = (
-            None if at is None else round(at - begin)
-            for at in (job.submitted_at, job.started_at, job.finished_at)
+        submit = round(job.submitted_at - begin)
+        start, end = (
+            None if at is None else round(at - begin) for at in (job.started_at, job.finished_at)
         )
         started = start is not None
         fields = (
             job.number,
             submit,
-            start - submit if started else _UNKNOWN,
-            end - start if started and end is not None else _UNKNOWN,
+            _UNKNOWN if start is None else start - submit,
+            _UNKNOWN if start is None or end is None else end - start,
             job.size if started else _UNKNOWN,
             _UNKNOWN,
             _UNKNOWN,
             job.size,
             _UNKNOWN if job.estimate is None else math.ceil(job.estimate),
             _UNKNOWN,
-            _STATUS.get(job.state, _UNKNOWN),
+            _STATUS.get(JobState(job.state), _UNKNOWN),
             users.of(job.user_id),
             projects.of(job.project_id),
             names.of(job.name),
@@ -65,14 +65,14 @@ def swf(jobs: Sequence[Job], processors: int | None = None) -> Iterator[str]:
         yield " ".join(map(str, fields))
 
 
-def _header(jobs: Sequence[Job], processors: int | None, begin: int | None) -> Iterator[str]:
+def _header(jobs: Sequence[Job], processors: int | None, begin: int) -> Iterator[str]:
     yield "; Version: 2.2"
     yield "; Computer: OpenStack Nova with nova-twotier"
     yield "; Conversion: twotier-manage history export"
     yield f"; MaxJobs: {len(jobs)}"
     yield f"; MaxRecords: {len(jobs)}"
     yield "; Preemption: Yes"
-    if begin is not None:
+    if jobs:
         last = max(_instants(jobs))
         yield f"; UnixStartTime: {begin}"
         yield "; TimeZoneString: UTC"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from oslo_log import log as logging
 from sqlalchemy.orm import Session
-from tooz import ToozError, coordination
+from tooz import ToozError, coordination, locking
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.db import terms
@@ -39,8 +39,8 @@ class Candidate:
         self._store = store
         self.pool, self._name = pool, name
         self._term = 0
-        self._coordinator = None
-        self._lock = None
+        self._coordinator: coordination.CoordinationDriver | None = None
+        self._lock: locking.Lock | None = None
         self._resigned = threading.Event()
 
     def stand(self) -> bool:

@@ -52,7 +52,7 @@ def _together(job: Job, seen: Observation) -> bool:
     statuses = {server.status for server in seen.gang(job)}
     return (
         seen.whole(job)
-        and seen.in_tier(job, Tier(job.tier))
+        and seen.in_tier(job, Tier(job.tier or ""))
         and not {"ACTIVE", "SUSPENDED"} <= statuses
     )
 

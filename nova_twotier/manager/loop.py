@@ -56,7 +56,7 @@ class Loop:
         self._woken = threading.Event()
         self._hosts_changed = threading.Event()
         self._trouble = ""
-        self._followed = None
+        self._followed: str | None = None
 
     def run(self) -> None:
         """Until `stop`; what it does not expect, it raises."""

@@ -58,7 +58,7 @@ class Network:
             if hosts != self._hosts:
                 self._build(hosts)
             self._hosts = hosts
-        if self._topology is None:
+        if self._empty is None:
             return self._problem
         self._max_mbps = max(self._max_mbps, job.mbps)
         kind = job.size, job.mbps
@@ -74,6 +74,8 @@ class Network:
 
     def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
         """A cluster with links, of the hosts that `refusal` was given."""
+        if self._topology is None:
+            raise RuntimeError("a job was let in whose bandwidth cannot be guaranteed")
         return Linked(
             hosts, self._topology, max_mbps=self._max_mbps, threshold=threshold, runs=runs
         )

@@ -56,7 +56,7 @@ class Observer:
 
 def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:
     """By the job that they name, in the order of the processes."""
-    gangs = {}
+    gangs: dict[str, list[Server]] = {}
     for server in servers:
         gangs.setdefault(server.job, []).append(server)
     for gang in gangs.values():

@@ -45,27 +45,30 @@ def records(
     """The actions to record for a decision. Tiers that change in place are one transaction."""
     decision = list(decision)
     again = {action.job.number for action in decision if isinstance(action, decided.Start)}
-    evictions, migrations, starts, swaps = [], [], [], []
+    evictions: list[Record] = []
+    migrations: list[Record] = []
+    starts: list[Record] = []
+    changes: list[TierChange] = []
     for action in decision:
         number = action.job.number
         match action:
             case decided.Evict() | decided.Kill():
-                plan = EvictPlan(_by(action), _mode(action, jobs[number], again))
-                evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, plan, now))
+                evict = EvictPlan(_by(action), _mode(action, jobs[number], again))
+                evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, evict, now))
             case decided.Move():
-                swaps.append(_swap(action, jobs, seen))
+                changes.append(_tier_change(action, jobs, seen))
                 if action.migrating:
                     targets = {i: seen.hosts[action.after[i]].name for i in action.migrating}
-                    plan = MigratePlan(targets)
-                    migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, plan, now))
+                    move = MigratePlan(targets)
+                    migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, move, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
-                plan = StartPlan(action.tier, action.how)
+                start = StartPlan(action.tier, action.how)
                 if action.job.mbps:
-                    plan = _with_bandwidth(plan, action, jobs[number], seen)
-                starts.append(Record(ActionKind.START, phase, number, plan, now))
-    if swaps:
-        swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, SwapPlan(tuple(swaps)), now)]
+                    start = _with_bandwidth(start, action, jobs[number], seen)
+                starts.append(Record(ActionKind.START, phase, number, start, now))
+    swap = SwapPlan(tuple(changes))
+    swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, swap, now)] if changes else []
     return [*evictions, *swaps, *migrations, *starts]
 
 
@@ -99,7 +102,7 @@ def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Pr
     return Preemption(job.preemption)
 
 
-def _swap(move: decided.Move, jobs: Jobs, seen: Observation) -> TierChange:
+def _tier_change(move: decided.Move, jobs: Jobs, seen: Observation) -> TierChange:
     job = jobs[move.job.number]
     gang = seen.gang(job)
     vms = tuple(server.id for server in gang if server.index not in move.migrating)

@@ -4,7 +4,7 @@ A decision may change the reasons of all that wait. To find and write ten thousa
 would take longer than the decision itself.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from itertools import chain, islice
 
 from nova_twotier.core.jobs import Job as CoreJob
@@ -25,7 +25,7 @@ class Reasons:
 
     def __init__(self, policy: Policy):
         self._policy = policy
-        self._find = None
+        self._find: Callable[[CoreJob], str] | None = None
         self._given: Mapping[int, str] = {}
         #: The jobs that wait after the last decision.
         self._left: dict[int, CoreJob] = {}
@@ -49,6 +49,8 @@ class Reasons:
 
     def tell(self, waiting: Mapping[int, Job]) -> None:
         """Tell those whose turn it is, of the jobs that still wait."""
+        if self._find is None:
+            return
         for number in list(islice(self._due, AT_ONCE)):
             del self._due[number]
             if number in waiting and number in self._left:

@@ -10,6 +10,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.nova import Cloud, Server
 from nova_twotier.cloud.qos import Qos
+from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import Plan
 from nova_twotier.db.progress import Progress, RequestKey
@@ -77,6 +78,11 @@ class Context:
         if not isinstance(plan, of):
             raise TypeError(f"the plan of a {self.action.kind} is a {type(plan).__name__}")
         return plan
+
+    @property
+    def tier(self) -> Tier:
+        """The tier that the job has, or is to get."""
+        return Tier(self.job.tier or "")
 
     @functools.cached_property
     def gang(self) -> list[Server]:

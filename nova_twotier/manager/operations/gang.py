@@ -1,6 +1,7 @@
 """Requests that several operations make of a gang's servers: delete, save and resume them."""
 
 from collections.abc import Callable
+from functools import partial
 
 from nova_twotier.cloud.nova import Server
 from nova_twotier.db.progress import RequestKey
@@ -26,12 +27,12 @@ def request(purpose: str, server: Server, run: Callable[[], object]) -> CloudReq
 
 
 def delete(context: Context, server: Server) -> CloudRequest:
-    return request(DELETE, server, lambda: context.env.cloud.delete(server))
+    return request(DELETE, server, partial(context.env.cloud.delete, server))
 
 
 def notify(context: Context, server: Server, text: str | None) -> CloudRequest:
     """Tell a server's guest what is about to happen to it; None: nothing any more."""
-    return request(NOTICE, server, lambda: context.env.cloud.notice(server, text))
+    return request(NOTICE, server, partial(context.env.cloud.notice, server, text))
 
 
 def remove(context: Context) -> Step | None:
@@ -72,7 +73,7 @@ def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
     act = cloud.shelve if mode is Preemption.SHELVE else cloud.suspend
     return Step(
         [
-            request(purpose, server, lambda server=server: act(server))
+            request(purpose, server, partial(act, server))
             for server in context.gang
             if not server.busy and not is_saved(server, mode)
         ]
@@ -82,7 +83,7 @@ def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
 def resume(context: Context) -> list[CloudRequest]:
     """Requests to resume those that are suspended, as often as an operation is tried."""
     return [
-        request(UNDO, server, lambda server=server: context.env.cloud.resume(server))
+        request(UNDO, server, partial(context.env.cloud.resume, server))
         for server in context.gang
         if server.status == "SUSPENDED"
         and not server.busy

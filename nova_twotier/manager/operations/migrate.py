@@ -3,7 +3,6 @@
 from functools import partial
 
 from nova_twotier.cloud.nova import Server
-from nova_twotier.core.actions import Tier
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import MIGRATE, request
@@ -45,7 +44,7 @@ class Migrate(Operation):
         return (
             not server.busy
             and claim is not None
-            and claim.tier is Tier(context.job.tier)
+            and claim.tier is context.tier
             and claim.host == server.host
         )
 

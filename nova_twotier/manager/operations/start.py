@@ -8,7 +8,6 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor
 from nova_twotier.cloud.nova import Server
-from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import pause
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Refusal, RequestKey
@@ -141,8 +140,8 @@ class Start(Operation):
     @staticmethod
     def _seat(context: Context) -> None:
         """Suspended servers can only come back where they are: all of them find a slot, or none."""
-        seats = {server.id: server.host for server in context.gang}
-        tier = Tier(context.job.tier)
+        seats = {server.id: server.host or "" for server in context.gang}
+        tier = context.tier
         try:
             claims.seat(context.env.placement, context.seen.hosts, seats, tier)
         except StaleGeneration:
@@ -160,7 +159,7 @@ class Start(Operation):
                 env.placement,
                 job.uuid,
                 job.size,
-                Tier(job.tier),
+                context.tier,
                 project=job.project_id or names.JOB_OWNER["project"],
                 user=env.cloud.boot_request,
                 pool=job.pool,
@@ -185,7 +184,7 @@ class Start(Operation):
                 # Nova may never be done with them, and deletes them all the same.
                 raise NoStart(f"its owner asked to {job.requested_action} it")
             return Step()
-        if not context.seen.in_tier(job, Tier(job.tier)):
+        if not context.seen.in_tier(job, context.tier):
             raise NoStart(f"Nova placed it outside {job.tier}")
         self._verify(context)
         requests = bandwidth.guarantee(context)
@@ -280,7 +279,7 @@ def _crowded_out(context: Context) -> bool:
     job, seen, gang = context.job, context.seen, context.gang
     if not any(server.fault.startswith(NO_HOST) for server in gang if server.status == "ERROR"):
         return False
-    tier = Tier(job.tier)
+    tier = context.tier
     held = [seen.claims[server.id].tier for server in gang if server.id in seen.claims]
     room = seen.room(tier, context.jobs.values(), context.env.threshold)
     return room < job.size - held.count(tier)

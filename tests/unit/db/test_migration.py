@@ -1,5 +1,7 @@
 """The schema of a SQLite file: made and upgraded by whoever opens it."""
 
+import json
+import pathlib
 import textwrap
 from concurrent import futures
 
@@ -7,10 +9,21 @@ import fixtures
 import testtools
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
+from nova_twotier.core.actions import Tier
 from nova_twotier.db import migration
-from nova_twotier.db.store import Store
+from nova_twotier.db.plans import (
+    EndPlan,
+    EvictPlan,
+    MigratePlan,
+    StartPlan,
+    SwapPlan,
+    TierChange,
+)
+from nova_twotier.db.progress import Progress, Refusal, RequestKey
+from nova_twotier.db.states import JobState, Preemption
+from nova_twotier.db.store import Store, open_actions
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 
 #: What the first release made, with a job that has two events.
@@ -88,6 +101,68 @@ class TestSchemaOnSqlite(SchemaBehaviour, SqliteCase):
         for store in stores:
             store.submit(1, [1.0])
         self.assertEqual([1, 2, 3, 4, 5, 6], [job.number for job in stores[0].jobs()])
+
+
+class TestOpenActions(SqliteCase):
+    """What the first release had begun goes on under the names of today."""
+
+    def opened_with(self, kind, plan, begun):
+        path = self.url.removeprefix("sqlite:///")
+        pathlib.Path(path).unlink(missing_ok=True)
+        values = {"kind": kind, "plan": json.dumps(plan), "begun": json.dumps(begun)}
+        engine = create_engine(self.url)
+        with engine.begin() as connection:
+            for statement in FIRST_RELEASE.split(";\n")[:-1]:
+                connection.execute(text(statement))
+            connection.execute(
+                text(
+                    "INSERT INTO action VALUES "
+                    "(1, :kind, 1, 3, :plan, :begun, 5.0, 'expected', '', 4.0, NULL)"
+                ),
+                values,
+            )
+        engine.dispose()
+        store = self.opened()
+        with store.reading() as session:
+            [action] = open_actions(session)
+            return action.plan, action.progress
+
+    def test_start(self):
+        refused = {"reason": "Nova said no", "told": "no", "unfit": False, "quota": True}
+        begun = {"boot": 2, "at": 7.0, "refused": refused, "undoing": "no", "before": "waits"}
+        plan, progress = self.opened_with("start", {"tier": "bg", "how": "immediate"}, begun)
+        self.assertEqual(StartPlan(Tier.BG, "immediate"), plan)
+        expected = Progress(
+            {RequestKey("boot"): 2},
+            booted_at=7.0,
+            refusal=Refusal("Nova said no", "no", quota=True),
+            undoing="no",
+            waited_for="waits",
+        )
+        self.assertEqual(expected, progress)
+
+    def test_evict(self):
+        begun = {"vm1": 1, "notice vm1": 1, "told": "gone", "left": 6.0}
+        plan, progress = self.opened_with("evict", {"by": "job 2"}, begun)
+        self.assertEqual(EvictPlan("job 2", Preemption.SHELVE), plan)
+        attempts = {RequestKey("save", "vm1"): 1, RequestKey("notice", "vm1"): 1}
+        self.assertEqual(Progress(attempts, public_reason="gone", vacated_at=6.0), progress)
+
+    def test_swap(self):
+        swap = {"number": 3, "uuid": "u-u-i-d", "size": 2, "tier": "fg", "vms": ["vm1"], "by": None}
+        plan, progress = self.opened_with("swap", {"swaps": [swap]}, {})
+        self.assertEqual(SwapPlan((TierChange(3, "u-u-i-d", 2, Tier.FG, ("vm1",)),)), plan)
+        self.assertEqual(Progress(), progress)
+
+    def test_migrate_and_end(self):
+        plan, progress = self.opened_with("migrate", {"targets": {"1": "b"}}, {"vm1": 0})
+        self.assertEqual(MigratePlan({1: "b"}), plan)
+        self.assertEqual({RequestKey("migrate", "vm1"): 0}, progress.attempts)
+        end = {"then": "finished", "reason": "", "at": 9.0}
+        plan, progress = self.opened_with("end", end, {"vm1": 1, "group": 1})
+        self.assertEqual(EndPlan(JobState.FINISHED, "", 9.0), plan)
+        attempts = {RequestKey("delete", "vm1"): 1, RequestKey("group"): 1}
+        self.assertEqual(attempts, progress.attempts)
 
 
 class TestVersions(testtools.TestCase):
