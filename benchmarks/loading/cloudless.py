@@ -4,7 +4,7 @@ import dataclasses
 from concurrent.futures import Executor, Future
 from types import SimpleNamespace
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as options_conf
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier

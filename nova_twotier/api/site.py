@@ -9,7 +9,7 @@ from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors
 from nova_twotier.api.aggregates import Aggregates
-from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
 from nova_twotier.db.store import Store

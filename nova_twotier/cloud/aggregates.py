@@ -26,31 +26,31 @@ MOST = 4096
 _PATH = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*", re.ASCII)
 
 
-def shapes(aggregates: Iterable) -> tuple[dict[str, Shape], list[str]]:
+def shapes(aggregates: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Shape], list[str]]:
     """The hosts that aggregates enable, and a sentence about each thing that is wrong.
 
     Hosts about which something is wrong are left out.
 
-    :param aggregates: of novaclient: `name`, `hosts` and `metadata` of each.
+    :param aggregates: in Nova's JSON: `name`, `hosts` and `metadata` of each.
     """
     problems: list[str] = []
     said: dict[str, dict[str, dict[Any, str]]] = {}
     wrong: set[str] = set()
     for aggregate in aggregates:
-        for key in _KEYS.keys() & aggregate.metadata.keys():
+        for key in _KEYS.keys() & aggregate["metadata"].keys():
             parse, expected = _KEYS[key]
-            text = aggregate.metadata[key]
+            text = aggregate["metadata"][key]
             try:
                 value = parse(text)
             except ValueError:
                 problems.append(
-                    f"aggregate {aggregate.name}: {key} is {text!r}; give {expected}. "
+                    f"aggregate {aggregate['name']}: {key} is {text!r}; give {expected}. "
                     "Its hosts are left out"
                 )
-                wrong.update(aggregate.hosts)
+                wrong.update(aggregate["hosts"])
                 continue
-            for host in aggregate.hosts:
-                said.setdefault(host, {}).setdefault(key, {})[value] = aggregate.name
+            for host in aggregate["hosts"]:
+                said.setdefault(host, {}).setdefault(key, {})[value] = aggregate["name"]
     found = {}
     for host, values in sorted(said.items()):
         if "twotier:slots" not in values or host in wrong:

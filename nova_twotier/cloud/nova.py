@@ -1,99 +1,29 @@
-"""The manager's hands and eyes in Nova, through python-novaclient."""
+"""Nova as the manager uses it: it reads through `Reader` and acts through python-novaclient."""
 
 import base64
 import time
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keystoneauth1 import exceptions as ksa_exc
-from keystoneauth1 import loading
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
 from oslo_log import log as logging
 
-from nova_twotier.cloud import aggregates, trusts
+from nova_twotier.cloud import trusts
+from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor, translated
+from nova_twotier.cloud.reader import MICROVERSION, Reader
 from nova_twotier.cloud.server_cache import ServerCache
+from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, server_of
+from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.names import SLOT
-from nova_twotier.ledger.placement import Placement
-from nova_twotier.ledger.tree import Shape
 
 if TYPE_CHECKING:
     # Its libraries need not be there for those who only ask Nova.
     from nova_twotier.db.models import Job
 
 LOG = logging.getLogger(__name__)
-#: Of requests to Nova: servers have user data, which is to be in no log at any level.
-SILENT = logging.getLogger(f"{__name__}.boot")
-SILENT.setLevel(logging.INFO)
-
-#: Live migration and unshelve to a host of which the scheduler's filters are asked, too.
-MICROVERSION = "2.91"
-#: Lists hypervisors without asking each nova-compute for its uptime, as 2.88 and later may.
-HYPERVISORS_MICROVERSION = "2.87"
-#: Server metadata that carries the uuid of the job.
-JOB_KEY = "twotier_job"
-#: Server metadata that tells a guest what is about to happen to it.
-NOTICE_KEY = "twotier_notice"
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A VM of a job: process `index` of the job with this uuid."""
-
-    id: str
-    job: str
-    index: int
-    status: str
-    task: str | None
-    host: str | None
-    fault: str = ""
-    #: What its guest was told, see `Cloud.notice`.
-    notice: str = ""
-    locked: bool = False
-    #: The project and the user whose it is; None: the manager's own.
-    owner: tuple[str, str] | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Nova is doing something with it."""
-        return self.task is not None
-
-
-@dataclass(frozen=True, slots=True)
-class ComputeHost:
-    """A host that an aggregate's metadata enables for tiers."""
-
-    shape: Shape
-    enabled: bool
-    up: bool = True
-
-
-def session_for(conf, group: str):
-    """A keystoneauth session of a configuration group, with its adapter's options.
-
-    :raises ConfigError: if the group does not say how to authenticate.
-    """
-    try:
-        auth = loading.load_auth_from_conf_options(conf, group)
-        session = loading.load_session_from_conf_options(conf, group, auth=auth)
-    except ksa_exc.ClientException as error:
-        raise ConfigError(f"configuration group [{group}]: {error}") from error
-    if auth is None:
-        raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
-    options = {
-        "region_name": conf[group].region_name,
-        "endpoint_override": conf[group].endpoint_override,
-    }
-    return session, {key: value for key, value in options.items() if value}
-
-
-def placement_for(conf) -> Placement:
-    """:raises ConfigError: if `[placement]` does not say how to authenticate."""
-    session, options = session_for(conf, "placement")
-    return Placement(session, **options)
 
 
 class Cloud:
@@ -115,17 +45,14 @@ class Cloud:
         self._session, self._options = session_for(conf, "nova")
         self._options["logger"] = SILENT
         self.nova = nova_client.Client(MICROVERSION, session=self._session, **self._options)
-        self._hypervisors = nova_client.Client(
-            HYPERVISORS_MICROVERSION, session=self._session, **self._options
-        ).hypervisors
+        self._reader = Reader(self._session, **self._options)
         #: The id of requests that boot servers: by it the scheduler knows them from the tenants'
         #: own. For the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
-        self._server_cache = ServerCache(self.nova.servers.list)
+        self._server_cache = ServerCache(self._reader.servers)
         #: The job that each server named.
         self._jobs: dict[str, str | None] = {}
-        #: The host of nova-compute by its hypervisor's name.
-        self._services: dict[str, str] = {}
+        self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
 
     @translated
@@ -144,18 +71,36 @@ class Cloud:
         :raises CloudError: also if a cell is down: what is missing then may be there.
         """
         found = self._server_cache.poll(time.time())
-        if any(server.status == "UNKNOWN" for server in found):
+        if any(server["status"] == "UNKNOWN" for server in found):
             raise CloudError("a cell of Nova does not answer, so that its servers are not known")
         # As it was when it was first seen: until it is locked, its owner may write the metadata.
         self._jobs = {
-            server.id: self._jobs.get(server.id, server.metadata.get(JOB_KEY)) for server in found
-        }
-        own = self._session.get_project_id(), self._session.get_user_id()
-        return [
-            _server(server, job, own)
+            server["id"]: self._jobs.get(server["id"], server["metadata"].get(JOB_KEY))
             for server in found
-            if (job := self._jobs[server.id]) is not None
+        }
+        own = self._own()
+        return [
+            server_of(server, job, own)
+            for server in found
+            if (job := self._jobs[server["id"]]) is not None
         ]
+
+    @translated
+    def server(self, uuid: str) -> Server | None:
+        """One server of any project; None only if Nova itself says that there is none.
+
+        For who misses a server in the list, which lacks those of cells that are down. If its cell
+        is down its status is UNKNOWN. Its job is empty if it was never seen to be a job's.
+        """
+        shown = self._reader.server(uuid)
+        if shown is None:
+            return None
+        named = shown.get("metadata", {}).get(JOB_KEY)
+        return server_of(shown, self._jobs.get(uuid, named) or "", self._own())
+
+    def _own(self) -> tuple[str | None, str | None]:
+        """The project and the user of the manager; None if its token does not say."""
+        return self._session.get_project_id(), self._session.get_user_id()
 
     @translated
     def hosts(self) -> dict[str, ComputeHost]:
@@ -165,22 +110,20 @@ class Cloud:
         which the metadata says something wrong are left out, with an error in the log that is not
         repeated while it stays so.
         """
-        hypervisors = {
-            hypervisor.service["host"]: hypervisor.hypervisor_hostname
-            for hypervisor in self._hypervisors.list()
+        self._names = self._reader.host_names()
+        computes = {
+            self._names.hypervisor(host): service
+            for host, service in self._reader.computes().items()
         }
-        self._services = {name: host for host, name in hypervisors.items()}
-        services = self.nova.services.list(binary="nova-compute")
-        up = {service.host for service in services if service.state == "up"}
-        enabled = {service.host for service in services if service.status == "enabled"}
-        shapes, problems = aggregates.shapes(self.nova.aggregates.list())
+        up = {host for host, service in computes.items() if service.get("state") == "up"}
+        enabled = {host for host in up if computes[host]["status"] == "enabled"}
+        shapes, problems = self._reader.shapes(self._names)
         for problem in problems:
             if problem not in self._problems:
                 LOG.error("%s", problem)
         self._problems = frozenset(problems)
         return {
-            hypervisors.get(host, host): ComputeHost(shape, host in up & enabled, host in up)
-            for host, shape in shapes.items()
+            host: ComputeHost(shape, host in enabled, host in up) for host, shape in shapes.items()
         }
 
     @translated
@@ -230,27 +173,24 @@ class Cloud:
 
         :raises UnfitFlavor: if there is none, or it does not ask for one slot.
         """
-        flavors = self.nova.flavors.list(is_public=None)
-        found = next((each for each in flavors if name in (each.name, each.id)), None)
+        flavors = self._reader.flavors()
+        found = next((each for each in flavors if name in (each["name"], each["id"])), None)
         if found is None:
             text = f"there is no flavor {name}; choose one of those that there are"
             raise UnfitFlavor(text, 404, text)
         wanted = f"resources:{SLOT}"
-        if getattr(found, "extra_specs", {}).get(wanted) != "1":
+        if found.get("extra_specs", {}).get(wanted) != "1":
             text = f"flavor {name} does not have {wanted}=1; choose one that has"
             raise UnfitFlavor(text, 400, text)
-        return found.id
+        return found["id"]
 
     @translated
     def delete_server_group(self, job: "Job") -> None:
         """Delete it, and its doubles: a request to make it may have been carried out very late."""
-        offset, found = 0, []
-        # Nova has no way to ask for one by its name, and lists so many at most at a time.
-        while page := self.nova.server_groups.list(all_projects=True, offset=offset):
-            found += [group.id for group in page if group.name == _group_name(job)]
-            offset += len(page)
-        for group in found:
-            self.nova.server_groups.delete(group)
+        # Nova has no way to ask for one by its name.
+        for group in self._reader.server_groups():
+            if group["name"] == _group_name(job):
+                self.nova.server_groups.delete(group["id"])
 
     @translated
     def delete_trust(self, job: "Job") -> None:
@@ -265,7 +205,7 @@ class Cloud:
     @translated
     def unshelve(self, server: Server, host: str | None = None) -> None:
         """Bring a server back to `host`, as in `hosts`, or to where the scheduler sends it."""
-        self.nova.servers.unshelve(server.id, host=self._services.get(host, host))
+        self.nova.servers.unshelve(server.id, host=host and self._names.service(host))
 
     @translated
     def suspend(self, server: Server) -> None:
@@ -297,7 +237,20 @@ class Cloud:
     @translated
     def live_migrate(self, server: Server, host: str | None) -> None:
         """Move a server to `host`, as in `hosts`, or to where the scheduler sends it."""
-        self.nova.servers.live_migrate(server.id, self._services.get(host, host), "auto")
+        self.nova.servers.live_migrate(server.id, host and self._names.service(host), "auto")
+
+    @translated
+    def start(self, server: Server) -> None:
+        """Power a server on that is SHUTOFF; it boots anew from its disk."""
+        self.nova.servers.start(server.id)
+
+    @translated
+    def console_log(self, server: Server, lines: int) -> str:
+        """The last lines that a server's guest wrote to its serial console.
+
+        :raises CloudError: also if it has none, as while it is on no host.
+        """
+        return self.nova.servers.get_console_output(server.id, lines) or ""
 
     @translated
     def delete(self, server: Server) -> None:
@@ -324,21 +277,3 @@ def _networks(networks: list[str]) -> str | list[dict[str, str]]:
     if networks[0] in ("none", "auto"):
         return networks[0]
     return [{"net-id": network} for network in networks]
-
-
-def _server(server, job: str, own: tuple[str | None, str | None]) -> Server:
-    owner = server.tenant_id, server.user_id
-    return Server(
-        id=server.id,
-        job=job,
-        # Not by its name, which its owner may change however locked it is.
-        index=getattr(server, "OS-EXT-SRV-ATTR:launch_index"),
-        status=server.status,
-        task=getattr(server, "OS-EXT-STS:task_state"),
-        host=getattr(server, "OS-EXT-SRV-ATTR:hypervisor_hostname"),
-        fault=getattr(server, "fault", {}).get("message", ""),
-        notice=server.metadata.get(NOTICE_KEY, ""),
-        locked=getattr(server, "locked", False),
-        # A plain token does not say whose it is: a demonstration, where all are the manager's.
-        owner=None if own in (owner, (None, None)) else owner,
-    )

@@ -16,7 +16,8 @@ from keystoneauth1.identity.base import BaseIdentityPlugin
 from oslo_log import log as logging
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Server, session_for
+from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.ledger.placement import brief
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nova_twotier.audit.nova import Nova
 from nova_twotier.audit.reading import Reader, lasting
 from nova_twotier.audit.repair import repair
 from nova_twotier.client import output
-from nova_twotier.cloud.nova import placement_for, session_for
+from nova_twotier.cloud.sessions import placement_for, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import tree

@@ -11,7 +11,7 @@ from nova_twotier.audit.checks import configuration, deployment, facts, nova_opt
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import placement_for, session_for
+from nova_twotier.cloud.sessions import placement_for, session_for
 from nova_twotier.conf import cloud
 from nova_twotier.ledger.placement import PlacementError
 

@@ -12,7 +12,8 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import qos
 from nova_twotier.cloud.notifications import Listener
-from nova_twotier.cloud.nova import Cloud, placement_for
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
 from nova_twotier.db.store import Store, open_store

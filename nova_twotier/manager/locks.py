@@ -6,7 +6,8 @@ The lock is an administrator's: no tenant can take it off, and it does not hold 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
-from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState

@@ -16,7 +16,7 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job as CoreJob

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from nova_twotier.cloud.hosts import Hosts
-from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
 from nova_twotier.ledger.claim_cache import ClaimCache
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation

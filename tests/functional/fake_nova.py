@@ -6,8 +6,9 @@ Claims are real: every placement goes through Placement, which refuses what does
 import dataclasses
 import uuid
 
+from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import ComputeHost, Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict

@@ -14,7 +14,7 @@ from nova_twotier.audit.comparison import compare
 from nova_twotier.audit.nova import Nova
 from nova_twotier.audit.reading import Reader
 from nova_twotier.audit.repair import Left, Repairer
-from nova_twotier.cloud.nova import JOB_KEY
+from nova_twotier.cloud.servers import JOB_KEY
 from nova_twotier.cmd import manage
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store

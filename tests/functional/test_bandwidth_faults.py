@@ -7,7 +7,7 @@ from unittest import mock
 
 import ddt
 
-from nova_twotier.cloud.nova import ComputeHost
+from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.embedding import Embedding, Request, State, Topology, reserved
 from nova_twotier.db.states import JobState, Preemption

@@ -3,7 +3,7 @@
 import random
 from abc import abstractmethod
 
-from nova_twotier.cloud.nova import JOB_KEY
+from nova_twotier.cloud.servers import JOB_KEY
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.tools.faults.databases import Database

@@ -2,7 +2,7 @@
 
 from collections.abc import Set
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.progress import Progress

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Cloud, placement_for
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.sim.workloads import swf

@@ -7,7 +7,8 @@ from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.claims import Claim

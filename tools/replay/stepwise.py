@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.tools.replay.guests import Guests
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample

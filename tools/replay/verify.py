@@ -9,7 +9,9 @@ from novaclient import exceptions as nova_exc
 from sqlalchemy import select
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Cloud, Server, placement_for
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.db.models import Action, Job

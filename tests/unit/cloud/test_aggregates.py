@@ -1,7 +1,5 @@
 """What operators write into aggregates: taken as it stands, or named and left out."""
 
-import types
-
 import testtools
 
 from nova_twotier.cloud.aggregates import MOST, shapes
@@ -10,7 +8,7 @@ from nova_twotier.ledger.shape import Shape
 
 def aggregate(name, hosts, **metadata):
     metadata = {f"twotier:{key}": value for key, value in metadata.items()}
-    return types.SimpleNamespace(name=name, hosts=list(hosts), metadata=metadata)
+    return {"name": name, "hosts": list(hosts), "metadata": metadata}
 
 
 class TestShapes(testtools.TestCase):
@@ -39,7 +37,7 @@ class TestShapes(testtools.TestCase):
 
     def test_nobody_asked(self):
         strangers = [aggregate("az", "ab"), aggregate("rack", "ab", switch="core/p1", tiers="2")]
-        strangers[0].metadata["availability_zone"] = "nova"
+        strangers[0]["metadata"]["availability_zone"] = "nova"
         self.assertEqual(({}, []), shapes(strangers))
 
     def test_several_aggregates(self):

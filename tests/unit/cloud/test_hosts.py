@@ -5,8 +5,8 @@ import types
 import fixtures
 import testtools
 
+from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.hosts import Hosts
-from nova_twotier.cloud.nova import ComputeHost
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.tree import Shape, TierHost
 

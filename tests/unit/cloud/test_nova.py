@@ -7,8 +7,10 @@ import requests_mock
 import testtools
 
 from nova_twotier import conf as config
-from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
 from nova_twotier.ledger.tree import Shape
+from tests.unit.cloud.listings import serve
 from tests.unit.manager import builders
 
 NOVA = "http://nova.test/v2.1"
@@ -52,13 +54,6 @@ class TestNames(testtools.TestCase):
         [(name, host)] = self.cloud.hosts().items()
         self.assertEqual(("a.example", Shape(4, 2), True), (name, host.shape, host.enabled))
 
-    def test_hypervisors_without_their_uptime(self):
-        """From 2.88 on, Nova may ask each of them for it."""
-        self.cloud.hosts()
-        [asked] = [each for each in self.nova.request_history if "hypervisors" in each.path]
-        version = asked.headers["X-OpenStack-Nova-API-Version"]
-        self.assertLess(tuple(map(int, version.split("."))), (2, 88))
-
     def test_live_migration_names_the_service(self):
         self.cloud.hosts()
         asked = self.nova.post(f"{NOVA}/servers/vm/action", json={})
@@ -70,8 +65,7 @@ class TestNames(testtools.TestCase):
         of = builders.job()
         groups = [{"id": str(number), "name": f"twotier-{of.uuid}"} for number in range(2)]
         groups.insert(1, {"id": "stranger", "name": "twotier-other"})
-        pages = [{"json": {"server_groups": page}} for page in (groups[:2], groups[2:], [])]
-        self.nova.get(f"{NOVA}/os-server-groups", pages)
+        serve(self.nova, f"{NOVA}/os-server-groups", groups, page=2)
         deleted = self.nova.delete(requests_mock.ANY, status_code=204)
         self.cloud.delete_server_group(of)
         paths = [request.path.rpartition("/")[2] for request in deleted.request_history]

@@ -1,12 +1,14 @@
 """What the manager asks Nova to do with a job's servers, and how it takes a refusal."""
 
 import base64
+from datetime import UTC, datetime
 
 from keystoneauth1 import exceptions as ksa_exc
 
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor
-from nova_twotier.cloud.nova import NOTICE_KEY, Server
+from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
+from tests.unit.cloud.listings import serve
 from tests.unit.manager.builders import job
 
 SLOT = {"resources:CUSTOM_TWOTIER_SLOT": "1"}
@@ -126,11 +128,101 @@ class TestRefusals(CloudCase):
         self.assertEqual("", self.refused(409, text).shortage)
 
 
+class TestPower(CloudCase):
+    def test_start(self):
+        asked = self.http.post(f"{NOVA}/servers/vm/action", status_code=202)
+        self.cloud.start(VM)
+        self.assertEqual({"os-start": None}, asked.last_request.json())
+
+
+class TestConsoleLog(CloudCase):
+    URL = f"{NOVA}/servers/vm/action"
+
+    def test_its_end(self):
+        asked = self.http.post(self.URL, json={"output": "one\ntwo\n"})
+        self.assertEqual("one\ntwo\n", self.cloud.console_log(VM, 2))
+        self.assertEqual({"os-getConsoleOutput": {"length": 2}}, asked.last_request.json())
+
+    def test_nothing_yet(self):
+        self.http.post(self.URL, json={"output": None})
+        self.assertEqual("", self.cloud.console_log(VM, 2))
+
+    def test_none(self):
+        answer = {"conflictingRequest": {"message": "not ready", "code": 409}}
+        self.http.post(self.URL, status_code=409, json=answer)
+        error = self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
+        self.assertEqual((409, True), (error.status, error.passing))
+
+
 class TestServers(CloudCase):
+    ONE = {
+        "id": "s",
+        "status": "SHUTOFF",
+        "tenant_id": "p",
+        "user_id": "u",
+        "metadata": {JOB_KEY: "job"},
+        "OS-EXT-SRV-ATTR:launch_index": 3,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": "a.example",
+        "OS-EXT-STS:task_state": "powering-on",
+        "OS-EXT-STS:vm_state": "stopped",
+        "OS-EXT-STS:power_state": 4,
+        "OS-SRV-USG:launched_at": "2026-01-01T00:00:00.000000",
+        "updated": "2026-01-01T00:01:00Z",
+    }
+    DOWN = {"id": "s", "status": "UNKNOWN", "tenant_id": "p", "created": "-", "links": []}
+
+    def listed(self, *servers):
+        serve(self.http, f"{NOVA}/servers/detail", list(servers))
+
+    def test_what_nova_says_of_one(self):
+        self.listed(self.ONE)
+        self.http.get(f"{NOVA}/servers/s", json={"server": self.ONE})
+        midnight = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        expected = Server(
+            "s",
+            "job",
+            3,
+            "SHUTOFF",
+            "powering-on",
+            "a.example",
+            owner=("p", "u"),
+            vm_state="stopped",
+            power_state=4,
+            launched_at=midnight,
+            updated_at=midnight + 60,
+        )
+        self.assertEqual([expected], self.cloud.servers())
+        self.assertEqual(expected, self.cloud.server("s"))
+
+    def test_one_that_was_never_on_a_host(self):
+        missing = {"OS-SRV-USG:launched_at": None, "OS-EXT-STS:power_state": None}
+        self.listed(self.ONE | missing)
+        [server] = self.cloud.servers()
+        self.assertEqual((None, 0), (server.launched_at, server.power_state))
+
     def test_not_while_a_cell_is_down(self):
         """Nova shows little of its servers then: their jobs are not to be taken for broken."""
-        servers = [{"id": "s", "status": "UNKNOWN", "tenant_id": "p", "created": "-", "links": []}]
-        pages = [{"json": {"servers": page}} for page in (servers, [])]
-        self.http.get(f"{NOVA}/servers/detail", pages)
+        self.listed(self.DOWN)
         error = self.assertRaises(CloudError, self.cloud.servers)
         self.assertIn("a cell", str(error))
+
+    def test_one_of_a_cell_that_is_down(self):
+        """Its job is the one that it named before."""
+        self.listed(self.ONE)
+        self.cloud.servers()
+        self.http.get(f"{NOVA}/servers/s", json={"server": self.DOWN})
+        server = self.cloud.server("s")
+        self.assertEqual((True, "job", None), (server.unknown, server.job, server.host))
+
+    def test_one_that_does_not_exist(self):
+        answer = {"itemNotFound": {"message": "no s", "code": 404}}
+        self.http.get(f"{NOVA}/servers/s", status_code=404, json=answer)
+        self.assertIsNone(self.cloud.server("s"))
+
+    def test_one_that_a_proxy_does_not_find(self):
+        self.http.get(f"{NOVA}/servers/s", status_code=404, text="no such page")
+        self.assertRaises(CloudError, self.cloud.server, "s")
+
+    def test_one_that_is_no_jobs(self):
+        self.http.get(f"{NOVA}/servers/s", json={"server": self.ONE | {"metadata": {}}})
+        self.assertEqual("", self.cloud.server("s").job)

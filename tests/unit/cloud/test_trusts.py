@@ -10,7 +10,7 @@ from keystoneauth1 import fixture as keystone_fixture
 from requests_mock.contrib import fixture as requests_mock_fixture
 
 from nova_twotier import conf as config
-from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import NoTrust, TrustError, Trusts, log_in
 
 KEYSTONE = "http://keystone.test/identity"

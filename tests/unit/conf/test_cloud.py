@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from nova_twotier import conf as config
-from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.conf.cloud import list_opts
 
 PASSWORD = """

@@ -9,7 +9,7 @@ import fixtures
 import testtools
 
 from nova_twotier import conf as config
-from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cmd import manage
 from nova_twotier.db.store import Store
 from tests.unit.devstack import fake_cloud

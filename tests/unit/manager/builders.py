@@ -4,7 +4,7 @@ import itertools
 import types
 import uuid
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job

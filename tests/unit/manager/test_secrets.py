@@ -3,7 +3,8 @@
 import base64
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Server, session_for
+from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from tests.unit.cloud.cloud_case import JOB, NOVA, PASSWORD, TRUSTS, CloudCase
 

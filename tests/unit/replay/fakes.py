@@ -1,6 +1,6 @@
 """Builders of samples, for the tests of the replay."""
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost

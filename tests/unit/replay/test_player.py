@@ -8,7 +8,7 @@ import testtools
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Event
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store, open_jobs

@@ -1,0 +1,35 @@
+"""Hosts of nova-compute, and their two names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nova_twotier.ledger.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeHost:
+    """A host that an aggregate's metadata enables for tiers."""
+
+    shape: Shape
+    enabled: bool
+    up: bool = True
+
+
+class HostNames:
+    """Translates between the name of a nova-compute and that of its hypervisor.
+
+    Aggregates, services and requests to move a server have the former, Placement and `Server.host`
+    the latter. Both are the same for a host of which Nova lists no hypervisor.
+
+    :param hypervisors: the name of each hypervisor, by that of its nova-compute.
+    """
+
+    def __init__(self, hypervisors: Mapping[str, str]):
+        self._hypervisors = hypervisors
+        self._services = {name: service for service, name in hypervisors.items()}
+
+    def hypervisor(self, service: str) -> str:
+        return self._hypervisors.get(service, service)
+
+    def service(self, hypervisor: str) -> str:
+        return self._services.get(hypervisor, hypervisor)

@@ -1,0 +1,196 @@
+"""Reads Nova: servers, hosts, flavors, migrations; all pages of each, of all projects.
+
+By the JSON of its API, and not through novaclient, which does not know the microversion that shows
+scheduler hints.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from keystoneauth1 import adapter
+from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1.session import Session
+from requests import Response
+
+from nova_twotier.cloud import aggregates
+from nova_twotier.cloud.compute_hosts import HostNames
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.sessions import SILENT
+from nova_twotier.ledger.placement import brief
+from nova_twotier.ledger.shape import Shape
+
+#: Every supported Nova has it. From here on, the host that a live migration or an unshelve names
+#: passes the scheduler's filters.
+MICROVERSION = "2.91"
+#: The first that shows a server's scheduler hints.
+HINTS_MICROVERSION = "2.100"
+#: Lists hypervisors without asking each nova-compute for its uptime, as 2.88 and later may.
+HYPERVISORS_MICROVERSION = "2.87"
+
+Document = dict[str, Any]
+
+
+class Reader:
+    """Nova's API, reading only. Every method raises CloudError if Nova does not answer.
+
+    :param session: keystoneauth session of an administrator.
+    :param options: adapter options, such as `region_name` or `endpoint_override`.
+    """
+
+    def __init__(self, session: Session, **options: Any):
+        options = {"service_type": "compute", **options, "logger": SILENT}
+        self._adapter = adapter.Adapter(session, **options)
+        self._hints_microversion = HINTS_MICROVERSION
+
+    def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
+        """Servers of all projects; not the soft-deleted ones. One may be listed more than once.
+
+        Servers of a cell that is down are there with little more than their status, UNKNOWN. Not
+        all of them are if there is more than one page of others.
+
+        :param changed_since: only those that changed, or were deleted, since this time (ISO 8601).
+        :param hints: with their scheduler hints, if this Nova shows them.
+        """
+        query = {"all_tenants": "1"}
+        if changed_since:
+            query["changes-since"] = changed_since
+        return list(self._pages("servers/detail", query, hints=hints))
+
+    def server(self, uuid: str, hints: bool = False) -> Document | None:
+        """One server, soft-deleted or not; None only if Nova itself says that there is none.
+
+        If its cell is down it has little more than its status, UNKNOWN.
+
+        :param hints: with its scheduler hints, if this Nova shows them.
+        """
+        url = f"/servers/{uuid}"
+        answer = self._answer(url, hints=hints)
+        if answer.status_code == 404 and _says_not_found(answer):
+            return None
+        return _decoded(answer, url)["server"]
+
+    def migrations(self, server: str = "") -> list[Document]:
+        """All migrations that Nova has a record of, or those of one server."""
+        query = {"instance_uuid": server} if server else {}
+        return list(self._pages("os-migrations", query, marker="uuid"))
+
+    def flavors(self) -> list[Document]:
+        """All flavors, private ones too, with their extra specs."""
+        return list(self._pages("flavors/detail", {"is_public": "None"}))
+
+    def server_groups(self) -> list[Document]:
+        """Server groups of all projects."""
+        groups: list[Document] = []
+        # Nova pages them by number alone.
+        while page := self._get(f"/os-server-groups?all_projects=True&offset={len(groups)}"):
+            if not page["server_groups"]:
+                break
+            groups += page["server_groups"]
+        return groups
+
+    def computes(self) -> dict[str, Document]:
+        """The services nova-compute by their names; Nova lists them on one page."""
+        services = self._get("/os-services?binary=nova-compute")["services"]
+        return {service["host"]: service for service in services}
+
+    def host_names(self) -> HostNames:
+        """The names of all hosts of nova-compute. Nova refuses this while a cell is down."""
+        return HostNames(
+            {
+                hypervisor["service"]["host"]: hypervisor["hypervisor_hostname"]
+                for hypervisor in self._pages("os-hypervisors/detail", {}, HYPERVISORS_MICROVERSION)
+            }
+        )
+
+    def shapes(self, names: HostNames | None = None) -> tuple[dict[str, Shape], list[str]]:
+        """The hosts of aggregates with `twotier:slots`, by their hypervisors' names.
+
+        And a sentence about each thing that is wrong, see `aggregates.shapes`. Nova lists
+        aggregates on one page.
+
+        :param names: as read before; they are read if they are not given.
+        """
+        found, problems = aggregates.shapes(self._get("/os-aggregates")["aggregates"])
+        if not found:
+            return {}, problems
+        names = names or self.host_names()
+        return {names.hypervisor(host): shape for host, shape in found.items()}, problems
+
+    def _pages(
+        self,
+        path: str,
+        query: dict[str, str],
+        microversion: str = MICROVERSION,
+        marker: str = "id",
+        hints: bool = False,
+    ) -> Iterator[Document]:
+        """What is on all pages of a collection.
+
+        Nova's links to the next page are not used: it counts a page before it leaves out
+        duplicates and hypervisors without a service, and gives no link then.
+
+        :param marker: the key of what the next page is asked by.
+        """
+        # The collection is named as the path's first part, without the prefix of an extension.
+        name = path.partition("/")[0].removeprefix("os-")
+        seen: set[str] = set()
+        while True:
+            url = f"/{path}?{urlencode(query)}" if query else f"/{path}"
+            # A collection that is not found is no empty one: whoever answered is not Nova.
+            page = _decoded(self._answer(url, microversion, hints), url)[name]
+            yield from page
+            # There is no page after a server of a cell that is down. Nova puts them first.
+            markers = [each[marker] for each in page if each.get("status") != "UNKNOWN"]
+            if seen.issuperset(markers):
+                return
+            seen.update(markers)
+            query = {**query, "marker": markers[-1]}
+
+    def _get(self, url: str) -> Document:
+        return _decoded(self._answer(url), url)
+
+    def _answer(self, url: str, microversion: str = MICROVERSION, hints: bool = False) -> Response:
+        """:raises CloudError: if Nova does not answer."""
+        try:
+            if not hints:
+                return self._request(url, microversion)
+            answer = self._request(url, self._hints_microversion)
+            if answer.status_code == 406 and self._hints_microversion == HINTS_MICROVERSION:
+                self._hints_microversion = MICROVERSION
+                answer = self._request(url, MICROVERSION)
+            return answer
+        except ksa_exc.ClientException as error:
+            raise CloudError(
+                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?",
+                getattr(error, "http_status", 0),
+            ) from error
+
+    def _request(self, url: str, microversion: str) -> Response:
+        return self._adapter.get(
+            url,
+            raise_exc=False,
+            headers={"OpenStack-API-Version": f"compute {microversion}"},
+        )
+
+
+def _decoded(answer: Response, url: str) -> Document:
+    """:raises CloudError: if Nova refused, or it is not Nova that answered."""
+    if not answer.ok:
+        text = " ".join(answer.text.split())
+        raise CloudError(
+            f"Nova refused GET {url}: {answer.status_code} {text}; is [nova] right?",
+            answer.status_code,
+        )
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise CloudError(f"GET {url} was answered without JSON: is [nova] right?") from error
+
+
+def _says_not_found(answer: Response) -> bool:
+    """Whether a 404 is Nova's own, and not that of what stands before it."""
+    try:
+        return "itemNotFound" in answer.json()
+    except (ValueError, TypeError):
+        return False

@@ -1,0 +1,86 @@
+"""Servers of jobs, as the manager sees them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+#: Server metadata that carries the uuid of the job.
+JOB_KEY = "twotier_job"
+#: Server metadata that tells a guest what is about to happen to it.
+NOTICE_KEY = "twotier_notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A VM of a job: process `index` of the job with this uuid."""
+
+    id: str
+    job: str
+    index: int
+    status: str
+    task: str | None
+    #: The name of its hypervisor, as Placement has it; None while it is on no host.
+    host: str | None
+    fault: str = ""
+    #: What its guest was told, see `Cloud.notice`.
+    notice: str = ""
+    locked: bool = False
+    #: The project and the user whose it is; None: the manager's own.
+    owner: tuple[str, str] | None = None
+    #: What Nova last did with it, such as `active`, `stopped`, `shelved_offloaded`; empty if its
+    #: cell is down.
+    vm_state: str = ""
+    #: What the hypervisor last reported: 1 running, 3 paused, 4 shut down, 7 suspended, 0 unknown.
+    power_state: int = 0
+    #: When it was last spawned, and last changed in any way; seconds since the epoch, by the
+    #: cloud's clock. None: never, or Nova does not say.
+    launched_at: float | None = None
+    updated_at: float | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Nova is doing something with it."""
+        return self.task is not None
+
+    @property
+    def unknown(self) -> bool:
+        """Its cell is down: Nova knows little more than that there is such a server."""
+        return self.status == "UNKNOWN"
+
+
+def server_of(
+    shown: Mapping[str, Any], job: str, own: tuple[str | None, str | None] = (None, None)
+) -> Server:
+    """A server from its JSON, of which there is little if its cell is down.
+
+    :param job: the job's uuid.
+    :param own: the manager's project and user; None if its token does not say whose it is.
+    """
+    unknown = shown["status"] == "UNKNOWN"
+    owner = shown.get("tenant_id", ""), shown.get("user_id", "")
+    return Server(
+        id=shown["id"],
+        job=job,
+        # Not by its name, which its owner may change however locked it is.
+        index=0 if unknown else shown["OS-EXT-SRV-ATTR:launch_index"],
+        status=shown["status"],
+        task=shown.get("OS-EXT-STS:task_state"),
+        host=shown.get("OS-EXT-SRV-ATTR:hypervisor_hostname"),
+        fault=shown.get("fault", {}).get("message", ""),
+        notice=shown.get("metadata", {}).get(NOTICE_KEY, ""),
+        locked=shown.get("locked", False),
+        # A plain token does not say whose it is: a demonstration, where all are the manager's.
+        owner=None if own in (owner, (None, None)) else owner,
+        vm_state=shown.get("OS-EXT-STS:vm_state", ""),
+        power_state=shown.get("OS-EXT-STS:power_state") or 0,
+        launched_at=_seconds(shown.get("OS-SRV-USG:launched_at")),
+        updated_at=_seconds(shown.get("updated")),
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    """Nova gives all times in UTC, some of them without saying so."""
+    if not text:
+        return None
+    return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC).timestamp()

@@ -1,0 +1,41 @@
+"""Sessions with Nova, Placement and Keystone, as the configuration file says."""
+
+from typing import Any
+
+from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1 import loading
+from keystoneauth1.session import Session
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from nova_twotier.conf import ConfigError
+from nova_twotier.ledger.placement import Placement
+
+#: Logger of requests to Nova: servers have user data, which must not reach a log at any level.
+SILENT = logging.getLogger(f"{__name__}.nova")
+SILENT.setLevel(logging.INFO)
+
+
+def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, Any]]:
+    """A keystoneauth session of a configuration group, with its adapter's options.
+
+    :raises ConfigError: if the group does not say how to authenticate.
+    """
+    try:
+        auth = loading.load_auth_from_conf_options(conf, group)
+        session = loading.load_session_from_conf_options(conf, group, auth=auth)
+    except ksa_exc.ClientException as error:
+        raise ConfigError(f"configuration group [{group}]: {error}") from error
+    if auth is None:
+        raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
+    options = {
+        "region_name": conf[group].region_name,
+        "endpoint_override": conf[group].endpoint_override,
+    }
+    return session, {key: value for key, value in options.items() if value}
+
+
+def placement_for(conf: cfg.ConfigOpts) -> Placement:
+    """:raises ConfigError: if `[placement]` does not say how to authenticate."""
+    session, options = session_for(conf, "placement")
+    return Placement(session, **options)
