@@ -3,6 +3,7 @@
 from nova_twotier.api import cluster_schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import offered
 from nova_twotier.ledger import names
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
@@ -61,19 +62,18 @@ def amounts(placement: Placement, provider: str) -> dict[str, tuple[int, int]]:
     inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
     usages = placement.get(f"/resource_providers/{provider}/usages")["usages"]
     return {
-        name: (max(0, inventory["total"] - inventory["reserved"]), usages.get(name, 0))
+        name: (offered(inventory["total"], inventory["reserved"]), usages.get(name, 0))
         for name, inventory in inventories.items()
     }
 
 
 def row(name: str, view: HostView) -> dict:
     """A host as the API shows it."""
-    background = round(view.bg.cpu_capacity / 100 / view.slots) if view.slots else 0
     return {
         "name": name,
         "slots": view.slots,
-        "tiers": 1 + background,
-        "closed": view.closed if background else 0,
+        "tiers": view.tiers,
+        "closed": view.closed,
         **tiers(view),
     }
 

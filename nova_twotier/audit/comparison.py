@@ -277,7 +277,7 @@ def _closed(state: State) -> Iterator[Finding]:
             continue
         background = host.tiers[Tier.BG]
         wanted = min(hot.get(name, 0), shape.slots)
-        withheld = wanted * (shape.tiers - 1)
+        withheld = shape.places(Tier.BG) - shape.places(Tier.BG, wanted)
         if background.reserved != withheld:
             yield Finding(
                 Kind.WRONG_CLOSED,

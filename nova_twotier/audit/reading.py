@@ -98,7 +98,7 @@ def tier_hosts(hosts: Mapping[str, HostSlots]) -> list[TierHost]:
     return [
         TierHost(
             name,
-            Shape(host.slots, host.share + 1),
+            Shape(host.slots, host.tiers_a_slot),
             {tier: host.tiers[tier].provider for tier in Tier if tier in host.tiers},
         )
         for name, host in hosts.items()

@@ -148,7 +148,7 @@ def _host(host: HostSlots, held: Sequence[Claim], shape: tree.Shape | None) -> d
     return {
         "host": host.name,
         "slots": host.slots,
-        "tiers": host.share + 1,
+        "tiers": host.tiers_a_slot,
         "fg_used": sum(claim.tier is Tier.FG for claim in held),
         "fg_total": fg.total,
         "bg_used": sum(claim.tier is Tier.BG for claim in held),

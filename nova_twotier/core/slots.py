@@ -22,6 +22,36 @@ def is_hot(cpu: float, threshold: float = THRESHOLD) -> bool:
     return cpu >= threshold
 
 
+def background_places(slots: int, tiers: int, closed: int = 0) -> int:
+    """Background places of a host: K-1 on each slot that is not closed.
+
+    The ledger has them as units of the background's provider; those of closed slots are `reserved`.
+
+    :param slots: L of the host.
+    :param tiers: K.
+    :param closed: slots that are closed to the background.
+    """
+    return max(0, slots - closed) * (tiers - 1)
+
+
+def tiers_of(slots: int, places: int) -> int:
+    """K of a host that has so many background places while no slot is closed; 1 without slots."""
+    return 1 + (places // slots if slots else 0)
+
+
+def closed_slots(slots: int, tiers: int, open_places: int) -> int:
+    """How many slots are closed if the host offers so many background places.
+
+    A slot of which only some places are offered counts as closed.
+    """
+    return max(0, slots - open_places // (tiers - 1)) if tiers > 1 else 0
+
+
+def offered(total: int, reserved: int) -> int:
+    """Units of an inventory that may be in use; none if more are reserved than there are."""
+    return max(0, total - reserved)
+
+
 def next_slot_load(slots: int, own: int, other: int, other_cpu: float) -> float:
     """The load of the other tier on the slot that a host's next process of this tier gets.
 

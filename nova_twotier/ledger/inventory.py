@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from nova_twotier.core import slots
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, providers
 from nova_twotier.ledger.placement import Placement
@@ -25,7 +26,7 @@ class TierSlots:
     @property
     def offered(self) -> int:
         """Places that may be in use; more may be, if they were withheld later."""
-        return max(0, self.total - self.reserved)
+        return slots.offered(self.total, self.reserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,18 @@ class HostSlots:
         return self.tiers[Tier.FG].total if Tier.FG in self.tiers else 0
 
     @property
-    def share(self) -> int:
-        """Background places of a slot, K-1."""
-        background = self.tiers[Tier.BG].total if Tier.BG in self.tiers else 0
-        return background // self.slots if self.slots else 0
+    def tiers_a_slot(self) -> int:
+        """K: the foreground place of a slot, and its background places."""
+        return slots.tiers_of(self.slots, self._background.total)
 
     @property
     def closed(self) -> int:
         """Slots whose background places are withheld."""
-        if not self.share:
-            return 0
-        return self.slots - self.tiers[Tier.BG].offered // self.share
+        return slots.closed_slots(self.slots, self.tiers_a_slot, self._background.offered)
+
+    @property
+    def _background(self) -> TierSlots:
+        return self.tiers.get(Tier.BG, TierSlots(""))
 
 
 def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str, HostSlots]:
@@ -76,8 +78,9 @@ def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str,
         for tier in Tier if parent else ():
             if uuid == names.child_uuid(parent, tier):
                 total, reserved = _slots(placement, uuid)
-                slots = TierSlots(uuid, total, reserved, uuid in retired, pool_of.get(uuid))
-                found.setdefault(name_of[parent], {})[tier] = slots
+                found.setdefault(name_of[parent], {})[tier] = TierSlots(
+                    uuid, total, reserved, uuid in retired, pool_of.get(uuid)
+                )
     return {name: HostSlots(name, tiers) for name, tiers in sorted(found.items())}
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.slots import next_slot_load
+from nova_twotier.core.slots import closed_slots, next_slot_load, tiers_of
 from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
 
 #: One read that shows, for each host with a free slot, both of its tiers.
@@ -111,9 +111,14 @@ class HostView(NamedTuple):
         return self.bg_cpu_capacity // (self.fg_cpu_capacity or 100) or 1
 
     @property
+    def tiers(self) -> int:
+        """K; 1 if the host has no background."""
+        return tiers_of(self.slots, self.bg.places)
+
+    @property
     def closed(self) -> int:
         """Slots that are closed to the background: what is missing of the background's places."""
-        return max(0, self.slots - self.bg_capacity // self.share)
+        return closed_slots(self.slots, self.tiers, self.bg_capacity)
 
     def open_background(self, hot_points: int, unread_closed: bool) -> int:
         """Background processes that the host may hold: K-1 on each slot that is not closed.

@@ -5,6 +5,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import background_places
 from nova_twotier.ledger.names import DEFAULT_POOL
 
 
@@ -25,8 +26,14 @@ class Shape:
     uplinks: tuple[int, ...] = ()
     pool: str = DEFAULT_POOL
 
-    def places(self, tier: Tier) -> int:
-        return self.slots if tier is Tier.FG else self.slots * (self.tiers - 1)
+    def places(self, tier: Tier, closed: int = 0) -> int:
+        """Places of a tier.
+
+        :param closed: slots that are closed to the background.
+        """
+        if tier is Tier.FG:
+            return self.slots
+        return background_places(self.slots, self.tiers, closed)
 
 
 def switches(path: str) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import tiers_of
 from nova_twotier.ledger import names, providers
 from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
 from nova_twotier.ledger.providers import Provider
@@ -121,8 +122,7 @@ def set_closed(placement: Placement, host: TierHost, closed: int) -> None:
     """Withhold the background places of `closed` slots; may go below the present use."""
     if host.leaving:
         return
-    open_places = max(0, host.shape.slots - closed) * (host.shape.tiers - 1)
-    providers.reserve(placement, host.provider[Tier.BG], open_places)
+    providers.reserve(placement, host.provider[Tier.BG], host.shape.places(Tier.BG, closed))
 
 
 def _children(name: str, root: str, shape: Shape) -> dict[Tier, Provider]:
@@ -175,7 +175,7 @@ def _retire(placement: Placement, name: str, children: Mapping[Tier, str]) -> Ti
     # Both stay until both are empty: VMs may still be exchanged between them.
     if any(providers.is_used(placement, child) for child in children.values()):
         slots, background = (places.get(tier, 0) for tier in (Tier.FG, Tier.BG))
-        shape = Shape(slots, 1 + (background // slots if slots else 0))
+        shape = Shape(slots, tiers_of(slots, background))
         return TierHost(name, shape, dict(children), leaving=True)
     gone = [providers.delete(placement, child) for child in children.values()]
     if all(gone):

@@ -275,8 +275,7 @@ class Observation:
         closed = self.closed(jobs, threshold) if tier is Tier.BG else {}
         used = Counter(claim.host for claim in self.all_claims() if claim.tier is tier)
         places = {
-            host.name: max(0, host.shape.slots - closed.get(host.name, 0))
-            * (1 if tier is Tier.FG else host.shape.tiers - 1)
+            host.name: host.shape.places(tier, closed.get(host.name, 0))
             for host in self.hosts
             if host.name in self.enabled
         }

@@ -6,7 +6,16 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.slots import THRESHOLD, Slot, arrange, is_hot
+from nova_twotier.core.slots import (
+    THRESHOLD,
+    Slot,
+    arrange,
+    background_places,
+    closed_slots,
+    is_hot,
+    offered,
+    tiers_of,
+)
 from tests.unit.core.builders import utilisation
 
 
@@ -21,6 +30,33 @@ def loads(draw):
         {f"fg{n}": cpu for n, cpu in enumerate(fg)},
         {f"bg{n}": cpu for n, cpu in enumerate(bg)},
     )
+
+
+class TestPlaces(testtools.TestCase):
+    """Open and closed slots, and the background places that they make."""
+
+    def test_example(self):
+        self.assertEqual(8, background_places(4, 3))
+        self.assertEqual(6, background_places(4, 3, closed=1))
+        self.assertEqual((3, 1), (tiers_of(4, 8), closed_slots(4, 3, open_places=6)))
+
+    @given(st.integers(0, 9), st.integers(1, 5), st.integers(0, 12))
+    def test_closed_slots_are_found_again(self, slots, tiers, closed):
+        places = background_places(slots, tiers, closed)
+        self.assertGreaterEqual(places, 0)
+        expected = min(closed, slots) if tiers > 1 else 0
+        self.assertEqual(expected, closed_slots(slots, tiers, places))
+        self.assertEqual(tiers if slots else 1, tiers_of(slots, background_places(slots, tiers)))
+
+    def test_a_slot_that_is_open_in_part_is_closed(self):
+        self.assertEqual(1, closed_slots(4, 3, open_places=7))
+
+    def test_more_open_than_there_are(self):
+        """The ledger still has the places of a host that was larger."""
+        self.assertEqual(0, closed_slots(2, 2, open_places=5))
+
+    def test_offered(self):
+        self.assertEqual([3, 0, 0], [offered(4, reserved) for reserved in (1, 4, 6)])
 
 
 class TestArrange(testtools.TestCase):
