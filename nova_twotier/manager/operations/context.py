@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.nova import Cloud, Server
+from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import Plan

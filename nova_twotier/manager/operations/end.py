@@ -4,7 +4,7 @@ from functools import partial
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, JobState

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import Preemption
 from nova_twotier.manager.operations.context import Context

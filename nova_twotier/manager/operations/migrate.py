@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import MIGRATE, request

@@ -7,7 +7,7 @@ from functools import partial
 from oslo_log import log as logging
 
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor
-from nova_twotier.cloud.nova import Server
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import pause
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Refusal, RequestKey
