@@ -8,11 +8,19 @@ from nova_twotier.ledger.shape import Shape
 
 @dataclass(frozen=True, slots=True)
 class ComputeHost:
-    """A host that an aggregate's metadata enables for tiers."""
+    """A host that an aggregate's metadata enables for tiers.
+
+    :param enabled: it takes new VMs.
+    :param up: its nova-compute sends heartbeats.
+    :param forced_down: an operator has told Nova that it is down, and so that no guest runs there.
+    :param heard_at: when Nova had its last heartbeat, by the cloud's clock; None if it had none.
+    """
 
     shape: Shape
     enabled: bool
     up: bool = True
+    forced_down: bool = False
+    heard_at: float | None = None
 
 
 class HostNames:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.ledger import tree
 from nova_twotier.ledger.names import DEFAULT_POOL
@@ -36,7 +37,8 @@ class Hosts:
         #: Those of the pool, and the names of those of them that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
-        #: Since when the nova-compute of a host has been seen down.
+        #: All hosts as Nova has them, and since when the nova-compute of a host has been seen down.
+        self.computes: dict[str, ComputeHost] = {}
         self.down: dict[str, float] = {}
         #: All pools that there are: this one, and those of all hosts.
         self.pools: frozenset[str] = frozenset()
@@ -53,7 +55,7 @@ class Hosts:
         if self.polled_at is None:
             self._cloud.check()
         self._expired = False
-        found = self._cloud.hosts()
+        self.computes = found = self._cloud.hosts()
         self.down = {name: self.down.get(name, now) for name, host in found.items() if not host.up}
         shapes = {name: host.shape for name, host in found.items()}
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})

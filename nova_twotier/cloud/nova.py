@@ -14,7 +14,7 @@ from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor, translated
 from nova_twotier.cloud.reader import MICROVERSION, Reader
 from nova_twotier.cloud.server_cache import ServerCache
-from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, server_of
+from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
 from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.names import SLOT
@@ -123,7 +123,14 @@ class Cloud:
                 LOG.error("%s", problem)
         self._problems = frozenset(problems)
         return {
-            host: ComputeHost(shape, host in enabled, host in up) for host, shape in shapes.items()
+            host: ComputeHost(
+                shape,
+                host in enabled,
+                host in up,
+                forced_down=computes.get(host, {}).get("forced_down", False),
+                heard_at=seconds(computes.get(host, {}).get("updated_at")),
+            )
+            for host, shape in shapes.items()
         }
 
     @translated

@@ -74,13 +74,13 @@ def server_of(
         owner=None if own in (owner, (None, None)) else owner,
         vm_state=shown.get("OS-EXT-STS:vm_state", ""),
         power_state=shown.get("OS-EXT-STS:power_state") or 0,
-        launched_at=_seconds(shown.get("OS-SRV-USG:launched_at")),
-        updated_at=_seconds(shown.get("updated")),
+        launched_at=seconds(shown.get("OS-SRV-USG:launched_at")),
+        updated_at=seconds(shown.get("updated")),
     )
 
 
-def _seconds(text: str | None) -> float | None:
-    """Nova gives all times in UTC, some of them without saying so."""
+def seconds(text: str | None) -> float | None:
+    """A time that Nova gives, since the epoch: all are in UTC, some without saying so."""
     if not text:
         return None
     return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC).timestamp()

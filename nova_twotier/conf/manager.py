@@ -115,8 +115,59 @@ that it fails.
         help="""
 Seconds that a nova-compute may be down before the jobs on its host begin anew.
 
-Nova itself takes a service for down only after its own service_down_time.
+Nova itself takes a service for down only after its own service_down_time. Give more than Nova's
+report_interval: hosts that go down together are seen to do so one after the other.
 """,
+    ),
+    cfg.FloatOpt(
+        "outage_share",
+        mutable=True,
+        default=1 / 3,
+        min=0,
+        max=1,
+        help="""
+Share of a pool's hosts, or of all two-tier hosts. If more of them go down together, and more than
+one, the manager takes it for an outage of the control plane (RabbitMQ, nova-conductor, the network)
+and not for as many dead hosts: it begins nothing anew and decides nothing until they are back, or
+until an operator has told Nova that they are dead (openstack compute service set --down). 1: every
+host that is down for host_down_grace is taken for dead.
+
+Example: 0.5
+""",
+    ),
+    cfg.FloatOpt(
+        "outage_window",
+        mutable=True,
+        default=120.0,
+        min=0,
+        help="Seconds between the last heartbeats of hosts that are said to go down together.",
+    ),
+    cfg.FloatOpt(
+        "dead_host_interval",
+        mutable=True,
+        default=10.0,
+        min=0,
+        help="Seconds between two hosts that are taken for dead.",
+    ),
+    cfg.StrOpt(
+        "fence_command",
+        mutable=True,
+        default="",
+        help="""
+Command that makes sure that no guest runs on a host any more, such as one that cuts its power. It
+gets the name of the hypervisor as its last argument, runs without a shell, and must end with 0
+before the jobs of the host begin anew. Without it they begin anew after host_down_grace, and their
+guests may run twice for a while.
+
+Example: /usr/local/bin/fence-host --reason nova-twotier
+""",
+    ),
+    cfg.FloatOpt(
+        "fence_timeout",
+        mutable=True,
+        default=60.0,
+        min=1,
+        help="Seconds that fence_command may take. It is run again a minute after it failed.",
     ),
     cfg.FloatOpt(
         "preemption_grace",

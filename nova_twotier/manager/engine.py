@@ -34,6 +34,7 @@ from nova_twotier.ledger.placement import Placement, PlacementError
 from nova_twotier.manager import schedule, unknown_pools
 from nova_twotier.manager.decision import ALL, Decisions, caused
 from nova_twotier.manager.endings import PHASE_END, endings, warning
+from nova_twotier.manager.fencing import Fence
 from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
@@ -42,6 +43,7 @@ from nova_twotier.manager.operations import OPERATIONS
 from nova_twotier.manager.operations.context import Context, Environment
 from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
+from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.planning import Record
 from nova_twotier.manager.requests import Requests
 
@@ -135,9 +137,10 @@ class Engine:
         #: The places that are held, as the database has them; None: to be read.
         self._held: schedule.Places | None = None
         self._hosts = Hosts(cloud, placement, options.host_interval, pool)
-        self._observer = Observer(cloud, placement, self._hosts)
-        self._decisions = Decisions(policy, options, Network(policy, placement))
         workers = workers or ThreadPoolExecutor(options.concurrency)
+        self._outages = Outages(options, Fence(options, workers), pool)
+        self._observer = Observer(cloud, placement, self._hosts, self._outages)
+        self._decisions = Decisions(policy, options, Network(policy, placement))
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
@@ -154,6 +157,9 @@ class Engine:
         self._outcomes.update(self._requests.collect(self._clock()))
         seen = self._observe()
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
+            self._polling_since = seen.at
+        if seen.outage:
+            # Nothing is overdue by what it took in the meantime.
             self._polling_since = seen.at
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
@@ -199,7 +205,7 @@ class Engine:
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
-        return self._observer.poll(now, self._options.host_down_grace)
+        return self._observer.poll(now)
 
     def _begin(self, seen: Observation) -> _Round:
         env = Environment(
@@ -233,8 +239,13 @@ class Engine:
         self._settle_ledger(work)
         self._take_answers(work)
         self._warn(work)
+        if work.seen.outage:
+            # What Nova says of silent hosts may be long past, and what it is asked to do there may
+            # not be done, although it says so.
+            self._hold_up(work, work.seen.outage)
+            return
         if work.mode == QueueMode.PAUSED:
-            self._pause(work)
+            self._hold_up(work, PAUSED)
 
         self._drop_unwanted(work)
 
@@ -307,16 +318,16 @@ class Engine:
                     run = partial(self._cloud.notice, server, notice)
                     work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
-    def _pause(self, work: _Round) -> None:
+    def _hold_up(self, work: _Round, reason: str) -> None:
         """Nothing starts that has not begun to; when the queue goes on, it is decided anew."""
         self._decisions.happened(ALL)
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 action.state, action.closed_at = ActionState.FAILED, work.env.now
-                action.reason = PAUSED
+                action.reason = reason
         for job in work.jobs.values():
-            if job.state == JobState.QUEUED and not job.held and job.reason != PAUSED:
-                job.reason = PAUSED
+            if job.state == JobState.QUEUED and not job.held and job.reason != reason:
+                job.reason = reason
 
     def _drop_unwanted(self, work: _Round) -> None:
         """No start begins of a job that its owner has asked to end meanwhile, or that waits for

@@ -50,7 +50,8 @@ class Observation:
     :param servers: by job uuid, in the order of the processes.
     :param claims: the slot that each VM holds, by VM.
     :param enabled: names of the hosts that take new VMs.
-    :param down: names of the hosts of which the servers are lost: down for too long.
+    :param down: names of the hosts that are taken for dead, with the servers on them.
+    :param outage: why nothing is decided, or begun anew, for the time being; empty: no reason.
     :param several: the claims of VMs that hold more than one slot for the time being.
     """
 
@@ -61,6 +62,7 @@ class Observation:
     claims: Mapping[str, Claim]
     down: frozenset[str] = frozenset()
     several: tuple[Claim, ...] = ()
+    outage: str = ""
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:

@@ -8,6 +8,7 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.ledger.claim_cache import ClaimCache
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.outages import Outages
 
 #: Status of servers that Nova does nothing with, as long as they have no task.
 SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
@@ -15,18 +16,18 @@ SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
 
 class Observer:
     """
-    :param hosts: those of the pool, kept up to date by whoever looks.
+    :param hosts: those of the pool, kept up to date by whoever polls.
+    :param outages: judges which of them are dead.
     """
 
-    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts):
-        self._cloud, self._hosts = cloud, hosts
+    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts, outages: Outages):
+        self._cloud, self._hosts, self._outages = cloud, hosts, outages
         self._claim_cache = ClaimCache(placement)
         #: Who held slots at the last poll, and was no server of a job.
         self._unknown: set[str] = set()
 
-    def poll(self, now: float, down_grace: float) -> Observation:
+    def poll(self, now: float) -> Observation:
         """
-        :param down_grace: seconds after which what is on a host that is down is lost.
         :raises CloudError, PlacementError: if one of them does not answer.
         """
         servers = self._cloud.servers()
@@ -43,14 +44,15 @@ class Observer:
             servers = [*servers, *late]
             unknown -= {server.id for server in late}
         self._unknown = unknown
-        down = self._hosts.down.items()
+        self._outages.judge(self._hosts.computes, self._hosts.down, now)
         return Observation(
             at=now,
             hosts=self._hosts.tree,
             enabled=self._hosts.enabled,
             servers=_gangs(servers),
             claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
-            down=frozenset(name for name, since in down if now >= since + down_grace),
+            down=self._outages.dead,
+            outage=self._outages.reason,
             several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
         )
 

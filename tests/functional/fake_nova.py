@@ -91,6 +91,7 @@ class FakeNova:
         self.groups: set[str] = set()
         self.refused: set[str] = set()
         self.down: set[str] = set()
+        self.forced_down: set[str] = set()
         #: Servers that it never gets done with.
         self.stuck: set[str] = set()
         self._under_way: dict[str, callable] = {}
@@ -108,8 +109,14 @@ class FakeNova:
 
     def hosts(self):
         shape = Shape(*self.shape)
+        down = self.down | self.forced_down
         return {
-            name: ComputeHost(shape, enabled=name not in self.down, up=name not in self.down)
+            name: ComputeHost(
+                shape,
+                enabled=name not in down,
+                up=name not in down,
+                forced_down=name in self.forced_down,
+            )
             for name in self.roots
         }
 

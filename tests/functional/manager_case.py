@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from concurrent import futures
 
 import fixtures
 
@@ -14,6 +13,7 @@ from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.engine import Engine
+from tests.executors import OneByOne
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
 from tests.functional.ledger_case import LedgerTestCase
 from tests.unit.manager import builders
@@ -21,15 +21,6 @@ from tests.unit.manager import builders
 OPTIONS = builders.options(attempts=4, boot_grace=3.0, host_interval=1e9)
 #: Rounds after which a run that has not ended never will.
 ENOUGH = 600
-
-
-class OneByOne(futures.Executor):
-    """Makes requests one after the other, and none after the manager has died."""
-
-    def submit(self, function, *arguments):
-        future = futures.Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 class ManagerTestCase(LedgerTestCase):

@@ -1,7 +1,6 @@
 """The queue manager on real Nova and Placement, in this process."""
 
 import pathlib
-from concurrent import futures
 
 import fixtures
 from nova.api import auth
@@ -14,6 +13,7 @@ from nova_twotier.db.models import Action
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager.engine import Engine
+from tests.executors import OneByOne
 from tests.functional.base import TwoTierTestCase
 from tests.functional.operator_case import OperatorMixin
 
@@ -24,15 +24,6 @@ image = {image}
 host_interval = 0.05
 boot_grace = 60
 """
-
-
-class AtOnce(futures.Executor):
-    """Nova runs in the same thread."""
-
-    def submit(self, function, *arguments):
-        future = futures.Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 class QueueTestCase(OperatorMixin, TwoTierTestCase):
@@ -71,7 +62,7 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
         """A manager; of the default pool if none is given."""
         policy = policies.get(self.POLICY)
         engine = Engine(
-            self.options, self.store, self.cloud, self.ledger, policy, workers=AtOnce(), **pool
+            self.options, self.store, self.cloud, self.ledger, policy, workers=OneByOne(), **pool
         )
         self.addCleanup(engine.close)
         return engine

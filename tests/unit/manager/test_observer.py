@@ -15,15 +15,15 @@ class TestObserver(testtools.TestCase):
         super().setUp()
         self.cloud, self.known = mock.Mock(), mock.Mock()
         self.known.tree, self.known.enabled = hosts(), frozenset("ab")
-        self.known.down = {"b": 90.0}
-        self.observer = Observer(self.cloud, mock.Mock(), self.known)
+        self.outages = mock.Mock(dead=frozenset("b"), reason="")
+        self.observer = Observer(self.cloud, mock.Mock(), self.known, self.outages)
 
     def poll(self, held, *listings, now=100.0):
         """:param listings: the servers that Nova lists, each time that it is asked."""
         held = {vm: [Claim(vm, host, FG, 0) for host in places] for vm, places in held.items()}
         self.cloud.servers.side_effect = listings
         with mock.patch.object(ClaimCache, "poll", return_value=held):
-            return self.observer.poll(now, down_grace=30.0)
+            return self.observer.poll(now)
 
     def test_gangs_in_the_order_of_the_processes(self):
         one, two = job(), job(size=1)
@@ -47,6 +47,7 @@ class TestObserver(testtools.TestCase):
         self.assertEqual(["one"], list(look.claims))
         self.assertEqual([("two", "a"), ("two", "b")], [(c.vm, c.host) for c in look.several])
 
-    def test_hosts_that_are_down_for_long(self):
-        self.assertEqual(set(), self.poll({}, [], now=119.0).down)
-        self.assertEqual({"b"}, self.poll({}, [], now=120.0).down)
+    def test_hosts_that_are_dead(self):
+        look = self.poll({}, [])
+        self.outages.judge.assert_called_once_with(self.known.computes, self.known.down, 100.0)
+        self.assertEqual(({"b"}, ""), (look.down, look.outage))

@@ -1,0 +1,81 @@
+"""Fencing of hosts: a command of the operator's, which makes sure that no guest runs on there."""
+
+import shlex
+import subprocess
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future
+
+from oslo_log import log as logging
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds until a command that failed is run again.
+RETRY_AFTER = 60.0
+
+
+class Fence:
+    """Runs the command for each host, and does not wait for it.
+
+    :param options: of group `[manager]`: `fence_command` and `fence_timeout`.
+    :param executor: in whose threads the command runs.
+    :param run: `subprocess.run`, or what stands in for it.
+    """
+
+    def __init__(self, options, executor: Executor, run: Callable[..., object] = subprocess.run):
+        self._options, self._executor, self._run = options, executor, run
+        #: When the command was last begun for each host, and what becomes of it.
+        self._begun: dict[str, tuple[float, Future[bool]]] = {}
+
+    def fenced(self, host: str, now: float) -> bool:
+        """Whether nothing runs on a host any more; begins to fence it if that is not known.
+
+        Without a command, the operator has other means, or takes the risk.
+        """
+        if not self._options.fence_command:
+            return True
+        begun = self._begun.get(host)
+        if begun is not None:
+            at, result = begun
+            if not result.done():
+                return False
+            if result.result():
+                return True
+            if now < at + RETRY_AFTER:
+                return False
+        self._begun[host] = now, self._executor.submit(self._fence, host)
+        return False
+
+    def forget(self, hosts: Iterable[str]) -> None:
+        """These are back: when they go down again, they are fenced again."""
+        for host in hosts:
+            self._begun.pop(host, None)
+
+    def _fence(self, host: str) -> bool:
+        command = [*shlex.split(self._options.fence_command), host]
+        try:
+            # The operator's own command, without a shell.
+            self._run(
+                command,
+                check=True,
+                timeout=self._options.fence_timeout,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        except subprocess.CalledProcessError as error:
+            text = " ".join((error.stdout or "").split())
+            reason = f"it ended with {error.returncode}: {text}"
+        except (OSError, subprocess.TimeoutExpired) as error:
+            reason = str(error)
+        else:
+            LOG.info("Host %s is fenced", host)
+            return True
+        LOG.error(
+            "Host %s is not fenced, so its jobs are not begun anew: [manager]fence_command: %s. "
+            "Trying again in %g s.",
+            host,
+            reason,
+            RETRY_AFTER,
+        )
+        return False

@@ -1,0 +1,120 @@
+"""Which silent hosts are dead: a few alone may be, many at once mean that the control plane is ill.
+
+A nova-compute is down for Nova when its heartbeats do not arrive, whatever the reason: its host
+died, or RabbitMQ, a conductor or a switch did, and all guests run on. So hosts that fall silent
+together are not taken for dead, as in the zone disruption mode of Kubernetes' node lifecycle
+controller; and what is taken for dead is fenced first, if the operator has said how.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.manager.fencing import Fence
+
+LOG = logging.getLogger(__name__)
+
+
+class Outages:
+    """
+    :param options: of group `[manager]`.
+    :param fence: keeps the guests of a host from running on, before they are started elsewhere.
+    :param pool: whose hosts are judged.
+    """
+
+    def __init__(self, options, fence: Fence, pool: str):
+        self._options, self._fence, self._pool = options, fence, pool
+        #: Hosts that are taken for dead, while they are down.
+        self.dead: frozenset[str] = frozenset()
+        #: Why nothing is decided or begun anew; empty while there is no outage.
+        self.reason = ""
+        #: When the last outage was seen, and when a host was last taken for dead.
+        self._outage_at = self._death_at = -math.inf
+
+    def judge(
+        self, hosts: Mapping[str, ComputeHost], down: Mapping[str, float], now: float
+    ) -> None:
+        """Find out which hosts are dead, and whether there is an outage.
+
+        :param hosts: of all pools, by name.
+        :param down: since when each of them that is down was seen so.
+        """
+        own = {name for name, host in hosts.items() if host.shape.pool == self._pool}
+        forced = {name for name in down if hosts[name].forced_down}
+        dead = (self.dead & down.keys()) | forced
+        silent = {name: hosts[name] for name in down if name not in dead}
+        self._fence.forget(hosts.keys() - down.keys())
+        self._see_outage(
+            max(
+                self._together(silent, hosts.keys() - dead),
+                self._together(_only(silent, own), own - dead),
+                key=len,
+            ),
+            now,
+        )
+        if not self.reason:
+            dead |= self._died(_only(silent, own), down, now)
+        self.dead = frozenset(dead & own)
+
+    def _together(self, silent: Mapping[str, ComputeHost], alive: set[str]) -> set[str]:
+        """Silent hosts that went down together, if they are too many to be single deaths.
+
+        :param alive: all hosts that are not dead yet, the silent ones too.
+        """
+        most = max(1.0, self._options.outage_share * len(alive))
+        largest: set[str] = set()
+        for one in silent.values():
+            group = {
+                name
+                for name, other in silent.items()
+                if _apart(one.heard_at, other.heard_at) <= self._options.outage_window
+            }
+            largest = max(largest, group, key=len)
+        return largest if len(largest) > most else set()
+
+    def _see_outage(self, group: set[str], now: float) -> None:
+        before, self.reason = self.reason, ""
+        if group:
+            self._outage_at = now
+            # Read by tenants: without the names of hosts.
+            self.reason = (
+                f"{len(group)} hosts went down together: nothing is decided until they are back "
+                "or an operator says that they are dead"
+            )
+        if self.reason and not before:
+            LOG.error(
+                "Outage in pool %s: %s. If they are dead, say so: openstack compute service set "
+                "--down HOST nova-compute. The hosts: %s",
+                self._pool,
+                self.reason,
+                ", ".join(sorted(group)),
+            )
+        elif before and not self.reason:
+            LOG.info("The outage in pool %s is over", self._pool)
+
+    def _died(
+        self, silent: Mapping[str, ComputeHost], down: Mapping[str, float], now: float
+    ) -> set[str]:
+        """The next host that is taken for dead, if one is due: one at a time, and fenced."""
+        grace, interval = self._options.host_down_grace, self._options.dead_host_interval
+        for name in sorted(silent, key=lambda name: (down[name], name)):
+            # Those that are not back yet after an outage get the same time once more.
+            if now < max(down[name], self._outage_at) + grace:
+                continue
+            if now < self._death_at + interval or not self._fence.fenced(name, now):
+                continue
+            LOG.warning("Host %s is taken for dead: its jobs begin anew elsewhere", name)
+            self._death_at = now
+            return {name}
+        return set()
+
+
+def _only(hosts: Mapping[str, ComputeHost], names: Iterable[str]) -> dict[str, ComputeHost]:
+    return {name: hosts[name] for name in names if name in hosts}
+
+
+def _apart(one: float | None, other: float | None) -> float:
+    """Seconds between the last heartbeats of two hosts; those that are unknown may be any."""
+    return 0.0 if one is None or other is None else abs(one - other)
