@@ -2,6 +2,8 @@
 
 import functools
 import re
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
@@ -14,6 +16,9 @@ NO_TRUST = (
     "Keystone does not let the queue manager act for the job's owner any more: the user is "
     "disabled, or has lost the role in the project that it had when it submitted the job"
 )
+P = ParamSpec("P")
+T = TypeVar("T")
+
 #: Nova's texts about its own quotas, and about Neutron's.
 _QUOTA = re.compile(
     r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
@@ -51,11 +56,11 @@ class UnfitFlavor(CloudError):
     """The flavor that a job asks for is none for jobs; `public_reason` says why."""
 
 
-def translated(method):
+def translated(method: Callable[P, T]) -> Callable[P, T]:
     """A method that raises CloudError for whatever Nova, or Keystone of a trust, refuses."""
 
     @functools.wraps(method)
-    def call(*args, **kwargs):
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(*args, **kwargs)
         except nova_exc.ClientException as error:

@@ -6,7 +6,9 @@ than the wait for the next poll.
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
+from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.conf import ConfigError
@@ -29,7 +31,7 @@ class Listener:
     :raises ConfigError: if the library is missing.
     """
 
-    def __init__(self, conf, pool: str):
+    def __init__(self, conf: cfg.ConfigOpts, pool: str):
         self._conf, self._pool = conf, pool
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
@@ -63,7 +65,12 @@ class Listener:
         """Whether something may still be told."""
         return self._thread is not None and self._thread.is_alive()
 
-    def _listen(self, servers, hosts, stopping: threading.Event) -> None:
+    def _listen(
+        self,
+        servers: Callable[[], None],
+        hosts: Callable[[], None],
+        stopping: threading.Event,
+    ) -> None:
         messaging, options = self._messaging, self._conf.notifications
         transport = messaging.get_notification_transport(self._conf, url=options.transport_url)
         targets = [
@@ -87,11 +94,11 @@ class Listener:
 class _Endpoint:
     """What oslo.messaging calls, by the priority of a notification."""
 
-    def __init__(self, rule, call: Callable[[], None]):
+    def __init__(self, rule: Any, call: Callable[[], None]):
         self.filter_rule = rule
         self._call = call
 
-    def info(self, *_notification) -> None:
+    def info(self, *_notification: Any) -> None:
         self._call()
 
     error = info

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
+from novaclient.v2.client import Client
+from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.cloud import trusts
@@ -37,7 +39,7 @@ class Cloud:
     :raises ConfigError: if they are not enough.
     """
 
-    def __init__(self, conf):
+    def __init__(self, conf: cfg.ConfigOpts):
         for option in ("flavor", "image"):
             if not conf.manager[option]:
                 raise ConfigError(f"option [manager]{option} is not set: jobs need one to boot")
@@ -161,7 +163,7 @@ class Cloud:
             },
         )
 
-    def _for_owner(self, job: "Job"):
+    def _for_owner(self, job: "Job") -> Client:
         """Nova as the job's owner has it, by the job's trust; without one, as the manager has it.
 
         :raises trusts.TrustError: if Keystone does not take the trust.
@@ -267,7 +269,7 @@ class Cloud:
             return
 
 
-def _server_group(nova, job: "Job") -> str:
+def _server_group(nova: Client, job: "Job") -> str:
     name = _group_name(job)
     for group in nova.server_groups.list():
         if group.name == name:

@@ -8,12 +8,15 @@ goes on where it was broken off.
 import functools
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1.identity.base import BaseIdentityPlugin
+from keystoneauth1.session import Session
+from oslo_config import cfg
 from oslo_log import log as logging
+from requests import Response
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
@@ -47,7 +50,7 @@ class NeutronError(CloudError):
         return super().passing and self.kind not in LASTING
 
 
-def find(conf) -> "Qos | None":
+def find(conf: cfg.ConfigOpts) -> "Qos | None":
     """The way to Neutron; None if the options do not want it, or there is none.
 
     :raises ConfigError: if `[nova]` does not say how to authenticate.
@@ -70,7 +73,9 @@ class Qos:
     :param options: the options of group `[network]`.
     """
 
-    def __init__(self, session, options, region_name: str | None = None):
+    def __init__(
+        self, session: Session, options: cfg.ConfigOpts.GroupAttr, region_name: str | None = None
+    ):
         self._session, self._options, self._region_name = session, options, region_name
         self._neutron = adapter.Adapter(
             session, service_type="network", region_name=region_name, version="2.0"
@@ -139,7 +144,7 @@ class Qos:
         own = self._own_project()
         return list(self._listed("policies", "/qos/policies", name=_name(job), project_id=own))
 
-    def _own_project(self) -> str:
+    def _own_project(self) -> str | None:
         try:
             return self._session.get_project_id()
         except ksa_exc.ClientException as error:
@@ -166,7 +171,7 @@ class Qos:
         except ksa_exc.ClientException as error:
             raise _no_answer(error) from error
 
-    def _listed(self, what: str, url: str, **query) -> Iterator[dict]:
+    def _listed(self, what: str, url: str, **query: Any) -> Iterator[dict]:
         while True:
             page = self._ask("GET", url, params=query)
             yield from page[what]
@@ -174,7 +179,19 @@ class Qos:
                 return
             query["marker"] = page[what][-1]["id"]
 
-    def _ask(self, method: str, url: str, missing: bool = False, **request) -> dict | None:
+    @overload
+    def _ask(
+        self, method: str, url: str, missing: Literal[False] = False, **request: Any
+    ) -> dict[str, Any]: ...
+
+    @overload
+    def _ask(
+        self, method: str, url: str, missing: bool, **request: Any
+    ) -> dict[str, Any] | None: ...
+
+    def _ask(
+        self, method: str, url: str, missing: bool = False, **request: Any
+    ) -> dict[str, Any] | None:
         """
         :param missing: what is not there is as good as done; the answer is None.
         """
@@ -202,7 +219,7 @@ def _no_answer(error: Exception) -> NeutronError:
     )
 
 
-def _refusal(answer, request: str) -> NeutronError:
+def _refusal(answer: Response, request: str) -> NeutronError:
     try:
         error = answer.json()["NeutronError"]
         kind, text = error["type"], error["message"]

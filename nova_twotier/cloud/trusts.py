@@ -4,8 +4,13 @@ The API makes the trust with the owner's token when the job is submitted. It out
 goes with the job.
 """
 
+from typing import cast
+
 from keystoneauth1 import adapter, loading, plugin
 from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1.identity.base import BaseIdentityPlugin
+from keystoneauth1.session import Session
+from oslo_config import cfg
 
 from nova_twotier.ledger.placement import brief
 
@@ -43,10 +48,12 @@ class Trusts:
     :param roles: names of the roles that a trust lends.
     """
 
-    def __init__(self, session, roles: list[str]):
+    def __init__(self, session: Session, roles: list[str]):
         self._session, self._roles = session, roles
         # The Keystone that the session's own tokens are from.
-        self._keystone = adapter.Adapter(session, interface=plugin.AUTH_INTERFACE, version=(3,))
+        self._keystone = adapter.Adapter(
+            session, interface=cast(str, plugin.AUTH_INTERFACE), version="3"
+        )
 
     def create(self, token: str, user: str, project: str) -> str | None:
         """The id of a new trust, by which the manager may do in the project what its user may.
@@ -81,7 +88,7 @@ class Trusts:
             raise TrustError(f"Keystone made no trust: {brief(error)}") from error
         return answer.json()["trust"]["id"]
 
-    def _trustee(self) -> tuple[str, str]:
+    def _trustee(self) -> tuple[str | None, str | None]:
         """The manager's user and project."""
         try:
             return self._session.get_user_id(), self._session.get_project_id()
@@ -101,7 +108,7 @@ class Trusts:
             raise TrustError(f"Keystone did not delete a trust: {brief(error)}") from error
 
 
-def log_in(conf, session, trust: str):
+def log_in(conf: cfg.ConfigOpts, session: Session, trust: str) -> BaseIdentityPlugin:
     """An auth plugin that is logged in by a trust, with the credentials of group `[nova]`.
 
     :param session: to talk to Keystone with.
@@ -111,8 +118,10 @@ def log_in(conf, session, trust: str):
     scope = {**dict.fromkeys(_SCOPES), "trust_id": trust}
     try:
         auth = loading.load_auth_from_conf_options(conf, "nova", **scope)
-    except TypeError as error:
-        raise TrustError("[nova]auth_type takes no trusts: use password") from error
+    except TypeError:
+        auth = None
+    if not isinstance(auth, BaseIdentityPlugin):
+        raise TrustError("[nova]auth_type takes no trusts: use password")
     try:
         auth.get_access(session)
     except _REFUSALS as error:

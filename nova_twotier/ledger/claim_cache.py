@@ -30,7 +30,7 @@ class ClaimCache:
         self._placement = placement
         #: By provider; those that were read longest ago come first.
         self._claims: dict[str, list[Claim]] = {}
-        self._generations: dict[str, int] = {}
+        self._generations: dict[str, int | None] = {}
 
     def poll(self, hosts: Iterable[TierHost], settled: Mapping[str, str]) -> dict[str, list[Claim]]:
         """All claims on the hosts' slots, by consumer, as `claims.read_claims` says.
@@ -46,7 +46,7 @@ class ClaimCache:
         now = self._listed() if places else {}
         oldest = islice(self._claims, math.ceil(len(self._claims) / RENEWAL))
         due = {uuid for uuid in places if self._changed(uuid, now, settled)}.union(oldest)
-        read = set()
+        read: set[str] = set()
         while due:
             for uuid in sorted(due):
                 self._read(uuid, *places[uuid])
@@ -58,7 +58,7 @@ class ClaimCache:
                 for uuid, claims in self._claims.items()
                 if uuid not in read and any(count[claim.vm] > 1 for claim in claims)
             }
-        found = {}
+        found: dict[str, list[Claim]] = {}
         for uuid in places:
             for claim in self._claims[uuid]:
                 found.setdefault(claim.vm, []).append(claim)

@@ -9,13 +9,14 @@ from oslo_log import log as logging
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import consumers, names, providers
+from nova_twotier.ledger.consumers import Allocations, Change
 from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
 from nova_twotier.ledger.reading import wanted_tier
 from nova_twotier.ledger.tree import TierHost
 
 LOG = logging.getLogger(__name__)
 
-NO_LINKS = MappingProxyType({})
+NO_LINKS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, li
 
     While a VM migrates, Nova keeps its claim on the source under the migration's uuid.
     """
-    claims = {}
+    claims: dict[str, list[Claim]] = {}
     for host in hosts:
         for tier, provider in host.provider.items():
             for claim in claims_on(placement, provider, host.name, tier)[0]:
@@ -104,10 +105,11 @@ def read_jobs(placement: Placement) -> list[JobEntry]:
         for provider in providers.listed(placement, names.JOBS_TRAIT)
     }
     link_of = {
-        provider["uuid"]: names.link_of(provider["name"])
+        provider["uuid"]: link
         for provider in providers.listed(placement, names.LINK_TRAIT)
+        if (link := names.link_of(provider["name"]))
     }
-    held = {
+    held: dict[str, Allocations] = {
         job: {provider: sizes}
         for provider in pool_of
         for job, sizes in consumers.read_provider(placement, provider).items()
@@ -155,7 +157,7 @@ def admit(
     }
     places[names.jobs_uuid(pool)] = f"pool {pool}"
 
-    def entry(_held):
+    def entry(_held: Allocations) -> Allocations:
         return {**_jobs_entry(tier, size, pool), **wanted}
 
     consumers.rewrite(placement, {job: entry}, places, owner=_job_owner(project, user))
@@ -172,7 +174,7 @@ def move(placement: Placement, job: str, tier: Tier) -> None:
     :raises NotFound: if the job has no entry.
     """
 
-    def entry(held):
+    def entry(held: Allocations) -> Allocations:
         for provider, resources in held.items():
             if size := _size(resources):
                 return {**held, provider: {names.JOB_SIZE[tier]: size}}
@@ -192,14 +194,11 @@ def swap(
     """
     tier_of = {uuid: (host, tier) for host in hosts for tier, uuid in host.provider.items()}
     places = {uuid: f"host {host.name} in {tier}" for uuid, (host, tier) in tier_of.items()}
-    changes = {}
+    changes: dict[str, Change] = {}
     for item in swaps:
         for vm in item.vms:
             changes[vm] = _to_tier(vm, item.tier, tier_of)
-        changes[item.job] = lambda held, item=item: {
-            **held,
-            **_jobs_entry(item.tier, item.size, item.pool),
-        }
+        changes[item.job] = _to_entry(item)
     consumers.rewrite(placement, changes, places, _job_owner(project, user))
 
 
@@ -207,7 +206,7 @@ def vacate(placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str]) 
     """Give up the slots of VMs that stay on their hosts; the rest of their claims stays, too."""
     children = _children(hosts)
 
-    def change(held):
+    def change(held: Allocations) -> Allocations:
         return {uuid: resources for uuid, resources in held.items() if uuid not in children}
 
     consumers.rewrite(placement, dict.fromkeys(vms, change), {})
@@ -226,14 +225,15 @@ def seat(
     places = {uuid: f"host {name} in {tier}" for name, uuid in seats.items() if uuid}
     children = _children(hosts)
 
-    def sit(vm, host):
-        def change(held):
-            if not held or not seats.get(host):
+    def sit(vm: str, host: str) -> Change:
+        def change(held: Allocations) -> Allocations:
+            seat = seats.get(host)
+            if not held or not seat:
                 raise Conflict(f"VM {vm} finds no slots in {tier} on host {host}")
-            if seats[host] in held:
+            if seat in held:
                 return held
             kept = {uuid: each for uuid, each in held.items() if uuid not in children}
-            return {**kept, seats[host]: {names.SLOT: 1}}
+            return {**kept, seat: {names.SLOT: 1}}
 
         return change
 
@@ -250,8 +250,8 @@ def set_cpu_points(
     """
     children = _children(hosts)
 
-    def with_points(amount):
-        def change(held):
+    def with_points(amount: int) -> Change:
+        def change(held: Allocations) -> Allocations:
             return {
                 provider: {
                     **{name: used for name, used in resources.items() if name != names.CPU},
@@ -294,8 +294,13 @@ def _job_owner(project: str, user: str) -> dict[str, str]:
     return {"project_id": project, "user_id": user, "consumer_type": names.JOB_CONSUMER}
 
 
-def _to_tier(vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]]):
-    def change(held):
+def _to_entry(item: Swap) -> Change:
+    entry = _jobs_entry(item.tier, item.size, item.pool)
+    return lambda held: {**held, **entry}
+
+
+def _to_tier(vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]]) -> Change:
+    def change(held: Allocations) -> Allocations:
         claims = [uuid for uuid in held if uuid in tier_of]
         if not claims:
             raise Conflict(f"VM {vm} holds no slot to swap")

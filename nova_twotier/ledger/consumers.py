@@ -13,10 +13,12 @@ from nova_twotier.ledger.placement import (
 )
 from nova_twotier.ledger.retry import until_fresh
 
-NOBODY = MappingProxyType({})
+NOBODY: Mapping[str, str] = MappingProxyType({})
 
-#: From a consumer's present allocations, by provider, to the new ones.
-Change = Callable[[Mapping[str, Mapping[str, int]]], Mapping[str, Mapping[str, int]]]
+#: Resources that a consumer holds, by provider.
+Allocations = Mapping[str, Mapping[str, int]]
+#: From a consumer's present allocations to the new ones.
+Change = Callable[[Allocations], Allocations]
 
 
 def read(placement: Placement, consumer: str) -> dict[str, dict[str, int]]:
@@ -49,7 +51,7 @@ def rewrite(
     :raises NotFound: if there is no such provider; it says which.
     """
 
-    def write():
+    def write() -> None:
         body = {}
         for consumer, change in changes.items():
             current = placement.get(f"/allocations/{consumer}")

@@ -72,7 +72,7 @@ def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str,
         return {}  # nobody has made a ledger yet: its traits are not known to Placement
     retired = {each["uuid"] for each in providers.listed(placement, names.RETIRED_TRAIT)}
     pool_of = _pools(placement)
-    found = {}
+    found: dict[str, dict[Tier, TierSlots]] = {}
     for provider in listed:
         uuid, parent = provider["uuid"], provider["parent_provider_uuid"]
         for tier in Tier if parent else ():

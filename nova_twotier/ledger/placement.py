@@ -1,7 +1,11 @@
 """The one client for Placement: JSON in, JSON out, and errors that say what happened."""
 
+from typing import Any
+
 from keystoneauth1 import adapter
 from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1.session import Session
+from requests import Response
 
 from nova_twotier.ledger.names import MICROVERSION
 
@@ -41,7 +45,7 @@ class Placement:
     :param options: adapter options, such as `auth`, `region_name` or `endpoint_override`.
     """
 
-    def __init__(self, session, **options):
+    def __init__(self, session: Session, **options: Any):
         self._adapter = adapter.Adapter(session, **{"service_type": "placement", **options})
 
     def get(self, url: str) -> dict:
@@ -81,7 +85,7 @@ def brief(error: Exception) -> str:
     return str(error).partition(": HTTP")[0]
 
 
-def _error(answer, request: str) -> PlacementError:
+def _error(answer: Response, request: str) -> PlacementError:
     try:
         error = answer.json()["errors"][0]
     except (ValueError, LookupError, TypeError):

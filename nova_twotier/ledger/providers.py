@@ -143,7 +143,7 @@ def reserve(placement: Placement, uuid: str, open_places: int) -> None:
     """Withhold all places of a provider but `open_places`; nothing happens without inventory."""
     url = f"/resource_providers/{uuid}/inventories"
 
-    def write():
+    def write() -> None:
         current = placement.get(url)
         inventory = current["inventories"].get(names.SLOT)
         if inventory is None:
@@ -177,7 +177,7 @@ def _rewrite(
     """
     url = f"/resource_providers/{uuid}"
 
-    def write():
+    def write() -> dict:
         # The first read dates all that follow: a change after it makes each write stale.
         current = placement.get(f"{url}/inventories")
         traits = set(placement.get(f"{url}/traits")["traits"])

@@ -73,7 +73,7 @@ def needs(
     :param counted: the links of which the rate is known, as `capacities` has them.
     """
     size = sum(vms.values())
-    below = Counter()
+    below: Counter[str] = Counter()
     for host, count in vms.items():
         for link in links(host, shapes[host].switch):
             below[link] += count
