@@ -30,7 +30,7 @@ def by_state(
 
 
 def position(store: Store, job: Job) -> int | None:
-    """Which one it is of those that wait for its pool, by arrival.
+    """Which one it is of those that wait for its pool, by submission or, if held, release.
 
     None if it does not wait, or is held.
     """
@@ -41,8 +41,8 @@ def position(store: Store, job: Job) -> int | None:
         Job.held.is_(False),
         Job.pool == job.pool,
         or_(
-            Job.submitted_at < job.submitted_at,
-            and_(Job.submitted_at == job.submitted_at, Job.number < job.number),
+            Job.eligible_at < job.eligible_at,
+            and_(Job.eligible_at == job.eligible_at, Job.number < job.number),
         ),
     )
     with store.reading() as session:

@@ -57,6 +57,11 @@ class Job(Base):
     cpu: Mapped[list[float]]
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
+    #: Since when it waits its turn: from its submission, or from its release if it was held.
+    eligible_at: Mapped[float] = mapped_column(
+        default=lambda context: context.get_current_parameters()["submitted_at"],
+        server_default="0",
+    )
     project_id: Mapped[str] = mapped_column(String(64), default="", server_default="", index=True)
     user_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
     state: Mapped[str] = mapped_column(String(16), default=JobState.QUEUED, index=True)
@@ -168,12 +173,12 @@ class Job(Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would tell the other owners.
 
-        Nothing of it ever changes.
+        It is another one only after a release, which is read from the database with a new `Job`.
         """
         return CoreJob(
             number=self.number,
             size=self.size,
-            arrival=self.submitted_at,
+            arrival=self.eligible_at,
             cpu=tuple(self.cpu),
             estimate=self.estimate,
             mbps=self.mbps,
@@ -266,6 +271,8 @@ class Leader(Base):
     name: Mapped[str] = mapped_column(String(255))
     term: Mapped[int]
     since: Mapped[float]
+    #: When it last wrote something, see `terms.require`; None: by an earlier release.
+    renewed_at: Mapped[float | None]
 
 
 class Place(Base):

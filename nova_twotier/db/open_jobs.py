@@ -29,12 +29,12 @@ class OpenJobs:
         self._known = {}
 
     def read(self, session: Session) -> dict[int, Job]:
-        """The jobs by number, in the order of submission."""
+        """The jobs by number, in the order in which they wait."""
         query = select(Job.number, Job.revision).where(
             Job.pool == self._pool, Job.state.not_in(OVER)
         )
         # Before the jobs: what changes in between shows at the next reading.
-        query = query.order_by(Job.submitted_at, Job.number)
+        query = query.order_by(Job.eligible_at, Job.number)
         revisions = dict(session.execute(query).all())
         known = self._known
         changed = {n for n, at in revisions.items() if n not in known or known[n][0] != at}

@@ -256,19 +256,24 @@ class Store:
     def hold(self, number: int, held: bool) -> Job:
         """Hold a job, or release it.
 
-        A held job that is queued does not start. One that runs, or is about to, goes on; it is
-        held from its next eviction on, should there be one. A job that is over stays as it is.
+        A held job that is queued does not start; once released, it waits its turn as if it had
+        arrived then. One that runs, or is about to, goes on; it is held from its next eviction on,
+        should there be one. A job that is over stays as it is.
 
         :raises NoSuchJob: if there is none of that number.
         """
         with self.transaction() as session:
             job = _job(session, number)
             if job.state not in OVER and job.held != held:
+                now = time.time()
                 job.held = held
                 if job.state == JobState.QUEUED:
                     job.reason = HELD if held else ""
+                    if not held:
+                        # Not before those that it was submitted after: a clock may have stepped.
+                        job.eligible_at = max(now, job.eligible_at)
                 kind = "held" if held else "released"
-                session.add(Event(at=time.time(), job=number, kind=kind))
+                session.add(Event(at=now, job=number, kind=kind))
             return job
 
     def queue_mode(self, pool: str = DEFAULT_POOL) -> QueueMode:
@@ -303,11 +308,11 @@ def open_store(conf, **changes) -> Store:
 def open_jobs(
     session: Session, pool: str | None = None, numbers: Collection[int] | None = None
 ) -> list[Job]:
-    """Jobs that are not over, of a pool or of all, in the order of submission.
+    """Jobs that are not over, of a pool or of all, in the order in which they wait.
 
     :param numbers: only those of them.
     """
-    query = select(Job).where(Job.state.not_in(OVER)).order_by(Job.submitted_at, Job.number)
+    query = select(Job).where(Job.state.not_in(OVER)).order_by(Job.eligible_at, Job.number)
     if pool is not None:
         query = query.where(Job.pool == pool)
     if numbers is not None:

@@ -6,7 +6,7 @@ paused or its connection lost, finds a term that is not its own, and changes not
 
 import time
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.models import Leader
@@ -24,20 +24,28 @@ def begin(store: Store, pool: str, name: str) -> int:
         if leader is None:
             leader = Leader(pool=pool, term=0)
             session.add(leader)
-        leader.name, leader.term, leader.since = name, leader.term + 1, time.time()
+        leader.name, leader.term = name, leader.term + 1
+        leader.since = leader.renewed_at = time.time()
         return leader.term
 
 
 def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
     """Go on only while this term lasts.
 
-    :param lock: no other term begins before the session's transaction ends.
+    :param lock: the session's transaction is committed only if no other term begins before that:
+        it changes the leader's row. A row that was only locked would do on one server; the nodes of
+        a Galera cluster do not know of each other's locks, and compare what was changed.
     :raises Deposed: if it is over.
     """
+    of_pool = Leader.pool == pool
+    if lock:
+        renewal = update(Leader).where(of_pool, Leader.term == term)
+        renewal = renewal.execution_options(synchronize_session=False)
+        if session.execute(renewal.values(renewed_at=time.time())).rowcount:
+            return
     # Columns, not the object: what the session has read before may be out of date.
-    query = select(Leader.term, Leader.name).where(Leader.pool == pool)
-    found = session.execute(query.with_for_update() if lock else query).one_or_none()
-    if found is None or found.term != term:
+    found = session.execute(select(Leader.term, Leader.name).where(of_pool)).one_or_none()
+    if lock or found is None or found.term != term:
         by = f"led by {found.name}" if found else "without a leader in the database"
         raise Deposed(f"pool {pool} is {by} since")
 

@@ -1,5 +1,6 @@
 """The one client for Placement: JSON in, JSON out, and errors that say what happened."""
 
+from collections.abc import Callable
 from typing import Any
 
 from keystoneauth1 import adapter
@@ -78,6 +79,36 @@ class Placement:
         if answer.ok:
             return answer.json() if answer.content else {}
         raise _error(answer, f"{method} {url}")
+
+
+class FencedPlacement(Placement):
+    """A client that asks for a permit before each write: whoever lost the lead writes nothing more.
+
+    Also before each attempt of a write that is repeated: a generation that was read anew does not
+    stop somebody who should not write at all.
+
+    :param placement: makes the requests.
+    :param permit: raises an error of its own, which whoever writes gets, if there is none.
+    """
+
+    def __init__(self, placement: Placement, permit: Callable[[], None]):
+        self._placement = placement
+        self._permit = permit
+
+    def get(self, url: str) -> dict:
+        return self._placement.get(url)
+
+    def put(self, url: str, body: dict | None = None) -> dict:
+        self._permit()
+        return self._placement.put(url, body)
+
+    def post(self, url: str, body: dict) -> dict:
+        self._permit()
+        return self._placement.post(url, body)
+
+    def delete(self, url: str) -> dict:
+        self._permit()
+        return self._placement.delete(url)
 
 
 def brief(error: Exception) -> str:

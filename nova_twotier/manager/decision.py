@@ -165,6 +165,9 @@ class Decisions:
         """What happened without an action of the manager."""
         if not self._known.issuperset(queue):
             self._events |= Event.ARRIVAL
+        if self._follow(queue):
+            # Those that it was before move up.
+            self._events = ALL
         if self._held != held:
             # Those behind a held job move up; a released one is back before later arrivals.
             self._events, self._held = ALL, held
@@ -224,7 +227,6 @@ class Decisions:
         :param cluster: may be used up.
         :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
         """
-        self._follow(queue)
         fixed = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {number for number, hosts in fixed.items() if not hosts}
         while True:
@@ -241,13 +243,29 @@ class Decisions:
                 return decision, shown, aside
             aside |= stuck
 
-    def _follow(self, queue: Mapping[int, Job]) -> None:
-        """Bring what the policy is shown up to date: what it sees of a job never changes."""
-        for number in self._cores.keys() - queue.keys():
-            self._queue.remove(self._cores.pop(number))
-        for number in sorted(queue.keys() - self._cores.keys()):
-            self._cores[number] = core = queue[number].core
+    def _follow(self, queue: Mapping[int, Job]) -> bool:
+        """Bring what the policy is shown up to date; returns whether a job has lost its turn,
+        because it was held and released."""
+        before, cores = self._cores, {number: job.core for number, job in queue.items()}
+        if cores == before:
+            return False
+        left = _without(before, cores)
+        for core in left:
+            self._queue.remove(core)
+        for core in sorted(_without(cores, before), key=lambda core: core.order):
             self._queue.add(core)
+        self._cores = cores
+        return any(core.number in cores for core in left)
+
+
+def _without(cores: Mapping[int, CoreJob], others: Mapping[int, CoreJob]) -> list[CoreJob]:
+    """Those that are not, just as they are, among the others."""
+    return [
+        core
+        for number, core in cores.items()
+        # Most are the same object, which is faster to see.
+        if (other := others.get(number)) is not core and other != core
+    ]
 
 
 def _too_large(job: Job, slots: int) -> str:

@@ -30,7 +30,7 @@ from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
-from nova_twotier.ledger.placement import Placement, PlacementError
+from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import schedule, unknown_pools
 from nova_twotier.manager.decision import ALL, Decisions, caused
 from nova_twotier.manager.endings import PHASE_END, endings, warning
@@ -128,7 +128,7 @@ class Engine:
         self._options = options
         self._store = store
         self._cloud = cloud
-        self._placement = placement
+        self._placement = FencedPlacement(placement, self._permit)
         self._clock = clock
         self._pool = pool
         self._fence = fence
@@ -136,11 +136,11 @@ class Engine:
         self._open_jobs = OpenJobs(pool)
         #: The places that are held, as the database has them; None: to be read.
         self._held: schedule.Places | None = None
-        self._hosts = Hosts(cloud, placement, options.host_interval, pool)
+        self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._outages = Outages(options, Fence(options, workers), pool)
-        self._observer = Observer(cloud, placement, self._hosts, self._outages)
-        self._decisions = Decisions(policy, options, Network(policy, placement))
+        self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
+        self._decisions = Decisions(policy, options, Network(policy, self._placement))
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
@@ -197,7 +197,10 @@ class Engine:
         self._hosts.expire()
 
     def _permit(self) -> None:
-        """:raises Deposed: if somebody else sees to the pool by now; called by the workers."""
+        """Asked before each request to Nova, by the workers, and before each write to Placement.
+
+        :raises Deposed: if somebody else sees to the pool by now.
+        """
         with self._store.reading() as session:
             self._fence(session)
 

@@ -31,6 +31,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "uuid": str(uuid.uuid4()),
         "name": "",
         "submitted_at": float(number),
+        "eligible_at": float(values.get("submitted_at", number)),
         "saved": False,
         "preemption": "shelve",
         "bandwidth": 0.0,
