@@ -50,10 +50,11 @@ class Faults:
 
 
 class CrashingLedger:
-    """Placement, at whose writes the manager may die."""
+    """Placement, at whose writes the manager may die; it counts them."""
 
     def __init__(self, placement, faults):
         self._placement, self._faults = placement, faults
+        self.writes = 0
 
     def get(self, url):
         return self._placement.get(url)
@@ -64,7 +65,11 @@ class CrashingLedger:
     def post(self, url, body):
         return self._write(lambda: self._placement.post(url, body))
 
+    def delete(self, url):
+        return self._write(lambda: self._placement.delete(url))
+
     def _write(self, effect):
+        self.writes += 1
         faults = self._faults
         dies = faults.active and faults.random.random() < faults.crashes / 3
         before = faults.random.random() < 0.5

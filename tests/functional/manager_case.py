@@ -2,15 +2,19 @@
 
 import random
 from collections import Counter
+from functools import partial
 
 import fixtures
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.db import terms
 from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.db.store import Store
+from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger import claims, names
+from nova_twotier.ledger.names import DEFAULT_POOL
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.engine import Engine
 from tests.executors import OneByOne
@@ -43,10 +47,18 @@ class ManagerTestCase(LedgerTestCase):
         self.nova = FakeNova(self.ledger, roots, shape, self.faults, self.random)
 
     def engine(self, policy):
-        ledger = CrashingLedger(self.ledger, self.faults)
-        chosen = policies.get(policy)
+        """A manager that leads the pool from now on: any other one is deposed."""
+        self.manager_ledger = CrashingLedger(self.ledger, self.faults)
+        term = terms.begin(self.store, DEFAULT_POOL, "manager")
         engine = Engine(
-            self.options, self.store, self.nova, ledger, chosen, lambda: self.now, OneByOne()
+            self.options,
+            self.store,
+            self.nova,
+            self.manager_ledger,
+            policies.get(policy),
+            lambda: self.now,
+            OneByOne(),
+            fence=partial(terms.require, pool=DEFAULT_POOL, term=term),
         )
         self.addCleanup(engine.close)
         return engine
@@ -73,7 +85,7 @@ class ManagerTestCase(LedgerTestCase):
             self.others(at)
             try:
                 engine.poll()
-            except Crash:
+            except (Crash, Deposed):
                 engine = self.engine(policy)
             except (CloudError, PlacementError):
                 continue

@@ -130,6 +130,21 @@ class TestManager(ManagerTestCase):
         self.assertEqual(JobState.FINISHED, self.store.job(1).state)
         self.check_clean()
 
+    def test_a_released_job_waits_behind_those_that_waited_meanwhile(self):
+        self.cloud(seed=11)
+        for held in (False, True, False):
+            self.store.submit(6, [0.5], at=self.now, held=held)
+        engine = self.engine("fcfs")
+        self.rounds(engine, 20)
+        self.store.hold(2, False)
+        self.store.request_action(1, "complete")
+        self.rounds(engine, 20)
+        self.assertEqual(["submitted", "started"], self.kinds(3))
+        self.assertEqual(JobState.QUEUED, self.store.job(2).state)
+        self.store.request_action(3, "complete")
+        self.rounds(engine, 20)
+        self.assertEqual(JobState.RUNNING, self.store.job(2).state)
+
     def test_a_server_deleted_behind_our_back(self):
         self.cloud(seed=5)
         self.store.submit(3, [0.5], at=0, retries=1)

@@ -210,6 +210,23 @@ class StoreBehaviour:
         kinds = [event.kind for event in self.store.events(1)]
         self.assertEqual(["held", "released", "submitted"], sorted(kinds))
 
+    def test_a_released_job_waits_behind_those_that_waited_meanwhile(self):
+        held, other = self.store.submit(1, [1.0], at=1.0, held=True), self.store.submit(1, [1.0])
+        self.store.hold(held.number, False)
+        with self.store.reading() as session:
+            waiting = open_jobs(session)
+        self.assertEqual([other.number, held.number], [job.number for job in waiting])
+        self.assertLess(waiting[0].core.order, waiting[1].core.order)
+        self.assertEqual(1.0, waiting[1].submitted_at)
+
+    def test_release_before_it_is_queued_again_leaves_its_turn(self):
+        for state in (JobState.RUNNING, JobState.PREEMPTING, JobState.STARTING):
+            job = self.store.submit(1, [1.0], at=1.0)
+            with self.store.transaction() as session:
+                session.get(Job, job.number).state = state
+            self.store.hold(job.number, True)
+            self.assertEqual(1.0, self.store.hold(job.number, False).eligible_at)
+
     def test_hold_of_a_running_job_leaves_its_reason(self):
         self.store.submit(1, [1.0])
         with self.store.transaction() as session:

@@ -62,6 +62,7 @@ class SchemaBehaviour:
         job = store.job(1)
         self.assertEqual([1], [each.number for each in store.jobs()])
         self.assertEqual(JOB, {name: getattr(job, name) for name in JOB})
+        self.assertEqual(job.submitted_at, job.eligible_at)
         self.assertEqual(("", "", False), (job.project_id, job.user_id, job.held))
         self.assertEqual(2, store.submit(1, [1.0], project_id="p").number)
 

@@ -5,10 +5,12 @@ import types
 
 import fixtures
 import testtools
+from sqlalchemy import delete
 from tooz import ToozError
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.db import terms
+from nova_twotier.db.models import Leader
 from nova_twotier.db.store import Store
 from nova_twotier.manager import election
 from nova_twotier.manager.election import Candidate, Led
@@ -130,6 +132,24 @@ class TestReplaced(ElectionTestCase):
         thread.start()
         self.assertRaises(terms.Deposed, poll)
         thread.join()
+
+    def test_each_transaction_changes_the_leaders_row(self):
+        """That is what two nodes of a Galera cluster compare."""
+        renewals = set()
+        for _transaction in range(3):
+            with self.store.transaction() as session:
+                self.old.fence(session, lock=True)
+            with self.store.reading() as session:
+                leader = session.get(Leader, "default")
+            self.assertLessEqual(leader.since, leader.renewed_at)
+            renewals.add(leader.renewed_at)
+        self.assertEqual(3, len(renewals))
+
+    def test_of_a_pool_that_the_database_does_not_know(self):
+        with self.store.transaction() as session:
+            session.execute(delete(Leader))
+            error = self.assertRaises(terms.Deposed, self.old.fence, session, lock=True)
+        self.assertIn("without a leader in the database", str(error))
 
     def test_resigns_and_stands_again(self):
         self.replace()

@@ -54,6 +54,25 @@ class TestHeldJobs(testtools.TestCase):
         self.store.hold(first.number, True)
         self.assertEqual([second.number], self.starts())
 
+    def test_waits_behind_those_that_waited_meanwhile(self):
+        first = self.store.submit(8, [0.5], at=1, held=True)
+        second = self.store.submit(8, [0.5], at=2)
+        self.store.hold(first.number, False)
+        self.assertEqual([second.number], self.starts())
+
+    def test_held_and_released_between_two_polls(self):
+        """It is decided anew, although nothing else has happened."""
+        with self.store.transaction() as session:
+            running = builders.job(size=1, number=1, started_at=0.0)
+            session.add(running)
+        self.engine.gangs = [builders.servers(running)]
+        first = self.store.submit(8, [0.5], at=2)
+        second = self.store.submit(2, [0.5], at=3)
+        self.assertEqual([], self.starts())
+        for held in (True, False):
+            self.store.hold(first.number, held)
+        self.assertEqual([second.number], self.starts())
+
     def test_its_reason_stands(self):
         job = self.store.submit(2, [0.5], at=1, held=True)
         self.engine.poll()
