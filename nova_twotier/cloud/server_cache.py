@@ -29,7 +29,8 @@ class ServerCache:
 
     def poll(self, now: float) -> list[Document]:
         """All servers of all projects, each once."""
-        renew = self._renewed_at is None or now >= self._renewed_at + RENEWAL
+        # Also when the clock was set back.
+        renew = self._renewed_at is None or not 0 <= now - self._renewed_at < RENEWAL
         since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
         found = self._listing("" if renew else since.isoformat())
         if renew:

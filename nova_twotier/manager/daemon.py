@@ -109,7 +109,7 @@ def _pools(conf) -> list[str]:
 def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) -> Loop:
     placement = placement_for(conf)
 
-    def engine(fence, wake) -> Engine:
+    def engine(fence, wake, clock) -> Engine:
         policy = policies.get(conf.manager.policy)
         return Engine(
             conf.manager,
@@ -117,6 +117,7 @@ def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) 
             cloud,
             placement,
             policy,
+            clock,
             pool=pool,
             fence=fence,
             wake=wake,

@@ -9,9 +9,11 @@ from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.notifications import Listener
+from nova_twotier.db import times
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.manager.clock import SteadyClock, since_boot
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
 
@@ -28,11 +30,12 @@ class Loop:
 
     Every term has an engine of its own: nothing that was seen in an earlier one is believed.
 
-    :param engine: makes one: `engine(fence, wake)`.
+    :param engine: makes one: `engine(fence, wake, clock)`.
     :param listener: wakes it while it leads.
     :param lease: seconds; a standby tries to lead twice in that time.
     :param options: group `[manager]`, which may change meanwhile.
-    :param clock: in seconds, of whatever origin.
+    :param clock: in seconds, of whatever origin; nobody can set it.
+    :param wall: seconds since the epoch, which somebody may set.
     """
 
     def __init__(
@@ -43,7 +46,8 @@ class Loop:
         listener: Listener,
         lease: float,
         options,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = since_boot,
+        wall: Callable[[], float] = time.time,
     ):
         self._candidate = candidate
         self._store = store
@@ -51,7 +55,7 @@ class Loop:
         self._listener = listener
         self._lease = lease
         self._options = options
-        self._clock = clock
+        self._clock, self._wall = clock, wall
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._hosts_changed = threading.Event()
@@ -96,22 +100,47 @@ class Loop:
         return leads
 
     def _lead(self) -> None:
+        clock = SteadyClock(self._wall, self._clock)
         try:
             self._listener.start(self.wake, self.wake_for_hosts)
             while not self._stopping.is_set():
-                self._use(self._options.policy)
+                if self._keep_time(clock):
+                    self._use(self._options.policy, clock)
         except Deposed as error:
             LOG.warning("No longer the leader: %s", error)
         finally:
             self._listener.stop()
             self._candidate.resign()
 
-    def _use(self, policy: str) -> None:
-        """Look again and again, as long as this is the policy."""
-        engine = self._engine(self._candidate.fence, self.wake)
+    def _keep_time(self, clock: SteadyClock) -> bool:
+        """If the wall clock was set, go on as if it had always been so; returns whether that is
+        recorded."""
+        step = clock.follow()
+        if step:
+            try:
+                with self._store.transaction() as session:
+                    times.shift(session, self._candidate.pool, step)
+                    self._candidate.fence(session, lock=True)
+            except TROUBLE as error:
+                self._report(error, self._options.poll_interval)
+                self._stopping.wait(self._options.poll_interval)
+                return False
+            clock.jump(step)
+            LOG.warning(
+                "The wall clock was set by %+.1f s: run times and time limits of pool %s go on as "
+                "if it had not been",
+                step,
+                self._candidate.pool,
+            )
+        return True
+
+    def _use(self, policy: str, clock: SteadyClock) -> None:
+        """Look again and again, as long as this is the policy and nobody sets the wall clock: an
+        engine keeps times in memory, too."""
+        engine = self._engine(self._candidate.fence, self.wake, clock)
         try:
             LOG.info("The policy of pool %s is %s", self._candidate.pool, policy)
-            while not self._stopping.is_set() and policy == self._options.policy:
+            while not (self._stopping.is_set() or policy != self._options.policy or clock.follow()):
                 self._poll(engine)
         finally:
             # What was asked of Nova is answered before somebody else asks.

@@ -45,6 +45,11 @@ class TestServerCache(testtools.TestCase):
         self.assertEqual({}, self.poll(100 + RENEWAL))
         self.assertEqual("", self.searches[-1])
 
+    def test_all_are_listed_after_the_clock_was_set_back(self):
+        self.poll(5000, server("a"))
+        self.assertEqual({}, self.poll(1400))
+        self.assertNotIn("changes-since", self.searches[-1])
+
     def test_a_failed_look_is_not_taken_for_one(self):
         self.poll(100, server("a"))
         self.cache._listing = lambda _since: 1 / 0

@@ -10,10 +10,11 @@ from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import InvalidJob
+from nova_twotier.db import times
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
-from nova_twotier.db.states import ActionKind, JobState, Preemption, QueueMode
+from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption, QueueMode
 from nova_twotier.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
 
 #: Long enough for another thread to begin what it wants, and to be seen waiting.
@@ -292,6 +293,35 @@ class StoreBehaviour:
             self.assertEqual((end, Progress()), (ending.plan, ending.progress))
             self.assertEqual((plan, progress), (swap.plan, swap.progress))
             self.assertEqual(1790000000.25, swap.created_at)
+
+    def test_after_the_clock_was_set_all_has_lasted_as_long_as_before(self):
+        running, waiting, elsewhere, over = (
+            self.store.submit(1, [1.0], at=5.0, pool=pool) for pool in ("a", "a", "b", "a")
+        )
+        plan = EndPlan(JobState.FINISHED, "", 90.0)
+        with self.store.transaction() as session:
+            for job in (running, elsewhere, over):
+                row = session.get(Job, job.number)
+                row.run_since, row.swapped_at, row.not_before = 10.0, 20.0, 120.0
+                row.state = JobState.FINISHED if job is over else JobState.RUNNING
+            for at in (95.0, None):
+                action = Action(kind=ActionKind.END, pool="a", phase=0, job=running.number)
+                action.state, action.begun_at, action.created_at = ActionState.EXPECTED, at, 90.0
+                action.plan, action.progress = plan, Progress(booted_at=at, undoing="why")
+                session.add(action)
+        with self.store.transaction() as session:
+            times.shift(session, "a", 3600.0)
+        rows = [self.store.job(job.number) for job in (running, waiting, elsewhere, over)]
+        self.assertEqual(
+            [(3610.0, 3620.0, 3720.0), (None, None, 0.0), *[(10.0, 20.0, 120.0)] * 2],
+            [(row.run_since, row.swapped_at, row.not_before) for row in rows],
+        )
+        self.assertEqual([5.0] * 4, [row.eligible_at for row in rows])
+        with self.store.reading() as session:
+            begun, decided = open_actions(session)
+        self.assertEqual((3695.0, 3690.0), (begun.begun_at, begun.plan.at))
+        self.assertEqual(Progress(booted_at=3695.0, undoing="why"), begun.progress)
+        self.assertEqual((None, Progress(undoing="why")), (decided.begun_at, decided.progress))
 
     def test_a_transaction_that_fails_leaves_nothing(self):
         self.store.submit(1, [1.0])

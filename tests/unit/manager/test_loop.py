@@ -102,7 +102,14 @@ class LoopTestCase(testtools.TestCase):
         self.calls = []
         store = types.SimpleNamespace(reading=self.reading, last_event=lambda: self.event)
         self.loop = Loop(
-            self.candidate, store, self.engine, self.listener, LEASE, self.options, self.clock
+            self.candidate,
+            store,
+            self.engine,
+            self.listener,
+            LEASE,
+            self.options,
+            self.clock,
+            wall=self.clock,
         )
         # The loop's own clockwork, at the test's pace.
         for name in ("_stopping", "_woken"):
@@ -111,13 +118,14 @@ class LoopTestCase(testtools.TestCase):
     def reading(self):
         return fixtures.Fixture()
 
-    def engine(self, fence, wake):
+    def engine(self, fence, wake, clock):
         engine = types.SimpleNamespace(
             poll=lambda: self.poll(engine),
             hosts_changed=lambda: self.hosts_read.append(self.clock.now),
             close=lambda: self.calls.append("close"),
             policy=self.options.policy,
             wake=wake,
+            clock=clock,
         )
         self.engines.append(engine)
         return engine
