@@ -40,8 +40,7 @@ def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
     of_pool = Leader.pool == pool
     if lock:
         renewal = update(Leader).where(of_pool, Leader.term == term)
-        renewal = renewal.execution_options(synchronize_session=False)
-        if session.execute(renewal.values(renewed_at=time.time())).rowcount:
+        if session.connection().execute(renewal.values(renewed_at=time.time())).rowcount:
             return
     # Columns, not the object: what the session has read before may be out of date.
     found = session.execute(select(Leader.term, Leader.name).where(of_pool)).one_or_none()

@@ -32,7 +32,12 @@ def shift(session: Session, pool: str, seconds: float) -> None:
         if isinstance(action.plan, EndPlan):
             action.plan = replace(action.plan, at=action.plan.at + seconds)
         progress = action.progress
-        times = {"vacated_at": progress.vacated_at, "booted_at": progress.booted_at}
-        known = {name: at + seconds for name, at in times.items() if at is not None}
-        if known:
-            action.progress = replace(progress, **known)
+        action.progress = replace(
+            progress,
+            vacated_at=_later(progress.vacated_at, seconds),
+            booted_at=_later(progress.booted_at, seconds),
+        )
+
+
+def _later(at: float | None, seconds: float) -> float | None:
+    return None if at is None else at + seconds

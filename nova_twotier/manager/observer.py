@@ -32,7 +32,7 @@ class Observer:
         """
         servers = self._cloud.servers()
         settled = {
-            server.id: server.host
+            server.id: server.host or ""
             for server in servers
             if server.status in SETTLED and not server.busy
         }
