@@ -8,11 +8,11 @@ import ipaddress
 import signal
 import sys
 
-from cheroot import wsgi
 from oslo_log import log as logging
 
 from nova_twotier import conf as config
 from nova_twotier.api.app import make
+from nova_twotier.api.server import Server
 from nova_twotier.db.store import StoreError
 
 LOG = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def main(args: list[str] | None = None) -> int:
     try:
         conf = config.load(sys.argv[1:] if args is None else args, "twotier-api")
         _check_address(conf.api)
-        _serve(conf.api, make(conf))
+        _serve(conf, make(conf))
     except (config.ConfigError, StoreError, OSError) as error:
         print(f"twotier-api: {error}", file=sys.stderr)
         return 1
@@ -44,22 +44,16 @@ def _check_address(options) -> None:
     )
 
 
-def _serve(options, application) -> None:
+def _serve(conf, application) -> None:
     """Until a signal says to stop; requests under way are answered."""
-    httpd = wsgi.Server(
-        (options.listen, options.port),
-        application,
-        numthreads=options.threads,
-        server_name="twotier-api",
-    )
-    httpd.prepare()
+    server = Server(conf.api, conf.oslo_middleware.max_request_body_size, application)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit())
-    LOG.info("The API listens on %s port %s", *httpd.bind_addr[:2])
+    LOG.info("The API listens on %s port %s", *server.address)
     try:
-        httpd.serve()
+        server.run()
     finally:
-        httpd.stop()
+        server.close()
         LOG.info("The API has stopped")
 
 

@@ -41,6 +41,34 @@ Example: 127.0.0.1
         help="Requests that `twotier-api` answers at the same time.",
     ),
     cfg.IntOpt(
+        "max_connections",
+        default=500,
+        min=1,
+        help="""
+Connections that `twotier-api` has open at the same time. For one more, it closes the one that has
+waited for its client the longest, so that slow clients keep nobody out. Each takes a file descriptor,
+see `ulimit -n`.
+""",
+    ),
+    cfg.IntOpt(
+        "request_timeout",
+        default=30,
+        min=1,
+        help="""
+Seconds within which a client of `twotier-api` must send the whole of a request, and within which it
+must take the answer and begin the next request. After that its connection is closed.
+""",
+    ),
+    cfg.IntOpt(
+        "max_request_header_size",
+        default=32768,
+        min=1024,
+        help="""
+Bytes that the request line and the headers of a request to `twotier-api` may have. Bodies are limited
+by ``[oslo_middleware]max_request_body_size``.
+""",
+    ),
+    cfg.IntOpt(
         "max_limit",
         default=1000,
         min=1,

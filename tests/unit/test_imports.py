@@ -45,6 +45,8 @@ RESERVED = {
     "falcon": {"api"},
     "keystonemiddleware": {"api"},
     "oslo_policy": {"api"},
+    "limits": {"api"},
+    "waitress": {"api"},
     "osc_lib": {"client"},
     "openstack": {"client"},
 }

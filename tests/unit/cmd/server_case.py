@@ -1,0 +1,55 @@
+"""A real `twotier-api` process on the loopback address."""
+
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import fixtures
+import requests
+import testtools
+
+
+class ServerCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.conf = self.directory / "nova-twotier.conf"
+
+    def configure(self, options, *sections):
+        self.conf.write_text(
+            f"[DEFAULT]\nstate_path = {self.directory}\n[api]\n{options}\n" + "".join(sections)
+        )
+
+    def start(self, options=""):
+        """A server without Keystone: its process, which ends with the test, and its address."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = probe.getsockname()
+        self.configure(f"auth_strategy = noauth\nport = {self.address[1]}\n{options}")
+        self.server = subprocess.Popen(
+            [sys.executable, "-m", "nova_twotier.cmd.api", "--config-file", str(self.conf)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.addCleanup(self.server.stdout.close)
+        self.addCleanup(self.server.kill)
+        self.url = f"http://127.0.0.1:{self.address[1]}"
+        self.wait_for_server()
+
+    def wait_for_server(self):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            self.assertIsNone(self.server.poll(), "the server has ended")
+            try:
+                return requests.get(self.url, timeout=5)
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        raise AssertionError("the server does not answer")
+
+    def stop(self):
+        self.server.send_signal(signal.SIGTERM)
+        self.assertEqual(0, self.server.wait(30), self.server.stdout.read())
