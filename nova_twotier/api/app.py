@@ -20,6 +20,7 @@ from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
+from nova_twotier.api.throttle import Throttle
 from nova_twotier.api.versions import Negotiation
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.jobs import InvalidJob
@@ -49,10 +50,10 @@ def make(conf: cfg.ConfigOpts):
 def build(conf: cfg.ConfigOpts, store: Store):
     """The WSGI application.
 
-    :raises ConfigError: if the options do not say how to validate tokens, or the policy file is
-        wrong.
+    :raises ConfigError: if the options do not say how to validate tokens, or the policy file or
+        the rate limit is wrong.
     """
-    site = Site(conf, store, policies.enforcer(conf))
+    site = Site(conf, store, policies.enforcer(conf), Throttle(conf.api))
     api = _resources(site)
     application = _Door(conf, api, _authenticated(conf, Identified(api)))
     for layer in (RequestBodySizeLimiter, HTTPProxyToWSGI):

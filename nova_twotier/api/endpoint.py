@@ -13,7 +13,7 @@ from nova_twotier.db.store import NoSuchJob
 
 #: Refusals that any request may meet, besides those of its own.
 ALWAYS = (400, 406, 500, 503)
-IDENTIFIED = (401, 403)
+IDENTIFIED = (401, 403, 429)
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Resource:
 def endpoint(summary: str, **description) -> Callable:
     """Make a responder of `method(self, request, **path)`, where a job's uuid comes as the job.
 
-    In this order: is the caller known, do they see the job, may they do this, is what they say
-    valid.
+    In this order: is the caller known, do they ask too often, do they see the job, may they do
+    this, is what they say valid.
     """
     described = Endpoint(summary, **description)
     query = validation.validator(validation.query_schema(described.query))
@@ -86,6 +86,7 @@ def endpoint(summary: str, **description) -> Callable:
             subject = ()
             if described.rule:
                 request.caller = Caller(req.env, resource.site.enforcer)
+                resource.site.throttle.admit(request.caller)
                 owner = request.caller.project_id, request.caller.user_id
                 if uuid is not None:
                     job = find_job(resource.site, request.caller, str(uuid))

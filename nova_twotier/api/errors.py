@@ -47,6 +47,15 @@ def draining(pool: str) -> Refused:
     )
 
 
+def too_often(seconds: int) -> Refused:
+    return Refused(
+        429,
+        "rate.exceeded",
+        f"your project makes more requests than it may; ask again in {seconds} s",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
 def unavailable(what: str) -> Refused:
     return Refused(
         503,

@@ -23,7 +23,7 @@ NAME = "twotier-api"
 
 
 class Server(TcpWSGIServer):
-    """Listens at once; `run` serves until SystemExit is raised in it, then answers what is under way.
+    """Listens at once; `run` serves until SystemExit is raised in it, then ends what is under way.
 
     :param options: those of group `[api]`.
     :param max_body: bytes of a request's body.

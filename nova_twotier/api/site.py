@@ -9,6 +9,7 @@ from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors
 from nova_twotier.api.aggregates import Aggregates
+from nova_twotier.api.throttle import Throttle
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
@@ -24,11 +25,13 @@ DEFAULT_TIMEOUT = 10
 
 @dataclass
 class Site:
-    """The options, the database, the policy, and the ways to the ledger and to Keystone."""
+    """The options, the database, the limits to what callers may do, and the ways to the ledger and
+    to Keystone."""
 
     conf: cfg.ConfigOpts
     store: Store
     enforcer: Enforcer
+    throttle: Throttle
 
     @functools.cached_property
     def placement(self) -> Placement:

@@ -46,8 +46,8 @@ Example: 127.0.0.1
         min=1,
         help="""
 Connections that `twotier-api` has open at the same time. For one more, it closes the one that has
-waited for its client the longest, so that slow clients keep nobody out. Each takes a file descriptor,
-see `ulimit -n`.
+waited for its client the longest, so that slow clients keep nobody out. Each takes a file
+descriptor, see `ulimit -n`.
 """,
     ),
     cfg.IntOpt(
@@ -64,8 +64,8 @@ must take the answer and begin the next request. After that its connection is cl
         default=32768,
         min=1024,
         help="""
-Bytes that the request line and the headers of a request to `twotier-api` may have. Bodies are limited
-by ``[oslo_middleware]max_request_body_size``.
+Bytes that the request line and the headers of a request to `twotier-api` may have. Bodies are
+limited by ``[oslo_middleware]max_request_body_size``.
 """,
     ),
     cfg.IntOpt(
@@ -91,6 +91,29 @@ by ``[oslo_middleware]max_request_body_size``.
         default=100000,
         min=-1,
         help="Processes of all jobs of a project that are not over; -1: as many as it likes.",
+    ),
+    cfg.StrOpt(
+        "rate_limit",
+        default="3000/minute",
+        help="""
+Requests that a project may make, as `limits` writes it: a number for each second, minute, hour or
+day, several with semicolons between them. Who asks more often is answered 429, and when to ask
+again. Empty: as many as it likes. Requests without a valid token, and those for `/healthcheck` and
+`/metrics`, do not count; those with a token for the whole system count for its user.
+
+Example: 50/second;1000/minute
+""",
+    ),
+    cfg.StrOpt(
+        "rate_limit_storage",
+        default="memory://",
+        secret=True,
+        help="""
+Where requests are counted, as an address for `limits`. In memory, each process of the API counts
+its own, so that a project may ask as often of each of them.
+
+Examples: memory://, memcached://HOST:11211, redis://HOST:6379
+""",
     ),
     cfg.BoolOpt(
         "metrics",
