@@ -24,7 +24,7 @@ from nova_twotier.api.throttle import Throttle
 from nova_twotier.api.versions import Negotiation
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db.store import QueueDraining, Store, open_store
+from nova_twotier.db.store import QueueDraining, Store, SubmissionLapsed, open_store
 from nova_twotier.ledger.placement import PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -171,6 +171,7 @@ _TRANSLATIONS = {
     Refused: lambda refused: refused,
     InvalidJob: lambda error: errors.invalid(str(error)),
     QueueDraining: lambda error: errors.draining(error.pool),
+    SubmissionLapsed: lambda _error: errors.unavailable("the queue manager's API"),
     PlacementError: _of_placement,
     DBError: _of_database,
     DBAPIError: _of_database,

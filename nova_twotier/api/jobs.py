@@ -38,11 +38,9 @@ class Jobs(JobResource):
     def on_post(self, request: Request):
         wanted = requests.job(request.body, self.site.conf.manager)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
-        with (
-            lending.trust(self.site, request.caller) as trust,
-            quotas.room_for(self.site, request.caller.project_id, wanted["size"]),
-        ):
-            job = self.site.store.submit(**wanted, **owner, trust_id=trust)
+        uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
+        with lending.trust(self.site, request.caller, uuid) as trust:
+            job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)
         answer = self.shown(request, job)
         return Reply(answer, 201, {"Location": answer["links"][0]["href"]})
 

@@ -1,5 +1,10 @@
-"""What the submitter of a job lends the manager for it: a trust of Keystone."""
+"""What the submitter of a job lends the manager for it: a trust of Keystone.
 
+A trust is made for a submission that was recorded before, and bears the uuid of its job. So
+whatever ends the API in between, `submissions.sweep` finds the trusts that belong to no job.
+"""
+
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,37 +14,51 @@ from nova_twotier.api import errors
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.site import Site
-from nova_twotier.cloud.trusts import NoTrust, TrustError
+from nova_twotier.cloud.trusts import NoTrust, TrustError, Trusts
+from nova_twotier.db import submissions
+from nova_twotier.db.store import DATABASE_ERRORS, Store
 
 LOG = logging.getLogger(__name__)
 
+_sweeping = threading.Lock()
+
 
 @contextmanager
-def trust(site: Site, caller: Caller) -> Iterator[str | None]:
-    """The id of a trust, for a job that is made meanwhile; None without
+def trust(site: Site, caller: Caller, job: str) -> Iterator[str | None]:
+    """The id of a trust, for a job that is submitted meanwhile; None without
     Keystone, and for the manager's own user.
 
-    It is deleted if the job is not made.
+    If the job is not made, the trust is deleted and the submission withdrawn.
 
+    :param job: its uuid, recorded as being submitted.
     :raises Refused: if the caller cannot give one, or Keystone does not answer.
     """
-    if site.trusts is None:
-        yield None
-        return
-    made = _make(site, caller)
+    made = _make(site, caller, job)
     try:
         yield made
+    except DATABASE_ERRORS:
+        # Perhaps the job was stored. If it was, its submission is over and this changes nothing;
+        # else the trust is swept.
+        submissions.abandon(site.store, job)
+        raise
     except BaseException:
-        if made:
-            _delete(site, made)
+        _take_back(site, job, made)
         raise
 
 
-def _make(site: Site, caller: Caller) -> str | None:
+def _make(site: Site, caller: Caller, job: str) -> str | None:
     try:
-        return site.trusts.create(caller.token, caller.user_id, caller.project_id)
+        trusts = site.trusts
+        if trusts is None:
+            return None
+        _sweep_if_due(site.store, trusts)
+        return trusts.create(caller.token, caller.user_id, caller.project_id, job)
+    except Refused:
+        submissions.withdraw(site.store, [job])
+        raise
     except NoTrust as error:
         LOG.warning("A job is refused: %s", error)
+        submissions.withdraw(site.store, [job])
         raise Refused(
             403,
             "trust.refused",
@@ -49,11 +68,29 @@ def _make(site: Site, caller: Caller) -> str | None:
         ) from None
     except TrustError as error:
         LOG.error("There is no trust for a job: %s", error)
+        # Keystone may make it yet.
+        submissions.abandon(site.store, job)
         raise errors.unavailable("Keystone") from None
 
 
-def _delete(site: Site, made: str) -> None:
+def _take_back(site: Site, job: str, made: str | None) -> None:
     try:
-        site.trusts.delete(made)
+        if made:
+            site.trusts.delete(made)
     except TrustError as error:
-        LOG.warning("A trust without a job is left in Keystone: %s", error)
+        LOG.warning("A trust without a job is left in Keystone, to be swept: %s", error)
+        submissions.abandon(site.store, job)
+    else:
+        submissions.withdraw(site.store, [job])
+
+
+def _sweep_if_due(store: Store, trusts: Trusts) -> None:
+    """Sweep what an end of the API left; at most one request at a time does so."""
+    if not submissions.lapsed(store, limit=1) or not _sweeping.acquire(blocking=False):
+        return
+    try:
+        submissions.sweep(store, trusts)
+    except TrustError as error:
+        LOG.warning("Trusts without jobs are left in Keystone: %s", error)
+    finally:
+        _sweeping.release()

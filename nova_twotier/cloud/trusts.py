@@ -1,10 +1,11 @@
 """Trusts of Keystone: by its trust the manager boots a job in the name and project of its owner.
 
 The API makes the trust with the owner's token when the job is submitted. It outlasts the token, and
-goes with the job.
+goes with the job. It does not expire: a job may wait and run for as long as it likes, and Keystone
+does not prolong trusts.
 """
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from keystoneauth1 import adapter, loading, plugin
 from keystoneauth1 import exceptions as ksa_exc
@@ -14,6 +15,9 @@ from oslo_config import cfg
 
 from nova_twotier.ledger.placement import brief
 
+#: Attribute of our trusts that names the job: by it alone they are known from the other trusts of
+#: the same user. Keystone keeps attributes that it does not know.
+JOB = "nova_twotier_job"
 #: Options that say what a token is for: here the trust does.
 _SCOPES = (
     "domain_id",
@@ -41,6 +45,16 @@ class NoTrust(TrustError):
     """Keystone does not let the owner give the trust, or the manager use it."""
 
 
+class Given(NamedTuple):
+    """A trust that the manager's user has.
+
+    :param job: the uuid of the job that it was made for; None if it is not known to be ours.
+    """
+
+    id: str
+    job: str | None
+
+
 class Trusts:
     """The trusts that are given to the user of a session.
 
@@ -55,12 +69,13 @@ class Trusts:
             session, interface=cast(str, plugin.AUTH_INTERFACE), version="3"
         )
 
-    def create(self, token: str, user: str, project: str) -> str | None:
+    def create(self, token: str, user: str, project: str, job: str) -> str | None:
         """The id of a new trust, by which the manager may do in the project what its user may.
 
         None if that is what the manager may do anyway: it is its own user and project.
 
         :param token: of the user, for the project.
+        :param job: the uuid of the job that it is for.
         :raises NoTrust: if the token is not good for that, or the user lacks a role.
         :raises TrustError: if Keystone does not answer, or does not know the manager's user.
         """
@@ -74,6 +89,7 @@ class Trusts:
             "roles": [{"name": role} for role in self._roles],
             # Servers and key pairs are to be the user's.
             "impersonation": True,
+            JOB: job,
         }
         try:
             answer = self._keystone.post(
@@ -94,6 +110,19 @@ class Trusts:
             return self._session.get_user_id(), self._session.get_project_id()
         except ksa_exc.ClientException as error:
             raise TrustError(f"the user of [nova] cannot log in: {brief(error)}") from error
+
+    def given(self) -> list[Given]:
+        """All trusts that the manager's user has, whoever made them.
+
+        :raises TrustError: if Keystone does not tell.
+        """
+        trustee, _own_project = self._trustee()
+        try:
+            # Keystone has no pages of them.
+            answer = self._keystone.get("/OS-TRUST/trusts", params={"trustee_user_id": trustee})
+        except ksa_exc.ClientException as error:
+            raise TrustError(f"Keystone does not list trusts: {brief(error)}") from error
+        return [Given(trust["id"], trust.get(JOB)) for trust in answer.json()["trusts"]]
 
     def delete(self, trust: str) -> None:
         """Nothing happens if there is none: Keystone deletes a user's trusts with the user.

@@ -7,6 +7,7 @@ import sys
 from nova_twotier import conf as config
 from nova_twotier.client import output
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.trusts import TrustError
 from nova_twotier.cmd import manage_db, manage_ledger
 from nova_twotier.ledger.placement import PlacementError
 
@@ -14,7 +15,14 @@ from nova_twotier.ledger.placement import PlacementError
 #: exit code, and `nothing`, what to print without rows. `run` may set `trouble`, the error that
 #: stopped it half-way.
 NOUNS = (manage_ledger, manage_db)
-ERRORS = (config.ConfigError, CloudError, PlacementError, manage_ledger.ManagerRuns, OSError)
+ERRORS = (
+    config.ConfigError,
+    CloudError,
+    PlacementError,
+    TrustError,
+    manage_ledger.ManagerRuns,
+    OSError,
+)
 #: It was not done: wrong usage, a wrong option, or the cloud does not answer.
 FAILED = 2
 
@@ -52,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         help="configuration of nova-twotier (default: where oslo.config looks)",
     )
     parser.set_defaults(trouble=None)
-    nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule")
+    nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule|trust")
     for noun in NOUNS:
         noun.add_parser(nouns)
     return parser

@@ -1,12 +1,18 @@
-"""`twotier-manage db`, `history` and `schedule`: the manager's database."""
+"""`twotier-manage db`, `history`, `schedule` and `trust`: the manager's database, and what it says of
+Keystone's trusts."""
 
 import argparse
 import contextlib
 import pathlib
+import time
 
 from nova_twotier.client import output
+from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
 
+#: Seconds.
+DAY = 86400
 #: Exit code of a schema that is not the newest.
 OUTDATED = 1
 
@@ -15,8 +21,8 @@ Rows = tuple[list[dict], int]
 
 def add_parser(nouns) -> None:
     """The commands, each with `run(conf, options)` that returns rows and exit code."""
-    db = nouns.add_parser("db", help="the schema of the manager's database")
-    verbs = db.add_subparsers(required=True, metavar="upgrade|version")
+    db = nouns.add_parser("db", help="the manager's database: its schema, and what is too old")
+    verbs = db.add_subparsers(required=True, metavar="upgrade|version|purge")
     for verb in (
         _verb(verbs, "upgrade", _upgrade, "bring it to the newest version; make a backup first"),
         _verb(verbs, "version", _version, "exit code 1 if it is not the newest"),
@@ -24,6 +30,20 @@ def add_parser(nouns) -> None:
         verb.add_argument(
             "-f", "--format", choices=output.FORMATS, default="table", help="default: table"
         )
+    purge = _verb(
+        verbs,
+        "purge",
+        _purge,
+        "delete what is older than some days: jobs that are over, with their events, actions and "
+        "places, and the events of queues; while API and manager work",
+    )
+    purge.add_argument(
+        "--older-than",
+        type=_days,
+        required=True,
+        metavar="DAYS",
+        help="since the job was over, e.g. 90",
+    )
     history = nouns.add_parser("history", help="the jobs of the past")
     verbs = history.add_subparsers(required=True, metavar="export")
     export = _verb(
@@ -41,6 +61,23 @@ def add_parser(nouns) -> None:
         metavar="N",
         help="foreground slots of the cluster, for the trace's header, e.g. 128",
     )
+    trust = nouns.add_parser("trust", help="the trusts by which jobs run in their projects")
+    verbs = trust.add_subparsers(required=True, metavar="sweep")
+    sweep = _verb(
+        verbs,
+        "sweep",
+        _sweep,
+        "delete the trusts of jobs that are over, or that were never stored because the API ended; "
+        "those of others are left alone",
+    )
+    sweep.set_defaults(nothing="nothing to sweep")
+    for verb in (purge, sweep):
+        verb.add_argument(
+            "-n", "--dry-run", action="store_true", help="only show what would be deleted"
+        )
+        verb.add_argument(
+            "-f", "--format", choices=output.FORMATS, default="table", help="default: table"
+        )
     schedule = _verb(
         nouns,
         "schedule",
@@ -64,6 +101,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _days(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days, such as 90")
+    return int(text)
+
+
 def _upgrade(conf, _options) -> Rows:
     with _database(conf) as (migration, engine):
         before = migration.version(engine)
@@ -84,27 +127,39 @@ def _schema(engine, **versions: str) -> dict:
 
 
 def _export(conf, options) -> Rows:
-    _require_file(conf)
-    with _plainly():
+    with _store(conf) as store:
         from nova_twotier.db import history
-        from nova_twotier.db.store import open_store
 
-        with contextlib.closing(open_store(conf, max_retries=0)) as store:
-            jobs = store.jobs()
+        jobs = store.jobs()
     trace = "\n".join(history.swf(jobs, options.processors))
     return _written(options, trace, jobs=len(jobs))
 
 
 def _schedule(conf, options) -> Rows:
-    _require_file(conf)
-    with _plainly():
-        from nova_twotier.db.store import open_store
+    with _store(conf) as store:
         from nova_twotier.manager import schedule
 
-        store = open_store(conf, max_retries=0)
-        with contextlib.closing(store), store.reading() as session:
+        with store.reading() as session:
             table = schedule.as_csv(schedule.places(session)).rstrip("\n")
     return _written(options, table, places=table.count("\n"))
+
+
+def _purge(conf, options) -> Rows:
+    with _store(conf) as store:
+        from nova_twotier.db import purge
+
+        before = time.time() - options.older_than * DAY
+        return [purge.purge(store, before, options.dry_run)._asdict()], 0
+
+
+def _sweep(conf, options) -> Rows:
+    with _store(conf) as store:
+        from nova_twotier.db import submissions
+
+        session, _options = session_for(conf, "nova")
+        trusts = Trusts(session, conf.trust.roles)
+        swept = submissions.sweep(store, trusts, options.dry_run)
+        return [{"trust": each.id, "job": each.job or ""} for each in swept], 0
 
 
 def _written(options, text: str, **counts: int) -> Rows:
@@ -121,6 +176,17 @@ def _require_file(conf) -> None:
         from nova_twotier.audit.records import require_file
 
         require_file(conf)
+
+
+@contextlib.contextmanager
+def _store(conf):
+    """The manager's database, which must be there."""
+    _require_file(conf)
+    with _plainly():
+        from nova_twotier.db.store import open_store
+
+        with contextlib.closing(open_store(conf, max_retries=0)) as store:
+            yield store
 
 
 @contextlib.contextmanager

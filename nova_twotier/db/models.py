@@ -9,7 +9,7 @@ import uuid
 from typing import Any
 
 from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
 
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
@@ -87,7 +87,7 @@ class Job(Base):
     #: Uuids, or "none" or "auto" alone.
     networks: Mapped[list[str] | None]
     key_name: Mapped[str | None] = mapped_column(String(255))
-    #: In base64, as Nova takes it.
+    #: In base64, as Nova takes it; dropped when the job is over.
     user_data: Mapped[str | None] = mapped_column(Text)
     #: Its servers stay when it has ended: shelved, so that they hold no slots, and unlocked.
     keep_servers: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -123,6 +123,13 @@ class Job(Base):
     revision: Mapped[int] = mapped_column(
         default=0, server_default="0", onupdate=text("revision + 1")
     )
+
+    @validates("state")
+    def _drop_user_data(self, _name: str, state: str) -> str:
+        # It may hold secrets, and nothing boots with it any more, whoever ends the job.
+        if state in OVER:
+            self.user_data = None
+        return state
 
     def ran(self, at: float) -> float:
         """Seconds that it has run by then, in all its runs since it last began anew."""
@@ -183,6 +190,20 @@ class Job(Base):
             estimate=self.estimate,
             mbps=self.mbps,
         )
+
+
+class Submission(Base):
+    """A job that is being submitted, from before its trust is made (see `db.submissions`)."""
+
+    __tablename__ = "submission"
+
+    #: That of the job to be.
+    uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
+    project_id: Mapped[str] = mapped_column(String(64), index=True)
+    size: Mapped[int]
+    since: Mapped[float]
+    #: It becomes no job any more.
+    abandoned: Mapped[bool]
 
 
 class Action(Base):

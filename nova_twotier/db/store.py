@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, delete, func, or_, select
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import InvalidJob, check_size
@@ -17,7 +17,7 @@ from nova_twotier.db.connection import (
     connect,
     server_options,
 )
-from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue
+from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue, Submission
 from nova_twotier.db.plans import SwapPlan
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 
@@ -27,6 +27,7 @@ __all__ = [
     "QueueDraining",
     "Store",
     "StoreError",
+    "SubmissionLapsed",
     "open_actions",
     "open_jobs",
     "open_store",
@@ -41,6 +42,10 @@ LONG = (Job.cpu, Job.user_data)
 
 class NoSuchJob(LookupError):
     """There is no job of that number or uuid."""
+
+
+class SubmissionLapsed(Exception):
+    """It took so long to submit a job that it was given up meanwhile."""
 
 
 class QueueDraining(Exception):
@@ -110,6 +115,7 @@ class Store:
         walltime: float | None = None,
         retries: int = 0,
         trust_id: str | None = None,
+        submission: str | None = None,
     ) -> Job:
         """Put a job in the queue.
 
@@ -122,7 +128,9 @@ class Store:
         :param networks: uuids of networks, or ["none"], or ["auto"].
         :param bandwidth: in Mbit/s.
         :param walltime: in seconds.
+        :param submission: the uuid that it has had since `submissions.begin`.
         :raises InvalidJob: if it cannot be a job.
+        :raises SubmissionLapsed: if its submission is not under way any more.
         :raises QueueDraining: if the queue of its pool takes none.
         """
         check_size(size)
@@ -157,6 +165,9 @@ class Store:
             trust_id=trust_id,
         )
         with self.transaction() as session:
+            if submission is not None:
+                job.uuid = submission
+                _end(session, submission)
             if _mode(session, pool) == QueueMode.DRAINING:
                 raise QueueDraining(pool)
             session.add(job)
@@ -219,14 +230,6 @@ class Store:
                     )
                 )
             return list(session.scalars(query))
-
-    def count(self, project_id: str) -> tuple[int, int]:
-        """How many jobs of a project are not over, and their processes in all."""
-        query = select(func.count(), func.coalesce(func.sum(Job.size), 0))
-        query = query.where(Job.project_id == project_id, Job.state.not_in(OVER))
-        with self.reading() as session:
-            jobs, processes = session.execute(query).one()
-            return jobs, int(processes)
 
     def events(self, number: int | None = None) -> list[Event]:
         """What happened, to one job or to all, oldest first."""
@@ -344,6 +347,13 @@ def _check_text(what: str, text: str) -> None:
     if not text.isprintable():
         # Line breaks spoil tables; PostgreSQL takes no NUL, and none takes half a surrogate pair.
         raise InvalidJob(f"{what} is {text!r}; give one without control characters")
+
+
+def _end(session: Session, submission: str) -> None:
+    """:raises SubmissionLapsed: if it is not under way any more."""
+    under_way = Submission.uuid == submission, Submission.abandoned.is_(False)
+    if session.execute(delete(Submission).where(*under_way)).rowcount != 1:
+        raise SubmissionLapsed(submission)
 
 
 def _mode(session: Session, pool: str) -> QueueMode:

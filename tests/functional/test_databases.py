@@ -25,6 +25,7 @@ from nova_twotier.db.store import Store, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
+from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 
 
 @contextlib.contextmanager
@@ -75,6 +76,7 @@ class Mariadb(Server):
         "DELETE FROM action",
         "DELETE FROM place",
         "DELETE FROM queue",
+        "DELETE FROM submission",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
     )
@@ -84,10 +86,10 @@ class Postgresql(Server):
     ADDRESS = URL.create(
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
-    EMPTY = ("TRUNCATE job, action, event, place, queue RESTART IDENTITY",)
+    EMPTY = ("TRUNCATE job, action, event, place, queue, submission RESTART IDENTITY",)
 
 
-class WithStore(OpenJobsBehaviour, StoreBehaviour):
+class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

@@ -12,6 +12,7 @@ from keystonemiddleware.fixture import AuthTokenFixture
 from nova_twotier import conf as config
 from nova_twotier.api.app import build
 from nova_twotier.api.site import Site
+from nova_twotier.cloud.trusts import Given
 from nova_twotier.db.models import Event
 from nova_twotier.db.store import open_store
 
@@ -99,16 +100,24 @@ class FakeTrusts:
 
     def __init__(self):
         self.made, self.deleted = [], []
+        #: The job of each that there is, or None if it is not ours.
+        self.there = {}
         self.refusal = None
 
-    def create(self, token, user, project):
+    def create(self, token, user, project, job):
         if self.refusal:
             raise self.refusal
         self.made.append((token, user, project))
-        return f"trust-{len(self.made)}"
+        trust = f"trust-{len(self.made)}"
+        self.there[trust] = job
+        return trust
+
+    def given(self):
+        return [Given(trust, job) for trust, job in self.there.items()]
 
     def delete(self, trust):
         self.deleted.append(trust)
+        self.there.pop(trust, None)
 
 
 class KeystoneCase(ApiCase):

@@ -63,7 +63,7 @@ class TestCreation(KeystoneTestCase):
         self.trusts = Trusts(self.session, ["member", "reader"])
 
     def create(self):
-        return self.trusts.create("alices-token", "alice", "demo")
+        return self.trusts.create("alices-token", "alice", "demo", "job-uuid")
 
     def test_asked_with_the_owners_token(self):
         asked = self.keystone.post(TRUSTS, json={"trust": {"id": "t1"}}, status_code=201)
@@ -77,6 +77,7 @@ class TestCreation(KeystoneTestCase):
                     "project_id": "demo",
                     "impersonation": True,
                     "roles": [{"name": "member"}, {"name": "reader"}],
+                    "nova_twotier_job": "job-uuid",
                 }
             },
             asked.last_request.json(),
@@ -98,6 +99,21 @@ class TestCreation(KeystoneTestCase):
         error = self.assertRaises(TrustError, self.create)
         self.assertNotIsInstance(error, NoTrust)
         self.assertIn("the user of [nova] cannot log in", str(error))
+
+
+class TestListing(KeystoneTestCase):
+    def test_those_of_the_manager(self):
+        listed = [{"id": "t1", "nova_twotier_job": "job-uuid"}, {"id": "t2"}]
+        asked = self.keystone.get(TRUSTS, json={"trusts": listed})
+        given = Trusts(self.session, []).given()
+        self.assertEqual([("t1", "job-uuid"), ("t2", None)], given)
+        self.assertEqual(["manager"], asked.last_request.qs["trustee_user_id"])
+        self.assertEqual("manager-token", asked.last_request.headers["X-Auth-Token"])
+
+    def test_keystone_does_not_tell(self):
+        for answer in ({"status_code": 403}, {"exc": ksa_exc.ConnectFailure}):
+            self.keystone.get(TRUSTS, **answer)
+            self.assertRaises(TrustError, Trusts(self.session, []).given)
 
 
 class TestDeletion(KeystoneTestCase):

@@ -168,14 +168,6 @@ class StoreBehaviour:
         self.assertEqual(sorted(set(seen)), seen)
         self.assertEqual(seen[-1], self.store.last_event())
 
-    def test_counts_open_jobs_and_their_processes(self):
-        for size, project in ((2, "a"), (3, "a"), (4, "a"), (8, "b")):
-            self.store.submit(size, [1.0], project_id=project)
-        with self.store.transaction() as session:
-            session.get(Job, 2).state = JobState.FINISHED
-        self.assertEqual((2, 6), self.store.count("a"))
-        self.assertEqual((0, 0), self.store.count("c"))
-
     def test_events(self):
         for at in (1.0, 2.0, 2.0):
             self.store.submit(1, [1.0], at=at)

@@ -1,0 +1,108 @@
+"""Deletes what is long over, in small steps, while API and manager work."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sqlalchemy import and_, delete, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from nova_twotier.db.models import OVER, Action, ActionState, Event, Job, Place
+from nova_twotier.db.store import Store
+
+#: Jobs, or rows, of one transaction: others wait for the database no longer than that takes.
+BATCH = 200
+
+
+class Purged(NamedTuple):
+    """How many rows of each kind were deleted, or would be."""
+
+    jobs: int = 0
+    events: int = 0
+    actions: int = 0
+    places: int = 0
+
+    def plus(self, other: "Purged") -> "Purged":
+        return Purged(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+def purge(
+    store: Store,
+    before: float,
+    dry_run: bool = False,
+    pause: Callable[[float], object] = time.sleep,
+) -> Purged:
+    """Delete the jobs that were over before some time, with all that is recorded of them, and
+    what was recorded of no job.
+
+    The newest job and the newest event are kept, since SQLite would give their numbers again: texts
+    that name the job would mean another, and who reads the events page by page would miss some.
+
+    :param before: seconds since the epoch.
+    :param dry_run: only count.
+    :param pause: called with the seconds that a step took, so that it takes half of the time at most.
+    """
+    purged = Purged()
+    for step in (_jobs, _events):
+        while True:
+            began = time.monotonic()
+            if dry_run:
+                with store.reading() as session:
+                    purged = purged.plus(step(session, before, None))
+                break
+            with store.transaction() as session:
+                deleted = step(session, before, BATCH)
+            if not any(deleted):
+                break
+            purged = purged.plus(deleted)
+            pause(time.monotonic() - began)
+    return purged
+
+
+def _jobs(session: Session, before: float, batch: int | None) -> Purged:
+    """Delete so many jobs that may go, with their rows; None: count all that would be deleted."""
+    newest_event = select(Event.job).where(Event.id == _greatest(Event.id)).scalar_subquery()
+    # None of it lasts when a job is over; should it, the manager is not done with the job.
+    under_way = or_(
+        exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
+        exists().where(Place.job == Job.number, Place.until.is_(None)),
+    )
+    over = select(Job.number).where(
+        Job.state.in_(OVER),
+        Job.finished_at < before,
+        Job.number != _greatest(Job.number),
+        func.coalesce(Job.number != newest_event, True),
+        ~under_way,
+    )
+    tables = ((Event, Event.job), (Action, Action.job), (Place, Place.job))
+    if batch is None:
+        jobs = session.scalar(select(func.count()).select_from(over.subquery()))
+        counts = (
+            session.scalar(select(func.count()).where(column.in_(over)))
+            for _table, column in tables
+        )
+        return Purged(jobs, *counts)
+    numbers = list(session.scalars(over.order_by(Job.number).limit(batch)))
+    if not numbers:
+        return Purged()
+    counts = [
+        session.execute(delete(table).where(column.in_(numbers))).rowcount
+        for table, column in tables
+    ]
+    session.execute(delete(Job).where(Job.number.in_(numbers)))
+    return Purged(len(numbers), *counts)
+
+
+def _events(session: Session, before: float, batch: int | None) -> Purged:
+    """The same of the events of no job: those of queues."""
+    old = and_(Event.job.is_(None), Event.at < before, Event.id != _greatest(Event.id))
+    if batch is None:
+        return Purged(events=session.scalar(select(func.count()).where(old)))
+    ids = list(session.scalars(select(Event.id).where(old).order_by(Event.id).limit(batch)))
+    if ids:
+        session.execute(delete(Event).where(Event.id.in_(ids)))
+    return Purged(events=len(ids))
+
+
+def _greatest(column):
+    return select(func.max(column)).scalar_subquery()
