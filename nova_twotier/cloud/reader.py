@@ -46,8 +46,9 @@ class Reader:
     def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
         """Servers of all projects; not the soft-deleted ones. One may be listed more than once.
 
-        Servers of a cell that is down are there with little more than their status, UNKNOWN. Not
-        all of them are if there is more than one page of others.
+        Servers of a cell that is down are there with little more than their status, UNKNOWN; but
+        only as far as the others leave room on the first page, and not among what changed.
+        `server` shows each of them.
 
         :param changed_since: only those that changed, or were deleted, since this time (ISO 8601).
         :param hints: with their scheduler hints, if this Nova shows them.
@@ -177,15 +178,23 @@ class Reader:
 def _decoded(answer: Response, url: str) -> Document:
     """:raises CloudError: if Nova refused, or it is not Nova that answered."""
     if not answer.ok:
-        text = " ".join(answer.text.split())
-        raise CloudError(
-            f"Nova refused GET {url}: {answer.status_code} {text}; is [nova] right?",
-            answer.status_code,
-        )
+        status = answer.status_code
+        look = "is [nova] right?" if status < 500 else "see nova-api's log; are all cells up?"
+        raise CloudError(f"Nova refused GET {url}: {status} {_text(answer)}; {look}", status)
     try:
         return answer.json()
     except ValueError as error:
         raise CloudError(f"GET {url} was answered without JSON: is [nova] right?") from error
+
+
+def _text(answer: Response) -> str:
+    """What a refusal says, in one line: Nova's message, or all of what others answered."""
+    try:
+        [(_kind, said)] = answer.json().items()
+        text = said["message"]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        text = answer.text
+    return " ".join(str(text).split())
 
 
 def _says_not_found(answer: Response) -> bool:

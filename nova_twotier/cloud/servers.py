@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 #: Server metadata that carries the uuid of the job.
@@ -83,4 +83,4 @@ def seconds(text: str | None) -> float | None:
     """A time that Nova gives, since the epoch: all are in UTC, some without saying so."""
     if not text:
         return None
-    return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC).timestamp()
+    return datetime.fromisoformat(f"{text.removesuffix('Z')}+00:00").timestamp()

@@ -32,7 +32,9 @@ class ClaimCache:
         self._claims: dict[str, list[Claim]] = {}
         self._generations: dict[str, int | None] = {}
 
-    def poll(self, hosts: Iterable[TierHost], settled: Mapping[str, str]) -> dict[str, list[Claim]]:
+    def poll(
+        self, hosts: Iterable[TierHost], settled: Mapping[str, str | None]
+    ) -> dict[str, list[Claim]]:
         """All claims on the hosts' slots, by consumer, as `claims.read_claims` says.
 
         Two requests, and one for each provider that may have changed. That somebody deletes the
@@ -64,7 +66,9 @@ class ClaimCache:
                 found.setdefault(claim.vm, []).append(claim)
         return found
 
-    def _changed(self, uuid: str, now: Mapping[str, int], settled: Mapping[str, str]) -> bool:
+    def _changed(
+        self, uuid: str, now: Mapping[str, int], settled: Mapping[str, str | None]
+    ) -> bool:
         """Whether the claims on a provider may be others than those that are known."""
         return (
             uuid not in self._claims

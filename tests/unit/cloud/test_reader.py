@@ -138,6 +138,13 @@ class TestRefusals(ReaderCase):
         self.assertIn("is [nova] right?", str(error))
         self.assertEqual((403, False), (error.status, error.passing))
 
+    def test_what_nova_says(self):
+        answer = {"computeFault": {"message": "Unexpected\nAPI Error.", "code": 500}}
+        self.http.get(f"{URL}/os-hypervisors/detail", status_code=500, json=answer)
+        error = self.assertRaises(CloudError, self.reader.host_names)
+        self.assertIn(": 500 Unexpected API Error.; see nova-api's log", str(error))
+        self.assertEqual((500, True), (error.status, error.passing))
+
     def test_a_collection_that_is_not_found_is_not_empty(self):
         self.http.get(requests_mock.ANY, status_code=404, json={"itemNotFound": {}})
         for read in (
