@@ -1,5 +1,4 @@
-"""`twotier-manage db`, `history`, `schedule` and `trust`: the manager's database, and what it says of
-Keystone's trusts."""
+"""`twotier-manage db`, `history`, `schedule` and `trust`: the database, and trusts of no job."""
 
 import argparse
 import contextlib

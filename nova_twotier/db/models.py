@@ -15,6 +15,7 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import (
+    OVER,
     ActionState,
     JobState,
     Preemption,

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import OVER, Action, ActionState, Event, Job, Place
-from nova_twotier.db.store import Store
+from nova_twotier.db.models import Action, Event, Job, Place
+from nova_twotier.db.states import OVER, ActionState
+from nova_twotier.db.store import Store, rows_changed
 
 #: Jobs, or rows, of one transaction: others wait for the database no longer than that takes.
 BATCH = 200
@@ -40,7 +41,7 @@ def purge(
 
     :param before: seconds since the epoch.
     :param dry_run: only count.
-    :param pause: called with the seconds that a step took, so that it takes half of the time at most.
+    :param pause: called with the seconds that each step took: to pause as long halves the load.
     """
     purged = Purged()
     for step in (_jobs, _events):
@@ -76,28 +77,25 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     )
     tables = ((Event, Event.job), (Action, Action.job), (Place, Place.job))
     if batch is None:
-        jobs = session.scalar(select(func.count()).select_from(over.subquery()))
-        counts = (
-            session.scalar(select(func.count()).where(column.in_(over)))
-            for _table, column in tables
-        )
-        return Purged(jobs, *counts)
+        of_jobs = (select(func.count()).where(column.in_(over)) for _table, column in tables)
+        counts = (select(func.count()).select_from(over.subquery()), *of_jobs)
+        return Purged(*(session.scalars(count).one() for count in counts))
     numbers = list(session.scalars(over.order_by(Job.number).limit(batch)))
     if not numbers:
         return Purged()
-    counts = [
-        session.execute(delete(table).where(column.in_(numbers))).rowcount
-        for table, column in tables
-    ]
+    deleted = (
+        rows_changed(session, delete(table).where(column.in_(numbers))) for table, column in tables
+    )
+    purged = Purged(len(numbers), *deleted)
     session.execute(delete(Job).where(Job.number.in_(numbers)))
-    return Purged(len(numbers), *counts)
+    return purged
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:
     """The same of the events of no job: those of queues."""
     old = and_(Event.job.is_(None), Event.at < before, Event.id != _greatest(Event.id))
     if batch is None:
-        return Purged(events=session.scalar(select(func.count()).where(old)))
+        return Purged(events=session.scalars(select(func.count()).where(old)).one())
     ids = list(session.scalars(select(Event.id).where(old).order_by(Event.id).limit(batch)))
     if ids:
         session.execute(delete(Event).where(Event.id.in_(ids)))

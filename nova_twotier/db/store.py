@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator
 
-from sqlalchemy import and_, delete, func, or_, select
+from sqlalchemy import Delete, Update, and_, delete, func, or_, select
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import InvalidJob, check_size
@@ -341,6 +341,11 @@ def busy_jobs(actions: list[Action]) -> set[int]:
     return numbers
 
 
+def rows_changed(session: Session, statement: Delete | Update) -> int:
+    """Carry out a statement; returns how many rows it changed or deleted."""
+    return session.connection().execute(statement).rowcount
+
+
 def _check_text(what: str, text: str) -> None:
     if len(text) > NAME_LENGTH:
         raise InvalidJob(f"the {what} has {len(text)} characters; give at most {NAME_LENGTH}")
@@ -352,7 +357,7 @@ def _check_text(what: str, text: str) -> None:
 def _end(session: Session, submission: str) -> None:
     """:raises SubmissionLapsed: if it is not under way any more."""
     under_way = Submission.uuid == submission, Submission.abandoned.is_(False)
-    if session.execute(delete(Submission).where(*under_way)).rowcount != 1:
+    if not rows_changed(session, delete(Submission).where(*under_way)):
         raise SubmissionLapsed(submission)
 
 

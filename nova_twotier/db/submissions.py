@@ -13,7 +13,8 @@ from oslo_log import log as logging
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import OVER, Job, Submission
+from nova_twotier.db.models import Job, Submission
+from nova_twotier.db.states import OVER
 from nova_twotier.db.store import Store
 
 LOG = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from nova.virt import fake
 
 from nova_twotier.api.aggregates import Aggregates
 from nova_twotier.audit.nova import Nova
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
 
 DOMAIN = ".example"

@@ -7,7 +7,8 @@ from sqlalchemy import select, update
 
 from nova_twotier.cloud.trusts import NoTrust, TrustError
 from nova_twotier.db import submissions
-from nova_twotier.db.models import JobState, QueueMode, Submission
+from nova_twotier.db.models import Submission
+from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.db.store import Store
 from nova_twotier.db.submissions import LAPSED
 from tests.unit.api.case import OTHER, ApiCase, KeystoneCase

@@ -7,17 +7,9 @@ import time
 from sqlalchemy import select, update
 
 from nova_twotier.db import purge, submissions
-from nova_twotier.db.models import (
-    OVER,
-    Action,
-    ActionKind,
-    ActionState,
-    Event,
-    Job,
-    JobState,
-    Place,
-    Submission,
-)
+from nova_twotier.db.models import Action, Event, Job, Place, Submission
+from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.db.store import SubmissionLapsed
 
 DAY = 86400.0
@@ -129,7 +121,7 @@ class UpkeepBehaviour:
                     kind=ActionKind.START,
                     phase=1,
                     job=job.number,
-                    plan={},
+                    plan=EvictPlan("job 9"),
                     state=actions,
                     created_at=at,
                 )
