@@ -3,6 +3,7 @@
 import base64
 import time
 import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from novaclient import client as nova_client
@@ -14,7 +15,7 @@ from oslo_log import log as logging
 from nova_twotier.cloud import trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor, translated
-from nova_twotier.cloud.reader import MICROVERSION, Reader
+from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
 from nova_twotier.cloud.sessions import SILENT, session_for
@@ -52,8 +53,9 @@ class Cloud:
         #: own. For the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
         self._server_cache = ServerCache(self._reader.servers)
-        #: The job that each server named.
+        #: The job that each server named, and those whose servers are on record.
         self._jobs: dict[str, str | None] = {}
+        self._recorded: Mapping[str, str] = {}
         self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
 
@@ -66,6 +68,10 @@ class Cloud:
         except UnfitFlavor as error:
             raise ConfigError(f"[manager]flavor: {error.public_reason}") from None
 
+    def remember(self, jobs: Mapping[str, str]) -> None:
+        """Whose servers are, by their ids the uuids of jobs, whatever their metadata says."""
+        self._recorded = jobs
+
     @translated
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects.
@@ -75,11 +81,7 @@ class Cloud:
         found = self._server_cache.poll(time.time())
         if any(server["status"] == "UNKNOWN" for server in found):
             raise CloudError("a cell of Nova does not answer, so that its servers are not known")
-        # As it was when it was first seen: until it is locked, its owner may write the metadata.
-        self._jobs = {
-            server["id"]: self._jobs.get(server["id"], server["metadata"].get(JOB_KEY))
-            for server in found
-        }
+        self._jobs = {server["id"]: self._job_of(server) for server in found}
         own = self._own()
         return [
             server_of(server, job, own)
@@ -97,8 +99,15 @@ class Cloud:
         shown = self._reader.server(uuid)
         if shown is None:
             return None
-        named = shown.get("metadata", {}).get(JOB_KEY)
-        return server_of(shown, self._jobs.get(uuid, named) or "", self._own())
+        return server_of(shown, self._job_of(shown) or "", self._own())
+
+    def _job_of(self, server: Document) -> str | None:
+        """As it is on record, or else was when the server was first seen: until it is locked, its
+        owner may write the metadata."""
+        uuid = server["id"]
+        if uuid in self._recorded:
+            return self._recorded[uuid]
+        return self._jobs.get(uuid, server.get("metadata", {}).get(JOB_KEY))
 
     def _own(self) -> tuple[str | None, str | None]:
         """The project and the user of the manager; None if its token does not say."""

@@ -297,6 +297,15 @@ class Leader(Base):
     renewed_at: Mapped[float | None]
 
 
+class JobServer(Base):
+    """A server of a job that has started: whose it is, whatever its metadata says."""
+
+    __tablename__ = "server"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    job: Mapped[int] = mapped_column(ForeignKey("job.number"), index=True)
+
+
 class Place(Base):
     """A slot that a process of a job held, from when to when: the schedule that was."""
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from oslo_log import log as logging
-from sqlalchemy import insert
+from sqlalchemy import delete, insert
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.errors import CloudError
@@ -24,7 +24,7 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, Job, Place
+from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer, Place
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
@@ -45,6 +45,7 @@ from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.planning import Record
+from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 
 LOG = logging.getLogger(__name__)
@@ -66,6 +67,8 @@ class _Round:
     :param opened: actions that are not over, as they were decided; ends come to them.
     :param decided: to be recorded; they begin at the next poll.
     :param places: those that changed.
+    :param servers: of jobs that have started.
+    :param without_servers: numbers of the jobs that have none any more.
     :param messages: requests that belong to no action.
     """
 
@@ -78,6 +81,8 @@ class _Round:
     mode: str
     decided: list[Record] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    servers: list[JobServer] = field(default_factory=list)
+    without_servers: list[int] = field(default_factory=list)
     events: list[models.Event] = field(default_factory=list)
     requests: list[tuple[Action, list[CloudRequest]]] = field(default_factory=list)
     messages: list[CloudRequest] = field(default_factory=list)
@@ -96,7 +101,7 @@ class _Round:
     def to_write(self) -> list:
         known = [*self.jobs.values(), *self.opened]
         changed = [row for row in known if (state := instance_state(row)).modified or not state.key]
-        return [*changed, *self.places, *self.events]
+        return [*changed, *self.places, *self.servers, *self.events]
 
 
 class Engine:
@@ -136,6 +141,8 @@ class Engine:
         self._open_jobs = OpenJobs(pool)
         #: The places that are held, as the database has them; None: to be read.
         self._held: schedule.Places | None = None
+        #: None: to be read.
+        self._recorded: RecordedServers | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._outages = Outages(options, Fence(options, workers), pool)
@@ -155,6 +162,9 @@ class Engine:
         """
         # First: what is answered later may not show in what is seen now.
         self._outcomes.update(self._requests.collect(self._clock()))
+        if self._recorded is None:
+            with self._store.reading() as session:
+                self._recorded = RecordedServers(session, self._pool)
         seen = self._observe()
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
@@ -174,7 +184,7 @@ class Engine:
             # What was decided, or found out, may not have been recorded.
             self._decisions.happened(ALL)
             self._open_jobs.forget()
-            self._held = None
+            self._held = self._recorded = None
             raise
         self._outcomes.clear()
         for action in work.opened:
@@ -205,6 +215,7 @@ class Engine:
             self._fence(session)
 
     def _observe(self) -> Observation:
+        self._cloud.remember(self._recorded.job_of)
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
@@ -277,12 +288,15 @@ class Engine:
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
         work.places = self._held.follow(work.seen, work.jobs, running)
+        work.servers, work.without_servers = self._recorded.follow(work.seen, work.jobs, running)
 
     def _write(self, work: _Round) -> None:
         rows = work.to_write()
-        if not (rows or work.decided):
+        if not (rows or work.decided or work.without_servers):
             return
         with self._store.transaction() as session:
+            if left := work.without_servers:
+                session.execute(delete(JobServer).where(JobServer.job.in_(left)))
             session.add_all(rows)
             session.flush()
             if work.decided:

@@ -93,6 +93,7 @@ class FakeNova:
         self.placement, self.roots, self.shape = placement, roots, shape
         self.faults, self.random = faults, random
         self.fleet: dict[str, Server] = {}
+        self.recorded: dict[str, str] = {}
         self.groups: set[str] = set()
         self.refused: set[str] = set()
         self.down: set[str] = set()
@@ -106,11 +107,17 @@ class FakeNova:
 
     boot_request = "req-7c1b1d0e-7d5c-4b7e-9a57-0d1a3b6c2f44"
 
+    def remember(self, jobs):
+        self.recorded = jobs
+
     def check(self):
         """The flavor is always there."""
 
     def servers(self):
-        return list(self.fleet.values())
+        return [
+            dataclasses.replace(server, job=self.recorded.get(server.id, server.job))
+            for server in self.fleet.values()
+        ]
 
     def hosts(self):
         shape = Shape(*self.shape)

@@ -1,7 +1,11 @@
 """The queue manager on real Placement: a job's way from its submission to its end."""
 
+import dataclasses
+
+from sqlalchemy import select
+
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Action
+from nova_twotier.db.models import Action, JobServer
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import ActionKind, JobState, Preemption
@@ -129,6 +133,27 @@ class TestManager(ManagerTestCase):
         self.rounds(engine, 20)
         self.assertEqual(JobState.FINISHED, self.store.job(1).state)
         self.check_clean()
+
+    def test_metadata_that_was_written_while_no_manager_ran(self):
+        """Its owner moves a server to another job, and one to none; then a manager starts."""
+        self.cloud(seed=12)
+        for _job in range(2):
+            self.store.submit(3, [0.5], at=self.now)
+        self.rounds(self.engine("fcfs"), 20)
+        first, second = self.nova.servers()[0], self.nova.servers()[-1]
+        self.assertNotEqual(first.job, second.job)
+        for server, job in ((first, second.job), (second, "no job's")):
+            self.nova.fleet[server.id] = dataclasses.replace(server, job=job)
+        engine = self.engine("fcfs")
+        self.rounds(engine, 10)
+        for number in (1, 2):
+            self.assertEqual(["submitted", "started"], self.kinds(number))
+            self.assertEqual(JobState.RUNNING, self.store.job(number).state)
+            self.store.request_action(number, "complete")
+        self.rounds(engine, 20)
+        self.check_clean()
+        with self.store.reading() as session:
+            self.assertEqual([], list(session.scalars(select(JobServer.id))))
 
     def test_a_released_job_waits_behind_those_that_waited_meanwhile(self):
         self.cloud(seed=11)

@@ -1,0 +1,60 @@
+"""Which servers are a job's: recorded when it has started, for the owner may change the metadata.
+
+A server is known by what its metadata said when it was first seen. That does not outlive the
+process: until the server is locked its owner may write there, and a manager that starts later would
+take it for another job's.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from nova_twotier.db.models import Job, JobServer
+from nova_twotier.db.states import OVER, JobState
+from nova_twotier.manager.observation import Observation
+
+
+class RecordedServers:
+    """Those of the jobs of a pool, as the database has them."""
+
+    def __init__(self, session: Session, pool: str):
+        #: By server the uuid of its job; it follows the records.
+        self.job_of: dict[str, str] = {}
+        self._of_job: dict[int, list[str]] = {}
+        rows = select(JobServer.id, Job.number, Job.uuid).join(Job, Job.number == JobServer.job)
+        for server, number, uuid in session.execute(rows.where(Job.pool == pool)):
+            self._add(number, uuid, [server])
+
+    def follow(
+        self, seen: Observation, jobs: Mapping[int, Job], running: Iterable[Job]
+    ) -> tuple[list[JobServer], list[int]]:
+        """The servers to record, and the numbers of the jobs whose records are to be deleted.
+
+        :param jobs: those that are not over, or have just ended.
+        :param running: of them; they have started, with all their servers.
+        """
+        ended = [number for number in self._of_job if _has_none(jobs.get(number))]
+        for number in ended:
+            for server in self._of_job.pop(number):
+                del self.job_of[server]
+        new = []
+        for job in running:
+            if job.number not in self._of_job:
+                gang = [server.id for server in seen.gang(job)]
+                if len(gang) == job.size:
+                    self._add(job.number, job.uuid, gang)
+                    new += [JobServer(id=server, job=job.number) for server in gang]
+        return new, ended
+
+    def _add(self, number: int, uuid: str, servers: Iterable[str]) -> None:
+        for server in servers:
+            self.job_of[server] = uuid
+            self._of_job.setdefault(number, []).append(server)
+
+
+def _has_none(job: Job | None) -> bool:
+    """Whether a job has no servers any more, or others from now on."""
+    if job is None or job.state in OVER:
+        return True
+    return job.state == JobState.QUEUED and not job.saved
