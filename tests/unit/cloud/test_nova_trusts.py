@@ -74,6 +74,14 @@ class TestServers(CloudCase):
             found = self.seen(*(("demo", "alice", each) for each in metadata))
             self.assertEqual([("s0", JOB), ("s1", JOB)], [(each.id, each.job) for each in found])
 
+    def test_what_is_on_record_counts_and_not_the_metadata(self):
+        """Not even where a manager that has just started sees it for the first time."""
+        self.cloud.remember({"s0": JOB, "s1": JOB})
+        found = self.seen(
+            *(("demo", "alice", each) for each in ({"twotier_job": "another"}, {}, {}))
+        )
+        self.assertEqual([("s0", JOB), ("s1", JOB)], [(each.id, each.job) for each in found])
+
     def test_whose_they_are(self):
         self.assertEqual(
             [("demo", "alice"), None, ("service", "alice"), ("demo", "manager")],
