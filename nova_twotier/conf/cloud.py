@@ -3,15 +3,15 @@
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-#: Seconds after which an answer is not waited for any more. keystoneauth's own default is to wait
-#: for ever: one lost packet would stop the manager.
+#: Seconds to wait for an answer. keystoneauth's own default is no limit: one lost packet would stop
+#: the manager.
 TIMEOUT = 60
 
 TITLES = {"nova": "Access to the Nova API", "placement": "Access to the Placement API"}
 
 
 def _groups() -> list[cfg.OptGroup]:
-    # New ones each time: what an auth plugin adds to a group, all that share it would have.
+    # New ones each time: an auth plugin adds its options to the group itself.
     return [cfg.OptGroup(name, title=title) for name, title in TITLES.items()]
 
 

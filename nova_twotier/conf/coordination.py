@@ -10,10 +10,11 @@ OPTS = [
         default="file://$state_path/coordination",
         secret=True,
         help="""
-What tooz elects the leader of each pool with. The default is for managers on one machine.
+URL of the service by which tooz elects the leader of each pool. The default, files, works for
+managers on one machine.
 
-For several machines, a service that all of them reach, and its library (``pip install
-'tooz[etcd3gw]'``, ``'tooz[mysql]'``, ``'tooz[postgresql]'``).
+For managers on several machines, give a service that all of them can reach, and install its library
+(``pip install 'tooz[etcd3gw]'``, ``'tooz[mysql]'`` or ``'tooz[postgresql]'``).
 
 Examples: ``etcd3+http://HOST:2379?api_version=v3``, ``mysql://USER:PASSWORD@HOST/DATABASE``,
 ``postgresql://USER:PASSWORD@HOST:5432/DATABASE``
@@ -24,11 +25,11 @@ Examples: ``etcd3+http://HOST:2379?api_version=v3``, ``mysql://USER:PASSWORD@HOS
         default=10,
         min=1,
         help="""
-Seconds for which a leader that says nothing still counts as one, where leaders say something: with
-etcd. A standby tries to lead twice in that time, so that it leads after less than two leases.
+Seconds without a heartbeat after which etcd drops a leader. A standby tries to become the leader
+twice in that time, so it takes over in less than two leases.
 
-With files, MySQL and PostgreSQL a leader counts as one as long as its process, or its connection,
-is there.
+With files, a leader keeps the lead as long as its process lives; with MySQL and PostgreSQL, as long
+as its connection lasts.
 """,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Options of the queue manager's database: those of oslo.db that it has a use for."""
+"""Options of the queue manager's database: those of oslo.db that apply to it."""
 
 from oslo_config import cfg
 
@@ -11,8 +11,8 @@ CONNECTION = cfg.StrOpt(
     help="""
 SQLAlchemy URL of the database that holds jobs, actions and events.
 
-A SQLite file is made, and its tables brought up to date, by whoever opens it first. For a database
-server make an empty database, then run ``twotier-manage db upgrade``.
+The first process that opens a SQLite file creates it and upgrades its tables. On a database server,
+create an empty database, then run ``twotier-manage db upgrade``.
 
 Examples: ``sqlite:////var/lib/nova-twotier/twotier.sqlite``,
 ``mysql+pymysql://twotier:PASSWORD@HOST/twotier``,
@@ -40,7 +40,7 @@ def _options() -> list[cfg.Opt]:
     try:
         from oslo_db import options
     except ImportError:
-        # Of the extra `manager`. Without it nobody opens the database.
+        # It comes with the extra `manager`; without it nothing opens the database.
         return [CONNECTION]
     return [CONNECTION, *(opt for opt in options.database_opts if opt.name in SERVER)]
 

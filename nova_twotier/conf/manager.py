@@ -15,7 +15,7 @@ DEFAULT_OPTS = [
     cfg.StrOpt(
         "state_path",
         default="/var/lib/nova-twotier",
-        help="Directory of the queue manager's own files. It is made if it does not exist.",
+        help="Directory of the queue manager's own files, created if it does not exist.",
     ),
 ]
 
@@ -26,9 +26,9 @@ OPTS = [
         default="amcbf",
         choices=[(name, policy.summary) for name, policy in sorted(policies.POLICIES.items())],
         help="""
-Scheduling policy. Those that kill jobs (ccfcfs, acfcfs) let them begin anew, whatever preemption
-they ask for. Only fcfs, sdf, sbf, smjf, bgmbf and bgmbf-sdf guarantee bandwidth: with any
-other, a job that asks for it waits.
+Scheduling policy. ccfcfs and acfcfs kill jobs, which then begin anew, whatever preemption mode they
+ask for. Only fcfs, sdf, sbf, smjf, bgmbf and bgmbf-sdf guarantee bandwidth; with any other policy,
+jobs that ask for bandwidth wait.
 
 Example: amcbf
 """,
@@ -39,14 +39,15 @@ Example: amcbf
         default=THRESHOLD,
         min=0,
         max=1,
-        help="CPU utilisation of a foreground VM from which on its slot takes no background VM.",
+        help="CPU utilisation (0 to 1) of a foreground VM at and above which its slot takes no "
+        "background VM.",
     ),
     cfg.FloatOpt(
         "poll_interval",
         mutable=True,
         default=1.0,
         min=0.05,
-        help="Seconds between two polls at Nova, Placement and the queue.",
+        help="Seconds between two polls of Nova, Placement and the queue.",
     ),
     cfg.FloatOpt(
         "watch_interval",
@@ -54,15 +55,15 @@ Example: amcbf
         default=0.2,
         min=0.02,
         help="""
-Seconds between two polls at the database, in the meantime: a new job, or a wish of an owner, is
-dealt with at once. A notification of Nova is, too.
+Seconds between two checks of the database between polls. A new job or a requested action starts the
+next poll at once, and so does a notification from Nova.
 """,
     ),
     cfg.FloatOpt(
         "host_interval",
         default=10.0,
         min=0.05,
-        help="Seconds between two polls at the host aggregates and compute services.",
+        help="Seconds between two polls of the host aggregates and compute services.",
     ),
     cfg.FloatOpt(
         "boot_grace",
@@ -70,9 +71,9 @@ dealt with at once. A notification of Nova is, too.
         default=15.0,
         min=0,
         help="""
-Seconds that a boot request may take to show in Nova's server list.
+Seconds within which the servers of a boot request appear in Nova's server list.
 
-After a crash the manager waits this long before it repeats a request whose answer it did not see.
+After a crash the manager waits this long before it repeats a boot whose answer it did not see.
 """,
     ),
     cfg.IntOpt(
@@ -80,7 +81,7 @@ After a crash the manager waits this long before it repeats a request whose answ
         mutable=True,
         default=3,
         min=1,
-        help="How often an operation on a server, or the start of a job, is tried.",
+        help="How often the manager tries an operation on a server, or the start of a job.",
     ),
     cfg.FloatOpt(
         "operation_timeout",
@@ -88,10 +89,9 @@ After a crash the manager waits this long before it repeats a request whose answ
         default=900.0,
         min=1,
         help="""
-Seconds after which the start, the preemption or the move of a job is given up.
+Seconds after which the manager gives up the start, the preemption or the move of a job.
 
-A start is undone and tried again. A job that cannot be preempted or moved stays as it is; until
-that is given up, nothing else is decided for its pool.
+It undoes a start and tries again. A job that cannot be preempted or moved stays as it is.
 
 Give more than the longest boot takes, and the longest upload of an image when a server is shelved.
 
@@ -103,8 +103,8 @@ Example: 1800
         default=3,
         min=0,
         help="""
-How often a job begins anew after its servers or their host broke, unless it says so itself. After
-that it fails.
+How often a job begins anew after its servers or their host broke, if the job itself does not say.
+After that it fails.
 """,
     ),
     cfg.FloatOpt(
@@ -175,8 +175,9 @@ Example: /usr/local/bin/fence-host --reason nova-twotier
         default=0.0,
         min=0,
         help="""
-Seconds between the notice to the guests of a job that is to be shelved (server metadata
-``twotier_notice``) and their shutdown by ACPI, which Nova gives its own time. 0: no notice.
+Seconds between the notice to the guests of a job that is about to be shelved (server metadata
+``twotier_notice``) and their shutdown by ACPI, which takes up to Nova's own shutdown_timeout.
+0: no notice.
 
 Example: 30
 """,
@@ -194,7 +195,7 @@ Example: 30
         default=0.0,
         min=0,
         help="""
-Seconds that a job runs, each time that it was started, before it may be preempted or moved.
+Seconds that a job runs after each start before the manager may preempt or move it.
 
 Example: 300
 """,
@@ -205,7 +206,7 @@ Example: 300
         default=0.0,
         min=0,
         help="""
-Seconds after a change of its tier in which a job keeps it, and is not preempted either.
+Seconds after a change of its tier during which a job keeps its tier and is not preempted.
 
 Example: 60
 """,
@@ -214,24 +215,24 @@ Example: 60
         "concurrency",
         default=8,
         min=1,
-        help="Requests to Nova that run at the same time.",
+        help="Most requests to Nova at the same time.",
     ),
     cfg.ListOpt(
         "pools",
         default=["default"],
         item_type=types.String(regex=rf"\A{POOL}\Z"),
         help="""
-Pools of hosts: of the queue managers those that they serve, of the API those that it takes jobs
-for. A host's pool is the metadata twotier:pool of its aggregate; without any it is in "default".
+Pools of hosts that a queue manager serves, or that the API takes jobs for. A host is in the pool
+that the metadata twotier:pool of its aggregate names, or in "default".
 
 Example: default,gpu
 """,
     ),
     cfg.StrOpt(
         "flavor",
-        help="Name of the flavor with resources:CUSTOM_TWOTIER_SLOT=1 that jobs get.",
+        help="Name of the flavor of jobs that name none. It has resources:CUSTOM_TWOTIER_SLOT=1.",
     ),
-    cfg.StrOpt("image", help="Uuid of the image that jobs get."),
+    cfg.StrOpt("image", help="Uuid of the image of jobs that name none."),
     cfg.StrOpt(
         "network",
         default="none",

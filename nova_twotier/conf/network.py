@@ -1,4 +1,4 @@
-"""Options of what jobs' bandwidth means to Neutron."""
+"""Options of how Neutron enforces the bandwidth of jobs."""
 
 from oslo_config import cfg, types
 
@@ -9,20 +9,20 @@ OPTS = [
         "qos",
         default=True,
         help="""
-Whether the ports of jobs that ask for bandwidth get a QoS policy of Neutron that guarantees it.
+Whether the manager gives the ports of jobs with a bandwidth a QoS policy that guarantees it.
 
-It is asked for with the user of group ``[nova]``, if the catalog has a Neutron with the service
-plugin ``qos``. Without one, a job's bandwidth is counted on the links, and nothing holds other
-traffic back.
+The manager creates the policies as the user of group ``[nova]``, if the catalog has a Neutron with
+the service plugin ``qos``. Otherwise it only accounts for bandwidth, link by link, and nothing
+limits other traffic.
 """,
     ),
     cfg.BoolOpt(
         "maximum",
         default=False,
         help="""
-Whether the bandwidth that a job asks for is also the most that each of its ports may use.
+Whether the bandwidth of a job is also the maximum of each of its ports.
 
-It holds for jobs that start from then on.
+A change applies to jobs that start after it.
 """,
     ),
     cfg.ListOpt(
@@ -30,10 +30,11 @@ It holds for jobs that start from then on.
         default=["egress"],
         item_type=types.String(choices=["egress", "ingress"]),
         help="""
-Directions of the rules, seen from the server: ``egress``, what it sends, and ``ingress``.
+Directions of the QoS rules, as the server sees them: ``egress`` (what it sends), ``ingress`` (what
+it receives) or both.
 
-Neutron's drivers give a minimum to what is sent; of what arrives it is counted in Placement at
-best, and a driver that does not know such a rule refuses the port.
+Neutron's drivers enforce a minimum for egress. For ingress, Placement accounts for it at best, and
+a driver without such rules refuses the port.
 
 Example: egress,ingress
 """,

@@ -1,4 +1,4 @@
-"""Options of Nova's notifications, by which the queue manager sees at once what has changed."""
+"""Options of Nova's notifications, which wake the queue manager when something changes."""
 
 from oslo_config import cfg
 
@@ -9,11 +9,12 @@ OPTS = [
         "transport_url",
         secret=True,
         help="""
-oslo.messaging's URL of the bus with Nova's versioned notifications. Without it the manager polls.
+URL of the message bus that carries Nova's versioned notifications, as oslo.messaging takes it.
+Without it the manager only polls.
 
-It needs nova-twotier[notifications], and in nova.conf ``[notifications]notification_format`` =
-``versioned`` or ``both`` with an ``[oslo_messaging_notifications]driver``. Details of the
-connection are options of oslo.messaging, such as group ``[oslo_messaging_rabbit]``.
+Install nova-twotier[notifications], and in nova.conf set ``[notifications]notification_format`` to
+``versioned`` or ``both`` and an ``[oslo_messaging_notifications]driver``. oslo.messaging's own
+options, such as those of group ``[oslo_messaging_rabbit]``, set the details of the connection.
 
 Example: ``rabbit://USER:PASSWORD@HOST:5672/``
 """,
@@ -21,16 +22,16 @@ Example: ``rabbit://USER:PASSWORD@HOST:5672/``
     cfg.StrOpt(
         "exchange",
         default="nova",
-        help="Exchange of the notifications: control_exchange of nova.conf.",
+        help="Exchange of the notifications: the control_exchange of nova.conf.",
     ),
     cfg.ListOpt(
         "topics",
         default=["versioned_notifications"],
         help="""
-Topics of the notifications: [notifications]versioned_notifications_topics of nova.conf.
+Topics of the notifications: the [notifications]versioned_notifications_topics of nova.conf.
 
-The manager reads them from a queue of its own for each pool, twotier-POOL: other consumers of the
-topics miss nothing.
+For each pool the manager reads from its own queue, twotier-POOL, so other consumers of the topics
+still get every notification.
 """,
     ),
 ]

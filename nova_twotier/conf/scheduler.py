@@ -13,9 +13,9 @@ OPTS = [
         min=0.01,
         max=1.0,
         help="""
-CPU utilisation, 0.01 to 1, of a foreground VM from which on its slot takes no background VM.
+CPU utilisation (0.01 to 1) of a foreground VM at and above which its slot takes no background VM.
 
-For the BackgroundThresholdFilter. Give the queue manager the same in ``[manager]threshold``.
+The BackgroundThresholdFilter uses it. Set ``[manager]threshold`` to the same value.
 
 Example: 0.96
 """,
@@ -24,17 +24,18 @@ Example: 0.96
         "missing_reading",
         default="closed",
         choices=[
-            ("closed", "no background VM is put beside the foreground VMs of such a host"),
-            ("open", "its foreground VMs count as idle"),
+            ("closed", "slots with a foreground VM take no background VM on such a host"),
+            ("open", "the foreground VMs of such a host count as idle"),
         ],
         help="""
-What the BackgroundThresholdFilter makes of a host of whose foreground VMs none has CPU points in
-Placement (which tells only their sum): nobody has said yet how much CPU they use. Neither the queue
-manager nor a node agent is at work there, or the VMs have only just been booted.
+How the BackgroundThresholdFilter treats a host whose foreground VMs have no CPU points in Placement
+at all, so that their CPU utilisation is unknown: because neither a queue manager nor a node agent
+serves the host, or because the VMs have only just booted.
 
-Slots without a foreground VM are open either way, and jobs of the queue manager are not concerned:
-it knows how much CPU they use before Placement does. Choose ``open`` for a cloud without queue
-manager and node agents; otherwise background VMs get no slot there that has a foreground VM.
+Slots without a foreground VM are open in either case, and jobs of the queue manager are not
+affected, since the manager knows their CPU utilisation. Choose ``open`` for a cloud without queue
+manager and node agents; with ``closed``, a background VM there only gets a slot without a
+foreground VM.
 
 Example: closed
 """,
@@ -45,7 +46,7 @@ Example: closed
         help="""
 Multiplier of the ComplementWeigher.
 
-Positive (default): processes go where the other tier leaves the most CPU. Negative: where it leaves
+Positive (default): VMs go where the other tier leaves the most CPU idle. Negative: where it leaves
 the least. 0 switches the weigher off. The default outweighs all default weighers of Nova except the
 build-failure and the cross-cell weigher. The aggregate metadata key
 ``twotier_complement_weight_multiplier`` overrides it for the hosts of an aggregate.
@@ -61,12 +62,12 @@ Example: 10000.0
         help="""
 Multiplier of the AdaBaWeigher, which chooses hosts by the bandwidth that a request asks for.
 
-0 (default) switches the weigher off. Positive: requests of little bandwidth fill up used hosts,
-those of much bandwidth get empty ones. Negative: the reverse. The aggregate metadata key
+0 (default) switches the weigher off. Positive: VMs with little bandwidth fill up hosts in use, VMs
+with much bandwidth get empty hosts. Negative: the reverse. The aggregate metadata key
 ``twotier_adaba_weight_multiplier`` overrides it for the hosts of an aggregate.
 
-The weights of both weighers add up. Give the one that shall decide a thousand times the
-multiplier of the other, or the other 0.
+The weights of both weighers add up. To let one of them decide, make its multiplier a thousand times
+the other's, or set the other to 0.
 
 Related options: ``complement_weight_multiplier``, ``max_mbps``.
 
@@ -80,9 +81,9 @@ Example: 10000.0
         help="""
 The largest bandwidth that a VM asks for, in Mbit/s (Bmax of the AdaBa weight).
 
-The AdaBaWeigher measures by it what a request asks for: hint ``twotier:mbps``, else the flavor's
-extra spec ``twotier:mbps``, else 0. A request for more counts as one for this much. It is the same
-for all hosts; usually the rate of a host's link. VirtualClusterFilter plans with it, too.
+The AdaBaWeigher divides the bandwidth of a request (hint ``twotier:mbps``, else the flavor's extra
+spec ``twotier:mbps``, else 0) by it. A request for more counts as one for this much. Usually the
+rate of a host's link. The VirtualClusterFilter uses it, too.
 
 Example: 1000.0
 """,

@@ -9,12 +9,12 @@ OPTS = [
         "roles",
         default=["member"],
         help="""
-Roles that the owner of a job lends to the queue manager, in the owner's project and until the job
-has ended: those that Nova, Glance and Neutron ask of who boots servers. Who submits a job needs all
-of them.
+Roles in the owner's project that the owner of a job delegates to the queue manager until the job
+has ended: those that Nova, Glance and Neutron require to boot servers. A user without all of them
+cannot submit jobs.
 
-The API makes a trust for each job if ``[api]auth_strategy`` is ``keystone``, for the user of group
-``[nova]``. Without Keystone, jobs run in the project of that user.
+If ``[api]auth_strategy`` is ``keystone``, the API makes a trust for each job, with the user of
+group ``[nova]`` as the trustee. Without Keystone, jobs run in the project of that user.
 
 Example: member
 """,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import Action, Event, Job, Place
+from nova_twotier.db.models import Action, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -67,6 +67,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     under_way = or_(
         exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
         exists().where(Place.job == Job.number, Place.until.is_(None)),
+        exists().where(JobServer.job == Job.number),
     )
     over = select(Job.number).where(
         Job.state.in_(OVER),
