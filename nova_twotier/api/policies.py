@@ -1,8 +1,9 @@
 """Who may do what: oslo.policy's rules, with OpenStack's personas.
 
-reader sees, member submits and controls, in the token's project; manager sees the hosts too, and
-pauses queues; admin does everything in every project. A reader of the whole system and a service
-see everything and change nothing.
+reader sees, member submits and controls, in the token's project; manager, a project's as well, does
+no more. admin does everything in every project. A reader of the whole system and a service see
+everything and change nothing. Only these three see hosts, as in Nova: what is in use of them tells
+of all projects.
 """
 
 from oslo_config import cfg
@@ -105,14 +106,14 @@ RULES = [
     ),
     _rule(
         "hosts:list",
-        f"{SEES_ALL} or role:manager",
+        SEES_ALL,
         "List the hosts with the slots and tiers that are in use.",
         "GET",
         "/v1/hosts",
     ),
     _rule(
         "topology:show",
-        f"{SEES_ALL} or role:manager",
+        SEES_ALL,
         "Show the tree of switches and hosts, with the bandwidth that is left of their links.",
         "GET",
         "/v1/topology",

@@ -201,7 +201,8 @@ JOB = object_of(
         "cpu": {"type": "array", "items": _CPU},
         "has_user_data": {
             "type": "boolean",
-            "description": "Whether there is any; what it says is not shown: it may hold secrets.",
+            "description": "Whether there is any; what it says is not shown: it may hold secrets. "
+            "It is dropped when the job is over.",
         },
     }
 )

@@ -12,6 +12,9 @@ from keystoneauth1.identity import v3
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
 
+from nova_twotier import conf as config
+from nova_twotier.cloud.nova import session_for
+from nova_twotier.cloud.trusts import Given, Trusts
 from nova_twotier.tools.fakecloud import FakeCloud
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
@@ -197,6 +200,17 @@ def test_a_job_runs_in_its_project_without_its_token(operator, alice):
     assert operator.servers(alice.project) == []
     groups = operator.nova.server_groups.list(all_projects=True)
     assert not [group for group in groups if uuid in group.name]
+
+
+def test_keystone_keeps_the_job_of_a_trust(alice, cloud):
+    """By which trusts are swept that belong to no job."""
+    uuid = alice.submit(held=True)
+    conf = config.load(["--config-file", cloud.info["files"]["manager_conf"]], "test")
+    manager, _options = session_for(conf, "nova")
+    [trust] = alice.trusts()
+    assert Given(trust["id"], uuid) in Trusts(manager, []).given()
+    alice.twotier.delete(f"/v1/jobs/{uuid}")
+    alice.await_state(uuid, "cancelled")
 
 
 def test_the_owner_changes_it_through_the_job_only(operator, alice, job):

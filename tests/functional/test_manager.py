@@ -8,7 +8,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, JobServer
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Progress
-from nova_twotier.db.states import ActionKind, JobState, Preemption
+from nova_twotier.db.states import OVER, ActionKind, JobState, Preemption
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
 
@@ -54,6 +54,29 @@ class TestManager(ManagerTestCase):
             ["submitted", "started", "killed", "started", "finished"],
             self.preempted(Preemption.REQUEUE),
         )
+
+    def test_user_data_goes_with_the_end(self):
+        self.cloud(seed=11)
+        given = {"user_data": "QUJD", "at": 0}
+        numbers = [self.store.submit(3, [0.5], retries=1, **given).number for _each in range(2)]
+        self.store.hold(numbers[1], True)
+        engine = self.engine("amcbf")
+        kept = dict.fromkeys(numbers, "QUJD")
+        for ask in (
+            lambda: None,
+            lambda: self.store.request_action(numbers[0], "complete"),
+            lambda: self.store.request_action(numbers[1], "cancel"),
+        ):
+            ask()
+            for _each in range(10):
+                self.now += 1
+                engine.poll()
+                self.nova.work()
+            over = {job.number for job in self.store.jobs() if job.state in OVER}
+            kept |= dict.fromkeys(over)
+            self.assertEqual(kept, {each: self.store.user_data(each) for each in numbers})
+        self.assertEqual(set(numbers), over)
+        self.check_clean()
 
     def test_a_host_goes_down(self):
         self.cloud(seed=10)

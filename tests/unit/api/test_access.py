@@ -22,8 +22,8 @@ MAY = {
     ("post", f"{JOB}/release"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
-    ("get", "/v1/hosts"): ((MANAGER, ADMIN, SERVICE), None),
-    ("get", "/v1/topology"): ((MANAGER, ADMIN, SERVICE), None),
+    ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
+    ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
 }
 #: They are of the ledger; there is none here.
@@ -112,6 +112,27 @@ class TestOtherProjects(ApiCase):
             for hidden in ("secret", "other", "bob", self.theirs["uuid"]):
                 self.assertNotIn(hidden, answer.text, path)
         self.assertEqual(["mine"], [job["name"] for job in self.get("/v1/jobs").json["jobs"]])
+
+    def test_a_manager_learns_of_no_host_and_of_no_other_project(self):
+        number = self.store.find(self.theirs["uuid"]).number
+        text = f"preempted by job {number}, state saved"
+        self.change(self.mine, reason=text)
+        self.happen(self.mine, "evicted", text)
+        self.happen(self.theirs, "started", "on compute-7")
+        self.happen(None, "host down", "compute-7")
+        path = f"/v1/jobs/{self.mine['uuid']}"
+        shown = [
+            self.get(each, "carol:demo:manager")
+            for each in (path, f"{path}/explain", "/v1/jobs", "/v1/events", "/v1/queue")
+        ]
+        for answer in shown:
+            self.answered(200, answer)
+            for hidden in ("compute-7", "secret", "bob", self.theirs["uuid"], f"job {number}"):
+                self.assertNotIn(hidden, answer.text)
+        for answer in shown[:4]:
+            self.assertIn("by a job of another project", answer.text)
+        for each in ("/v1/hosts", "/v1/topology"):
+            self.refused(403, "request.forbidden", self.get(each, "carol:demo:manager"))
 
     def test_markers_and_filters(self):
         answers = [

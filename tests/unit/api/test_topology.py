@@ -11,7 +11,7 @@ from nova_twotier.ledger.shape import Shape
 from tests.unit.api.case import ApiCase
 from tests.unit.api.network import BG, FG, Network
 
-CAROL = "carol:ops:manager"
+CAROL = "carol:ops:admin"
 
 
 class NetworkCase(ApiCase):

@@ -10,7 +10,7 @@ from nova_twotier.ledger.shape import Shape
 from tests.unit.api.network import BG, FG, Network
 from tests.unit.client.case import CommandCase
 
-CAROL = "carol:ops:manager"
+CAROL = "carol:ops:admin"
 
 
 class TestTopology(CommandCase):

@@ -10,6 +10,17 @@ import testtools
 from nova_twotier.db.store import Store
 
 
+def run_main(main, conf, *args):
+    """Exit code, standard output, standard error of a command with this configuration."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main(["--config-file", str(conf), *args])
+        except SystemExit as exit_:
+            code = exit_.code
+    return code, out.getvalue(), err.getvalue()
+
+
 class CommandCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -20,11 +31,4 @@ class CommandCase(testtools.TestCase):
         self.addCleanup(self.store.close)
 
     def run_main(self, main, *args):
-        """Exit code, standard output, standard error."""
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            try:
-                code = main(["--config-file", str(self.conf), *args])
-            except SystemExit as exit_:
-                code = exit_.code
-        return code, out.getvalue(), err.getvalue()
+        return run_main(main, self.conf, *args)

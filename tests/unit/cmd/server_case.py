@@ -23,12 +23,13 @@ class ServerCase(testtools.TestCase):
             f"[DEFAULT]\nstate_path = {self.directory}\n[api]\n{options}\n" + "".join(sections)
         )
 
-    def start(self, options=""):
-        """A server without Keystone: its process, which ends with the test, and its address."""
+    def start(self, options="", *sections, strategy="noauth"):
+        """A server: its process, which ends with the test, and its address."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = probe.getsockname()
-        self.configure(f"auth_strategy = noauth\nport = {self.address[1]}\n{options}")
+        auth = f"auth_strategy = {strategy}"
+        self.configure(f"{auth}\nport = {self.address[1]}\n{options}\n", *sections)
         self.server = subprocess.Popen(
             [sys.executable, "-m", "nova_twotier.cmd.api", "--config-file", str(self.conf)],
             stdout=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+import time
 
 from sqlalchemy import text
 
@@ -105,6 +106,52 @@ class TestHistory(ManageCase):
             code, out, err = self.manage("history", "export", *args)
             self.assertEqual((2, ""), (code, out))
             self.assertIn(words, err)
+
+
+class TestPurge(ManageCase):
+    def setUp(self):
+        super().setUp()
+        for _each in range(3):
+            self.store.submit(1, [0.6])
+        with self.store.transaction() as session:
+            for number, age in ((1, 91), (2, 89)):
+                job = session.get(Job, number)
+                job.state, job.finished_at = JobState.FINISHED, time.time() - age * 86400
+
+    def purge(self, *args):
+        code, out, err = self.manage("db", "purge", "--older-than", "90", "-f", "json", *args)
+        self.assertEqual((0, ""), (code, err))
+        return json.loads(out), [job.number for job in self.store.jobs()]
+
+    def test_it_says_what_it_deleted(self):
+        purged = [{"jobs": 1, "events": 1, "actions": 0, "places": 0}]
+        self.assertEqual((purged, [1, 2, 3]), self.purge("--dry-run"))
+        self.assertEqual((purged, [2, 3]), self.purge())
+        self.assertEqual(([dict.fromkeys(purged[0], 0)], [2, 3]), self.purge())
+
+    def test_mistakes(self):
+        for args in ((), ("--older-than", "0"), ("--older-than", "-1"), ("--older-than", "old")):
+            code, out, _err = self.manage("db", "purge", *args)
+            self.assertEqual((2, ""), (code, out))
+        self.assertEqual(3, len(self.store.jobs()))
+
+
+class TestSweep(ManageCase):
+    def test_it_needs_to_know_keystone(self):
+        code, out, err = self.manage("trust", "sweep")
+        self.assertEqual((2, "", 1), (code, out, err.count("\n")))
+        self.assertIn("configuration group [nova] has no auth_type", err)
+
+    def test_a_keystone_that_does_not_answer(self):
+        with self.conf.open("a") as file:
+            file.write(
+                "[nova]\nauth_type = password\nauth_url = http://127.0.0.1:1/v3\n"
+                "username = twotier\npassword = s3cret\nuser_domain_name = Default\n"
+                "project_name = service\nproject_domain_name = Default\n"
+            )
+        code, out, err = self.manage("trust", "sweep")
+        self.assertEqual((2, "", 1), (code, out, err.count("\n")))
+        self.assertIn("the user of [nova] cannot log in", err)
 
 
 class TestSchedule(ManageCase):
