@@ -26,7 +26,7 @@ class Throttle:
             self._limits = limits.parse_many(options.rate_limit) if options.rate_limit else []
         except ValueError as error:
             raise ConfigError(
-                f"[api]rate_limit is {options.rate_limit!r}: give such as 3000/minute, or nothing"
+                f"[api]rate_limit is {options.rate_limit!r}: give such as 1200/minute, or nothing"
             ) from error
         try:
             storage = limits.storage.storage_from_string(

@@ -94,7 +94,7 @@ limited by ``[oslo_middleware]max_request_body_size``.
     ),
     cfg.StrOpt(
         "rate_limit",
-        default="3000/minute",
+        default="1200/minute",
         help="""
 Requests that a project may make, as `limits` writes it: a number for each second, minute, hour or
 day, several with semicolons between them. Who asks more often is answered 429, and when to ask
