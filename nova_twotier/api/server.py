@@ -23,7 +23,8 @@ NAME = "twotier-api"
 
 
 class Server(TcpWSGIServer):
-    """Listens at once; `run` serves until SystemExit is raised in it, then ends what is under way.
+    """Listens at once; `run` serves until SystemExit is raised in it. What is being answered then has
+    five seconds.
 
     :param options: those of group `[api]`.
     :param max_body: bytes of a request's body.
@@ -53,7 +54,7 @@ class Server(TcpWSGIServer):
                 connection_limit=2 * self._most + 2,
                 # Seconds between looks for clients that are late.
                 cleanup_interval=1,
-                # More than 1024 descriptors, and no cost for those without news.
+                # select() cannot watch descriptors above 1023.
                 asyncore_use_poll=True,
                 # Clients that break off are no news.
                 log_socket_errors=False,
@@ -72,7 +73,7 @@ class Server(TcpWSGIServer):
         if len(self.active_channels) > self._most:
             channels = self.active_channels.values()
             waiting = [each for each in channels if each.waits_since is not None]
-            # Without any, all are being answered; waitress accepts no more at twice as many.
+            # Without any, all are being answered, and twice as many are the limit.
             if waiting:
                 min(waiting, key=lambda each: each.waits_since).cut()
 
