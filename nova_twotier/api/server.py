@@ -23,8 +23,9 @@ NAME = "twotier-api"
 
 
 class Server(TcpWSGIServer):
-    """Listens at once; `run` serves until SystemExit is raised in it. What is being answered then has
-    five seconds.
+    """Listens at once; `run` serves until SystemExit is raised in it.
+
+    Requests that are being answered then have five seconds.
 
     :param options: those of group `[api]`.
     :param max_body: bytes of a request's body.
