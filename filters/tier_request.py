@@ -27,6 +27,8 @@ TIER_CHOICES = {
 }
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
+#: The hint that Nova adds when it asks whether a server may be rebuilt on its host, and its value.
+CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
 #: No more than this of a tenant's text is repeated in a log.
 _SHOWN = 60
@@ -58,6 +60,15 @@ def is_ours(spec) -> bool:
     return RESOURCE in (spec.flavor.extra_specs or {}) or BANDWIDTH in _hints(spec)
 
 
+def is_rebuild(spec) -> bool:
+    """Whether Nova asks if a server may be rebuilt with another image on the host that it is on.
+
+    The hint alone does not tell: some releases of Nova also take it from tenants (CVE-2026-46448).
+    For a rebuild Nova forces host and node, too, which a tenant may not.
+    """
+    return _claims_rebuild(_hints(spec)) and bool(spec.force_hosts and spec.force_nodes)
+
+
 def read(spec) -> TierRequest:
     """What a request of ours asks for.
 
@@ -65,6 +76,8 @@ def read(spec) -> TierRequest:
     :raises BadRequest: if a hint or an extra spec is wrong.
     """
     hints = _hints(spec)
+    if _claims_rebuild(hints):
+        raise BadRequest(f"Hint: {CHECK_TYPE} is for Nova's own use; leave it out")
     job = _hint(hints, "twotier:job")
     guaranteed = _guaranteed(_hint(hints, BANDWIDTH), job)
     extra_specs = spec.flavor.extra_specs or {}
@@ -153,6 +166,10 @@ def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
 
 def _hints(spec):
     return (spec.scheduler_hints if "scheduler_hints" in spec else None) or {}
+
+
+def _claims_rebuild(hints) -> bool:
+    return CHECK_TYPE in hints and hints[CHECK_TYPE] == REBUILD
 
 
 def _guaranteed(value, job) -> int:

@@ -2,7 +2,7 @@
 
 import threading
 
-from nova.scheduler import filters, utils
+from nova.scheduler import filters
 
 from nova_twotier.filters import request, tier_request
 
@@ -11,7 +11,7 @@ _request = threading.local()
 
 
 class TwoTierFilter(filters.BaseHostFilter):
-    """Requests that are not ours pass unread. So does a rebuild: the VM stays where it is.
+    """Requests that are not ours pass unread. So does Nova's rebuild: the VM stays where it is.
 
     Whichever filter comes first reads the ledger, once for all VMs of the request.
     """
@@ -24,7 +24,7 @@ class TwoTierFilter(filters.BaseHostFilter):
         return index == 0 or getattr(_request, "ours", True)
 
     def filter_all(self, filter_obj_list, spec_obj):
-        _request.ours = tier_request.is_ours(spec_obj) and not utils.request_is_rebuild(spec_obj)
+        _request.ours = tier_request.is_ours(spec_obj) and not tier_request.is_rebuild(spec_obj)
         if not _request.ours:
             return filter_obj_list
         hosts = list(filter_obj_list)

@@ -1,5 +1,8 @@
 """Operations that come to the scheduler with the request of the boot."""
 
+import fixtures
+from nova.scheduler import utils
+
 from tests.functional.base import BG, TwoTierTestCase
 
 
@@ -44,3 +47,33 @@ class TestMoves(TwoTierTestCase):
         self.assertEqual((self.old, BG), self.claim_of(self.server))
         self.assertEqual((2, 1), self.totals())
         self.assertEqual(other, self.api.get_server(self.server["id"])["image"]["id"])
+
+
+class TestForgedRebuild(TwoTierTestCase):
+    """The hint that Nova gives itself for a rebuild, given by a tenant."""
+
+    HOSTS = 1
+    SLOTS = 1
+    FORGED = {"_nova_check_type": "rebuild"}
+
+    def pass_hints_on(self):
+        """As Nova did before it was fixed (CVE-2026-46448), which keeps such hints to itself."""
+        original = utils.build_filter_properties
+
+        def build(hints, *args):
+            return original({**(hints or {}), **self.FORGED}, *args)
+
+        name = "nova.scheduler.utils.build_filter_properties"
+        return fixtures.MonkeyPatch(name, build)
+
+    def test_refused(self):
+        with self.pass_hints_on():
+            [server] = self.boot(hints=self.FORGED, expect="ERROR")
+        told = "Hint: _nova_check_type is for Nova's own use; leave it out"
+        self.assertIn(told, self.fault_of(server))
+        self.assertEqual((0, 0), self.totals())
+
+    def test_nova_that_keeps_it_to_itself(self):
+        self.boot(hints=self.FORGED)
+        self.boot(hints=self.FORGED, expect="ERROR")
+        self.assertEqual((1, 0), self.totals())

@@ -44,7 +44,7 @@ def request(
     tier=None,
     job=None,
     ours=True,
-    rebuild=False,
+    rebuild=None,
     hints=None,
     admin=True,
     request_id=None,
@@ -54,6 +54,7 @@ def request(
 ):
     """A RequestSpec of a VM; `extra_specs` are those that begin with `twotier:`.
 
+    :param rebuild: the host on which Nova asks whether the VM may be rebuilt.
     :param admin: whether an administrator sent it, `request_id` the id that it was sent with.
     :param destination: the host that it names.
     """
@@ -70,6 +71,8 @@ def request(
     spec = mock.MagicMock(
         scheduler_hints=hints,
         flavor=SimpleNamespace(name="flavor", extra_specs=extra_specs),
+        force_hosts=[rebuild] if rebuild else None,
+        force_nodes=[rebuild] if rebuild else None,
         instance_uuid=REQUEST,
         project_id=project,
         requested_destination=destination and Destination(destination),

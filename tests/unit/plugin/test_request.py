@@ -168,7 +168,7 @@ class TestPlacementIsAway(RequestTestCase):
 
     def test_others_pass(self):
         self.cloud(status=503)
-        for spec in (request(ours=False), request("fg", rebuild=True)):
+        for spec in (request(ours=False), request("fg", rebuild="a")):
             self.assertEqual(self.hosts, TierFilter().filter_all(self.hosts, spec))
             self.assertEqual(self.hosts, BackgroundThresholdFilter().filter_all(self.hosts, spec))
 

@@ -110,7 +110,19 @@ class TestTierFilter(testtools.TestCase):
 
     def test_rebuild(self):
         placement = self.cloud()
-        self.assertEqual(["a", "b", "c", "d"], self.passing(request("bg", rebuild=True)))
+        self.assertEqual(["a", "b", "c", "d"], self.passing(request("bg", rebuild="a")))
+        self.assertEqual([], placement.reads)
+
+    def test_hint_of_a_rebuild_without_a_rebuild(self):
+        """A tenant's: some releases of Nova pass it on, and then claim nothing in Placement."""
+        placement = self.cloud()
+        told = "_nova_check_type is for Nova's own use; leave it out"
+        for forced in ({}, {"force_hosts": ["a"]}, {"force_nodes": ["a"]}):
+            spec = request("fg", rebuild="a")
+            spec.force_hosts = spec.force_nodes = None
+            spec.configure_mock(**forced)
+            error = self.assertRaises(NoValidHost, self.passing, spec)
+            self.assertIn(told, str(error))
         self.assertEqual([], placement.reads)
 
     def test_no_hosts(self):

@@ -176,7 +176,7 @@ class TestMove(VirtualClusterCase):
     def test_rebuild(self):
         placement = self.placement()
         hosts = self.hosts()
-        self.assertEqual(hosts, self.filtered(hosts, self.moved(rebuild=True)))
+        self.assertEqual(hosts, self.filtered(hosts, self.moved(rebuild="a")))
         self.assertEqual([], placement.reads)
 
 
