@@ -6,7 +6,7 @@ As soon as they are registered Nova also refuses other names that begin with `tw
 from nova.api.validation.extra_specs import base
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.filters.tier_request import MBPS, TIER_CHOICES
+from nova_twotier.filters.tier_request import JOBS_ONLY, MBPS, TIER_CHOICES
 
 _VALIDATORS = [
     base.ExtraSpecValidator(
@@ -24,6 +24,14 @@ _VALIDATORS = [
             "to be among them. Default: no choice, only the flavor's own."
         ),
         value={"type": str, "enum": list(TIER_CHOICES)},
+    ),
+    base.ExtraSpecValidator(
+        name=JOBS_ONLY,
+        description=(
+            "Whether the flavor is for jobs of the queue manager only, so that the scheduler "
+            "refuses servers that tenants boot with it themselves. Default: false."
+        ),
+        value={"type": bool},
     ),
     base.ExtraSpecValidator(
         name="twotier:mbps",

@@ -1,9 +1,9 @@
 """What a request says about tiers, checked: tenants write its hints, operators its flavor.
 
 Flavor: `twotier:tier` (fg or bg) is the tier of its VMs, `twotier:tiers` (fg, bg or both, with a
-comma) those that a hint or a job may choose from, and `twotier:mbps` the bandwidth of a VM in
-Mbit/s. Without `twotier:tiers` a job may choose any, and a hint has no choice: only the flavor's
-own tier, which is fg unless it says bg.
+comma) those that a hint or a job may choose from, `twotier:jobs_only` (true) refuses servers that
+are no job's, and `twotier:mbps` is the bandwidth of a VM in Mbit/s. Without `twotier:tiers` a job
+may choose any, and a hint has no choice: only the flavor's own tier, which is fg unless it says bg.
 Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:mbps`; and
 `twotier:bandwidth`, whole Mbit/s of a VM that are guaranteed: only beside a job that holds them.
 """
@@ -11,6 +11,8 @@ Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:
 import re
 import uuid
 from dataclasses import dataclass
+
+from oslo_utils import strutils
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.names import SLOT
@@ -27,6 +29,7 @@ TIER_CHOICES = {
 }
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
+JOBS_ONLY = "twotier:jobs_only"
 #: The hint that Nova adds when it asks whether a server may be rebuilt on its host, and its value.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
@@ -86,6 +89,11 @@ def read(spec) -> TierRequest:
         _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
     own, allowed = _tiers(extra_specs, flavor)
     mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
+    if JOBS_ONLY in extra_specs and _jobs_only(extra_specs[JOBS_ONLY], flavor) and job is None:
+        raise BadRequest(
+            f"Flavor {spec.flavor.name} is for jobs of the queue manager only ({JOBS_ONLY}): "
+            "submit a job with it (openstack twotier job create), or boot with another flavor"
+        )
     if not hints:
         return TierRequest(None, own, mbps)
     tier = _hint(hints, "twotier:tier")
@@ -166,6 +174,14 @@ def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
 
 def _hints(spec):
     return (spec.scheduler_hints if "scheduler_hints" in spec else None) or {}
+
+
+def _jobs_only(value, flavor: str) -> bool:
+    """What Nova's API takes for true or false."""
+    try:
+        return strutils.bool_from_string(value, strict=True)
+    except ValueError:
+        _refuse(flavor, JOBS_ONLY, value, "true or false")
 
 
 def _claims_rebuild(hints) -> bool:

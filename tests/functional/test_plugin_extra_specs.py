@@ -2,7 +2,7 @@
 
 from nova.tests.functional.api import client
 
-from tests.functional.base import TwoTierTestCase
+from tests.functional.base import BG, TwoTierTestCase
 
 
 class TestExtraSpecs(TwoTierTestCase):
@@ -16,7 +16,7 @@ class TestExtraSpecs(TwoTierTestCase):
         return self.admin_api.api_get(f"/flavors/{self.flavor}/os-extra_specs").body["extra_specs"]
 
     def test_right_values(self):
-        self.set(tier="bg", tiers="fg,bg", mbps="12.5")
+        self.set(tier="bg", tiers="fg,bg", mbps="12.5", jobs_only="true")
         self.assertEqual("fg,bg", self.known()["twotier:tiers"])
 
     def test_wrong_values(self):
@@ -24,6 +24,7 @@ class TestExtraSpecs(TwoTierTestCase):
         for name, value, told in (
             ("tier", "middle", "'middle' is not one of: fg, bg"),
             ("tiers", "fg bg", "'fg bg' is not one of: fg, bg, fg,bg, bg,fg"),
+            ("jobs_only", "perhaps", "'perhaps' is not a valid boolean-like value"),
             ("mbps", "much", "'much' is not of the format"),
             ("teir", "fg", "'twotier:teir' does not appear to be a valid extra spec"),
         ):
@@ -31,6 +32,14 @@ class TestExtraSpecs(TwoTierTestCase):
             self.assertEqual(400, error.response.status_code)
             self.assertIn(told, str(error))
         self.assertEqual(before, self.known())
+
+    def test_flavor_for_jobs_only(self):
+        self.set(tiers="fg,bg", jobs_only="true")
+        [server] = self.boot(hints={"twotier:tier": "bg"}, expect="ERROR")
+        self.assertIn("is for jobs of the queue manager only", self.fault_of(server))
+        self.assertEqual((0, 0), self.totals())
+        _job, [server] = self.boot_job(BG, 1)
+        self.assertEqual(BG, self.claim_of(server)[1])
 
     def test_wrong_value_that_an_older_api_let_pass(self):
         """The scheduler refuses it, and says why."""

@@ -4,11 +4,12 @@ import testtools
 from nova import exception
 
 from nova_twotier.filters import extra_specs, tier_request
-from tests.unit.plugin.fakes import request
+from tests.unit.plugin.fakes import JOB, request
 
 VALUES = {
     "tier": {"fg": True, "bg": True, "": False, "FG": False, "fg,bg": False},
     "tiers": {"fg": True, "bg": True, "fg,bg": True, "bg,fg": True, "fg, bg": False, "": False},
+    "jobs_only": {"true": True, "false": True, "True": True, "": False, "perhaps": False},
     "mbps": {"0": True, "250": True, "12.5": True, "-1": False, "1e3": False, "many": False},
 }
 
@@ -28,7 +29,7 @@ class TestExtraSpecs(testtools.TestCase):
         # A flavor's own tier has to be among those that it lists.
         own = {"tier": value[:2]} if name == "tiers" and value else {}
         try:
-            tier_request.read(request(**{name: value, **own}))
+            tier_request.read(request(job=JOB, **{name: value, **own}))
         except tier_request.BadRequest:
             return False
         return True

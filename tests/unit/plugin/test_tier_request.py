@@ -65,8 +65,19 @@ class TestWishes(testtools.TestCase):
             {"tiers": ""},
             {"tier": "fg", "tiers": "bg"},
             {"mbps": "much"},
+            {"jobs_only": "perhaps"},
+            {"jobs_only": ""},
         ):
             self.assertIn("Flavor flavor: twotier:", self.refused(request(**extra_specs)))
+
+    def test_flavor_for_jobs_only(self):
+        for value in ("true", "True", "yes", "1"):
+            message = self.refused(request(jobs_only=value, tiers="fg,bg", hints={"tier": "bg"}))
+            self.assertIn("Flavor flavor is for jobs of the queue manager only", message)
+            self.assertIn("openstack twotier job create", message)
+            found = tier_request.read(request(job=JOB, jobs_only=value))
+            self.assertEqual(JOB, found.job)
+        self.assertIs(FG, self.tier(jobs_only="false"))
 
     def test_one_slot_a_vm(self):
         spec = request()
