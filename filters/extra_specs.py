@@ -6,7 +6,8 @@ As soon as they are registered Nova also refuses other names that begin with `tw
 from nova.api.validation.extra_specs import base
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.filters.tier_request import JOBS_ONLY, MBPS, TIER_CHOICES
+from nova_twotier.core.flavors import TIER_CHOICES, TIERS
+from nova_twotier.filters.tier_request import JOBS_ONLY, MBPS
 
 _VALIDATORS = [
     base.ExtraSpecValidator(
@@ -18,7 +19,7 @@ _VALIDATORS = [
         value={"type": str, "enum": [str(tier) for tier in Tier]},
     ),
     base.ExtraSpecValidator(
-        name="twotier:tiers",
+        name=TIERS,
         description=(
             "Tiers that the scheduler hint twotier:tier may choose from; the flavor's own tier has "
             "to be among them. Default: no choice, only the flavor's own."

@@ -15,18 +15,12 @@ from dataclasses import dataclass
 from oslo_utils import strutils
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.flavors import TIER_CHOICES, TIERS, job_tiers
 from nova_twotier.ledger.names import SLOT
 from nova_twotier.ledger.reading import Admission
 
 RESOURCE = f"resources:{SLOT}"
 
-#: The values of `twotier:tiers`.
-TIER_CHOICES = {
-    "fg": (Tier.FG,),
-    "bg": (Tier.BG,),
-    "fg,bg": (Tier.FG, Tier.BG),
-    "bg,fg": (Tier.FG, Tier.BG),
-}
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
 JOBS_ONLY = "twotier:jobs_only"
@@ -104,7 +98,7 @@ def read(spec) -> TierRequest:
         None if job is None else _job(job),
         own if tier is None else Tier(tier),
         mbps if bandwidth is None else _mbps(bandwidth, "hint"),
-        allowed if "twotier:tiers" in extra_specs else tuple(Tier),
+        job_tiers(extra_specs),
         guaranteed,
     )
 
@@ -160,9 +154,9 @@ def unknown_job(job: str) -> BadRequest:
 def _tiers(extra_specs, flavor: str) -> tuple[Tier, tuple[Tier, ...]]:
     """The flavor's own tier, and those that a hint may choose from."""
     own = extra_specs.get("twotier:tier")
-    listed = extra_specs.get("twotier:tiers")
+    listed = extra_specs.get(TIERS)
     if listed is not None and listed not in TIER_CHOICES:
-        _refuse(flavor, "twotier:tiers", listed, ", ".join(TIER_CHOICES))
+        _refuse(flavor, TIERS, listed, ", ".join(TIER_CHOICES))
     allowed = TIER_CHOICES[listed] if listed else tuple(Tier)
     if own is None:
         own = allowed[0]

@@ -1,4 +1,7 @@
-"""The two-tier hosts: read from aggregates and services, and kept in the ledger's tree."""
+"""The two-tier hosts: read from aggregates and services, and kept in the ledger's tree.
+
+Beside them the flavors that bind jobs to a tier, which are read as seldom.
+"""
 
 from collections.abc import Mapping
 
@@ -6,6 +9,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.nova import Cloud
+from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import tree
 from nova_twotier.ledger.names import DEFAULT_POOL
 from nova_twotier.ledger.placement import Placement
@@ -42,6 +46,8 @@ class Hosts:
         self.down: dict[str, float] = {}
         #: All pools that there are: this one, and those of all hosts.
         self.pools: frozenset[str] = frozenset()
+        #: The tiers of jobs by flavor, see `Cloud.limited_flavors`.
+        self.limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
 
     def expire(self) -> None:
         """What was seen is out of date: the next poll is due at once."""
@@ -56,6 +62,7 @@ class Hosts:
             self._cloud.check()
         self._expired = False
         self.computes = found = self._cloud.hosts()
+        self.limited_flavors = self._cloud.limited_flavors()
         self.down = {name: self.down.get(name, now) for name, host in found.items() if not host.up}
         shapes = {name: host.shape for name, host in found.items()}
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})

@@ -20,6 +20,8 @@ from nova_twotier.cloud.server_cache import ServerCache
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
 from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.flavors import job_tiers
 from nova_twotier.ledger.names import SLOT
 
 if TYPE_CHECKING:
@@ -201,6 +203,20 @@ class Cloud:
             text = f"flavor {name} does not have {wanted}=1; choose one that has"
             raise UnfitFlavor(text, 400, text)
         return found["id"]
+
+    @translated
+    def limited_flavors(self) -> dict[str | None, tuple[Tier, ...]]:
+        """The tiers that jobs may run in, of the flavors that do not allow all, by name and by id.
+
+        None is the flavor of the jobs that name none.
+        """
+        found: dict[str | None, tuple[Tier, ...]] = {}
+        for flavor in self._reader.flavors():
+            tiers = job_tiers(flavor.get("extra_specs", {}))
+            if len(tiers) < len(Tier):
+                found |= {flavor["name"]: tiers, flavor["id"]: tiers}
+        default = self._conf.manager.flavor
+        return {**found, None: found[default]} if default in found else found
 
     @translated
     def delete_server_group(self, job: "Job") -> None:

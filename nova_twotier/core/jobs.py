@@ -24,6 +24,8 @@ class Job:
     :param estimate: estimated run time in seconds, or None if unknown.
     :param name: for people; not an identity.
     :param mbps: bandwidth of each VM's link to the job's virtual switch, in Mbit/s (hose model).
+    :param foreground: whether it may run in the foreground, and
+    :param background: in the background; in one of them at least.
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -34,6 +36,8 @@ class Job:
     estimate: float | None = None
     name: str = ""
     mbps: float = 0.0
+    foreground: bool = True
+    background: bool = True
     #: The estimate as a number: unknown is longer than any other.
     expected: float = field(init=False, compare=False, repr=False)
     #: Position in the queue: jobs are considered by arrival, then by number.
@@ -46,6 +50,8 @@ class Job:
             raise InvalidJob(f"estimate is {self.estimate}; give a run time of 0 seconds or more")
         if not 0 <= self.mbps < math.inf:
             raise InvalidJob(f"mbps is {self.mbps}; give a bandwidth of 0 Mbit/s or more")
+        if not (self.foreground or self.background):
+            raise InvalidJob("the job may run in neither tier; allow it one of them")
         object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
         expected = math.inf if self.estimate is None else self.estimate
         object.__setattr__(self, "expected", expected)

@@ -5,7 +5,7 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import Job
 
 Order = tuple[float, int]
@@ -24,6 +24,8 @@ class Queue:
         self._sizes: list[int] = []
         #: Estimates and orders of the jobs of a size, the shortest first, once asked for.
         self._by_estimate: dict[int, list[tuple[float, Order]]] = {}
+        #: The jobs that may run in each tier, as soon as there was one that may not run in both.
+        self._of_tier: dict[Tier, Queue] = {}
         for job in jobs:
             self.add(job)
 
@@ -34,7 +36,15 @@ class Queue:
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
         twin._by_estimate = {size: list(jobs) for size, jobs in self._by_estimate.items()}
+        twin._of_tier = {tier: queue.copy() for tier, queue in self._of_tier.items()}
         return twin
+
+    def allowed(self, tier: Tier) -> "Queue":
+        """The jobs that may run in a tier, as a queue to be read: mostly this very one.
+
+        It follows what is removed from this one; ask again after a job was added.
+        """
+        return self._of_tier[tier] if self._of_tier else self
 
     def __len__(self) -> int:
         return len(self._orders)
@@ -78,6 +88,15 @@ class Queue:
         return orders[0] < job.order if orders else False
 
     def add(self, job: Job) -> None:
+        self._insert(job)
+        if self._of_tier:
+            self._insert_by_tier(job)
+        elif not (job.foreground and job.background):
+            self._of_tier = {FG: Queue(), BG: Queue()}
+            for each in self:
+                self._insert_by_tier(each)
+
+    def _insert(self, job: Job) -> None:
         order = job.order
         self._jobs[job.number] = job
         if self._orders and order < self._orders[-1]:
@@ -95,6 +114,14 @@ class Queue:
 
     def remove(self, job: Job) -> None:
         """:raises KeyError: if the job does not wait."""
+        self._delete(job)
+        if self._of_tier:
+            if job.foreground:
+                self._of_tier[FG]._delete(job)
+            if job.background:
+                self._of_tier[BG]._delete(job)
+
+    def _delete(self, job: Job) -> None:
         order = job.order
         del self._jobs[job.number]
         del self._orders[bisect_left(self._orders, order)]
@@ -107,6 +134,12 @@ class Queue:
         if job.size in self._by_estimate:
             by_estimate = self._by_estimate[job.size]
             del by_estimate[bisect_left(by_estimate, (job.expected, order))]
+
+    def _insert_by_tier(self, job: Job) -> None:
+        if job.foreground:
+            self._of_tier[FG]._insert(job)
+        if job.background:
+            self._of_tier[BG]._insert(job)
 
     def first_of_each_size(self, largest: int) -> list[Job]:
         """The earliest job of each size up to the `largest`."""

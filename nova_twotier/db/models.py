@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
 
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
@@ -39,6 +40,7 @@ class Base(DeclarativeBase):
 NAME_LENGTH = 255
 #: Longest time that a job is left alone after something about it was refused, seconds.
 LONGEST_PAUSE = 60.0
+ALL_TIERS: tuple[Tier, ...] = (FG, BG)
 
 
 def pause(times: int) -> float:
@@ -125,6 +127,9 @@ class Job(Base):
         default=0, server_default="0", onupdate=text("revision + 1")
     )
 
+    #: The tiers that its flavor allows. Not in the database: whoever knows the flavors says so.
+    tiers = ALL_TIERS
+
     @validates("state")
     def _drop_user_data(self, _name: str, state: str) -> str:
         # It may hold secrets, and nothing boots with it any more, whoever ends the job.
@@ -190,6 +195,8 @@ class Job(Base):
             cpu=tuple(self.cpu),
             estimate=self.estimate,
             mbps=self.mbps,
+            foreground=FG in self.tiers,
+            background=BG in self.tiers,
         )
 
 

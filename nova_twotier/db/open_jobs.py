@@ -1,10 +1,11 @@
 """The jobs that are not over, kept in memory: ten thousand may wait, and few of them change."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
@@ -23,6 +24,18 @@ class OpenJobs:
         self._pool = pool
         #: By number, each as it was at a revision, and its uuid if it was plainly waiting then.
         self._known: dict[int, tuple[int, Job, str | None]] = {}
+        self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
+
+    def limit_tiers(self, flavors: Mapping[str | None, tuple[Tier, ...]]) -> bool:
+        """Learn which tiers flavors allow. Returns whether that has changed: then all is read anew.
+
+        :param flavors: those that do not allow every tier, see `Cloud.limited_flavors`.
+        """
+        if flavors == self._limited_flavors:
+            return False
+        self._limited_flavors = flavors
+        self.forget()
+        return True
 
     def forget(self) -> None:
         """The next reading reads all."""
@@ -43,7 +56,7 @@ class OpenJobs:
         for over in changed - fresh.keys():
             del revisions[over]
         self._known = {
-            number: _entry(at, fresh[number]) if number in changed else known[number]
+            number: self._entry(at, fresh[number]) if number in changed else known[number]
             for number, at in revisions.items()
         }
         return {number: job for number, (_at, job, _uuid) in self._known.items()}
@@ -59,8 +72,9 @@ class OpenJobs:
             if uuid and uuid not in named
         }
 
-
-def _entry(at: int, job: Job) -> tuple[int, Job, str | None]:
-    # It keeps its core, too: a decision would have to make those of all that wait.
-    _core = job.core
-    return at, job, job.uuid if job.plain_waiting else None
+    def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None]:
+        if job.flavor in self._limited_flavors:
+            job.tiers = self._limited_flavors[job.flavor]
+        # It keeps its core, too: a decision would have to make those of all that wait.
+        _core = job.core
+        return at, job, job.uuid if job.plain_waiting else None

@@ -57,6 +57,10 @@ class Decisions:
     def happened(self, event: Event) -> None:
         self._events |= event
 
+    def forget_jobs(self) -> None:
+        """What policies see of the jobs has changed: all is decided anew."""
+        self._queue, self._cores, self._events = Queue(), {}, ALL
+
     def decide(
         self,
         jobs: Jobs,

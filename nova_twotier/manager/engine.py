@@ -219,6 +219,8 @@ class Engine:
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
+        if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
+            self._decisions.forget_jobs()
         return self._observer.poll(now)
 
     def _begin(self, seen: Observation) -> _Round:

@@ -94,6 +94,8 @@ class FakeNova:
         self.faults, self.random = faults, random
         self.fleet: dict[str, Server] = {}
         self.recorded: dict[str, str] = {}
+        #: The tiers that jobs may run in, of flavors that do not allow all.
+        self.flavors: dict[str | None, tuple[Tier, ...]] = {}
         self.groups: set[str] = set()
         self.refused: set[str] = set()
         self.down: set[str] = set()
@@ -112,6 +114,9 @@ class FakeNova:
 
     def check(self):
         """The flavor is always there."""
+
+    def limited_flavors(self):
+        return dict(self.flavors)
 
     def servers(self):
         return [

@@ -29,7 +29,7 @@ class Backfilling(Policy):
         return queue[0]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        queue, cluster = snapshot.queue, snapshot.cluster
+        queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         actions: list[Action] = []
         while queue.has_fitting(cluster.idle[FG]):
             job = self.first(queue)
@@ -52,7 +52,7 @@ class Backfilling(Policy):
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay the head."""
-        queue, idle = snapshot.queue, snapshot.cluster.idle
+        queue, idle = snapshot.queue.allowed(FG), snapshot.cluster.idle
         shadow = Shadow(snapshot.cluster, queue[0], now)
         job: Job | None = queue[0]
         while job and queue.has_fitting(idle[FG]) and (job := shadow.next(queue, job, idle[FG])):
@@ -61,7 +61,7 @@ class Backfilling(Policy):
     def _beside_all(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         """Backfill whatever does not delay any earlier arrival."""
         profile = Profile(snapshot.cluster, now)
-        for job in snapshot.queue:
+        for job in snapshot.queue.allowed(FG):
             begin = profile.earliest(job.size, job.expected)
             if begin == now and snapshot.cluster.fits(job, FG):
                 actions.append(self._start(job, snapshot, now))
@@ -76,10 +76,12 @@ class Backfilling(Policy):
         return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
-        queue = snapshot.queue
+        queue = snapshot.queue.allowed(FG)
         return partial(self._reason, snapshot, self.first(queue) if queue else None)
 
     def _reason(self, snapshot: Snapshot, first: Job | None, job: Job) -> str:
+        if not job.foreground:
+            return self.background_only()
         idle = snapshot.cluster.idle[FG]
         if first is None or job.number == first.number or (self.depth and job.size > idle):
             return snapshot.cluster.need(job, FG)

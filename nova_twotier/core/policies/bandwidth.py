@@ -92,10 +92,10 @@ class Guaranteeing(Policy):
         return Pass(snapshot)
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        cluster, queue = snapshot.cluster, snapshot.queue
+        cluster = snapshot.cluster
         step = self.begin(snapshot)
         # 1. Heads start, on what is idle or on what those hold that passed them (lines 3-23).
-        while queue and (head := queue[0]):
+        while (queue := snapshot.queue.allowed(FG)) and (head := queue[0]):
             if not (cluster.fits(head, FG) or step.make_room(head, self.passed(cluster, head))):
                 break
             step.start(head)
@@ -107,7 +107,9 @@ class Guaranteeing(Policy):
         return step.actions()
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        cluster, head = snapshot.cluster, snapshot.queue[0]
+        if not job.foreground:
+            return self.background_only()
+        cluster, head = snapshot.cluster, snapshot.queue.allowed(FG)[0]
         need = cluster.need(job, FG)
         if job.number != head.number:
             return need

@@ -8,7 +8,13 @@ from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import Holders, Selection, foreground_need, select
+from nova_twotier.core.policies.preemption import (
+    Holders,
+    Selection,
+    background_need,
+    foreground_need,
+    select,
+)
 from nova_twotier.core.snapshot import ARRIVAL, BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
@@ -22,7 +28,8 @@ class Consolidation(Policy):
     only_head: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        queue, cluster, idle = snapshot.queue, snapshot.cluster, snapshot.cluster.idle
+        cluster, idle = snapshot.cluster, snapshot.cluster.idle
+        queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
         if event is ARRIVAL:
             fills = queue.has_fitting(idle[FG])
@@ -30,7 +37,8 @@ class Consolidation(Policy):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
-        if not (selection or fills or queue.has_fitting(idle[BG]) or cluster.overdue()):
+        below = snapshot.queue.allowed(BG)
+        if not (selection or fills or below.has_fitting(idle[BG]) or cluster.overdue()):
             return []
         play = Play(snapshot)
         # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
@@ -46,13 +54,13 @@ class Consolidation(Policy):
 
     def _select(self, snapshot: Snapshot) -> Selection | None:
         """To whom the foreground belongs, waiting or in the background, if they do not have it."""
-        queue, cluster = snapshot.queue, snapshot.cluster
+        queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         uses_background = cluster.uses(BG)
         if not uses_background and queue.head is None:
             return None
         rising: Sequence[Job] = ()
         if uses_background:
-            rising = [run.job for run in cluster.walk(BG) if not run.pinned]
+            rising = [run.job for run in cluster.walk(BG) if not run.pinned and run.job.foreground]
         selection = select(queue, rising, cluster.evictable, cluster.idle[FG], self.only_head)
         return selection if selection.chosen else None
 
@@ -72,6 +80,8 @@ class Consolidation(Policy):
         return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
-        open_and_idle = snapshot.cluster.idle[BG]
+        below = background_need(snapshot, job)
+        if not job.foreground:
+            return f"needs {below}"
         need = foreground_need(snapshot, held, job)
-        return f"{need}; or {job.size} background slots, {open_and_idle} open and idle"
+        return f"{need}; or {below}" if job.background else need

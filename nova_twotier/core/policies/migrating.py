@@ -20,7 +20,7 @@ class Migrating(Policy):
     only_head: ClassVar[bool]
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        cluster, queue = snapshot.cluster, snapshot.queue
+        cluster, queue = snapshot.cluster, snapshot.queue.allowed(FG)
         if not queue:
             return []
         if event is ARRIVAL:
@@ -30,7 +30,7 @@ class Migrating(Policy):
         evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)
-            queue.add(victim)
+            snapshot.queue.add(victim)
             evictions.append(Evict(victim, FG, preemptor))
         return [*evictions, *(self._start(job, snapshot) for job in selection.chosen)]
 
@@ -43,4 +43,7 @@ class Migrating(Policy):
         return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
-        return partial(foreground_need, snapshot, Holders(snapshot.cluster.evictable()))
+        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
+        return foreground_need(snapshot, held, job) if job.foreground else self.background_only()

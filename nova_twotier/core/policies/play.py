@@ -57,7 +57,8 @@ class Play:
         self.cluster.adopt(make_run((job, tier, tuple(hosts), False, math.inf)))
 
     def swap_down(self, runs: Sequence[Run]) -> list[Run]:
-        """Leave jobs that lost the foreground on their hosts, if the background has room on all.
+        """Leave jobs that lost the foreground on their hosts, if the background has room on all,
+        and they may run there.
 
         :param runs: as they were; the smallest come first (TPDS 2013, section 4.2).
         :returns: those for which there is no room.
@@ -66,7 +67,7 @@ class Play:
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if self.cluster.takes(BG, run.hosts):
+            if run.job.background and self.cluster.takes(BG, run.hosts):
                 self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
@@ -109,14 +110,14 @@ class Play:
 
     def fill(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, by arrival."""
-        idle = self.cluster.idle
-        if self.queue.has_fitting(idle[tier]):
-            for job in self.queue.fitting(idle, tier):
+        idle, queue = self.cluster.idle, self.queue.allowed(tier)
+        if queue.has_fitting(idle[tier]):
+            for job in queue.fitting(idle, tier):
                 self.start(job, tier)
 
     def fill_tentatively(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
-        queue, idle = self.queue, self.cluster.idle
+        idle, queue = self.cluster.idle, self.queue.allowed(tier)
         while queue.has_fitting(idle[tier]):
             job = queue.smallest_job
             self.start(job, tier)

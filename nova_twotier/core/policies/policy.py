@@ -50,6 +50,10 @@ class Policy:
         """
         return partial(self.reason, snapshot)
 
+    def background_only(self) -> str:
+        """Why a job waits that may not run in the foreground, under a policy of one tier."""
+        return f"may run in the background only, of which the policy {self.name} makes no use"
+
 
 #: By these names in what runs for every start: to look up a member takes five times longer.
 IMMEDIATE, BACKFILLED = How.IMMEDIATE, How.BACKFILLED

@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
-from nova_twotier.core.actions import FG
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Order, Queue
@@ -255,3 +255,8 @@ def foreground_need(snapshot: Snapshot, held: Holders, job: Job) -> str:
     if later := held.later(job):
         reason += f" + {later} held by later arrivals"
     return reason
+
+
+def background_need(snapshot: Snapshot, job: Job) -> str:
+    """What a job needs of the background, and what there is for it."""
+    return f"{job.size} background slots, {snapshot.cluster.idle[BG]} open and idle"

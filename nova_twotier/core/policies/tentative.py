@@ -13,7 +13,12 @@ from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
-from nova_twotier.core.policies.preemption import Holders, foreground_need, spared
+from nova_twotier.core.policies.preemption import (
+    Holders,
+    background_need,
+    foreground_need,
+    spared,
+)
 from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
 
 
@@ -43,8 +48,8 @@ class Tentative(Policy):
         selection, tries = None, False
         if event is not BACKGROUND:
             selection = self._select(snapshot)
-            tries = self.aggressive and queue.has_fitting(idle[FG])
-        if not (selection or tries or queue.has_fitting(idle[BG])):
+            tries = self.aggressive and queue.allowed(FG).has_fitting(idle[FG])
+        if not (selection or tries or queue.allowed(BG).has_fitting(idle[BG])):
             return []
         play = Play(snapshot)
         if selection:
@@ -113,15 +118,17 @@ class Tentative(Policy):
         return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
-        idle = snapshot.cluster.idle
-        head = snapshot.queue[0]
+        below = background_need(snapshot, job)
+        if not job.foreground:
+            return f"needs {below}"
+        head = snapshot.queue.allowed(FG)[0]
         if self.aggressive:
             need = foreground_need(snapshot, held, job)
         else:
-            need = f"needs {job.size} foreground slots, {idle[FG]} idle"
+            need = f"needs {job.size} foreground slots, {snapshot.cluster.idle[FG]} idle"
         if job.number != head.number:
             need += f", in its turn after {head.label}"
-        return f"{need}; or {job.size} background slots, {idle[BG]} open and idle"
+        return f"{need}; or {below}" if job.background else need
 
 
 def _collect(job: Job, holders: list[Run], idle: int) -> list[Job]:
@@ -142,9 +149,12 @@ def _collect(job: Job, holders: list[Run], idle: int) -> list[Job]:
 
 
 def _by_arrival(snapshot: Snapshot) -> Iterator[Job]:
-    """The waiting jobs and those that run in the background; neither changes meanwhile."""
-    queue = snapshot.queue
-    background = (run.job for run in snapshot.cluster.walk(BG) if not run.pinned)
+    """The waiting jobs and those that run in the background, as far as they may run in the
+    foreground; none of them changes meanwhile."""
+    queue = snapshot.queue.allowed(FG)
+    background = (
+        run.job for run in snapshot.cluster.walk(BG) if not run.pinned and run.job.foreground
+    )
     rising = next(background, None)
     for index in range(len(queue)):
         waiting = queue[index]

@@ -33,7 +33,10 @@ class TestHosts(testtools.TestCase):
         ):
             self.useFixture(fixtures.MonkeyPatch(f"nova_twotier.ledger.tree.{name}", fake))
         self.found = {}
-        cloud = types.SimpleNamespace(check=lambda: None, hosts=lambda: self.found)
+        self.flavors = {}
+        cloud = types.SimpleNamespace(
+            check=lambda: None, hosts=lambda: self.found, limited_flavors=lambda: self.flavors
+        )
         self.hosts = Hosts(cloud, None, INTERVAL)
         self.now = 0.0
 
@@ -51,6 +54,15 @@ class TestHosts(testtools.TestCase):
         }
         self.now += INTERVAL
         return self.hosts.refresh(self.now)
+
+    def test_flavors_are_read_with_the_hosts(self):
+        self.poll("ab")
+        self.assertEqual({}, self.hosts.limited_flavors)
+        self.flavors = {"low": (Tier.BG,)}
+        self.hosts.refresh(self.now + 1)
+        self.assertEqual({}, self.hosts.limited_flavors)
+        self.assertFalse(self.poll("ab"), "the hosts are as they were")
+        self.assertEqual({"low": (Tier.BG,)}, self.hosts.limited_flavors)
 
     def test_only_changes_are_written(self):
         self.assertTrue(self.poll("ab"))

@@ -7,12 +7,32 @@ from keystoneauth1 import exceptions as ksa_exc
 
 from nova_twotier.cloud.errors import CloudError, UnfitFlavor
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
+from nova_twotier.core.actions import Tier
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
 from tests.unit.cloud.listings import serve
 from tests.unit.manager.builders import job
 
 SLOT = {"resources:CUSTOM_TWOTIER_SLOT": "1"}
 VM = Server("vm", "job", 0, "ACTIVE", None, "a")
+
+
+class TestLimitedFlavors(CloudCase):
+    def limited(self, **tiers):
+        flavors = [
+            {"id": f"id of {name}", "name": name, "extra_specs": {**SLOT, "twotier:tiers": value}}
+            for name, value in tiers.items()
+        ]
+        flavors.append({"id": "1", "name": "plain", "extra_specs": SLOT})
+        self.http.get(f"{NOVA}/flavors/detail", json={"flavors": flavors})
+        return self.cloud.limited_flavors()
+
+    def test_by_name_and_by_id(self):
+        found = self.limited(low="bg", high="fg", both="fg,bg", wrong="middle")
+        low, high = (Tier.BG,), (Tier.FG,)
+        self.assertEqual({"low": low, "id of low": low, "high": high, "id of high": high}, found)
+
+    def test_of_jobs_that_name_none(self):
+        self.assertEqual((Tier.BG,), self.limited(slot="bg")[None])
 
 
 class TestBoot(CloudCase):

@@ -19,6 +19,10 @@ def by_size(jobs):
     return sorted(jobs, key=lambda each: (each.size, each.order))
 
 
+def may_run(job, tier):
+    return job.foreground if tier is FG else job.background
+
+
 class AgainstAList(RuleBasedStateMachine):
     """Every view of the queue is what one would read off a list of its jobs."""
 
@@ -34,10 +38,19 @@ class AgainstAList(RuleBasedStateMachine):
         size=st.integers(1, 6),
         arrival=st.integers(0, 20),
         expected=estimate,
+        only=st.sampled_from((None, None, FG, BG)),
     )
-    def add(self, size, arrival, expected):
+    def add(self, size, arrival, expected, only=None):
         self.number += 1
-        added = Job(self.number, size, float(arrival), (0.5,) * size, estimate=expected)
+        added = Job(
+            self.number,
+            size,
+            float(arrival),
+            (0.5,) * size,
+            estimate=expected,
+            foreground=only is not BG,
+            background=only is not FG,
+        )
         self.queue.add(added)
         self.model.append(added)
         self.model.sort(key=lambda each: each.order)
@@ -68,14 +81,14 @@ class AgainstAList(RuleBasedStateMachine):
         idles = {FG: 0, BG: 0, tier: idle}
         given = []
         twin = self.queue.copy()
-        for index, each in enumerate(twin.fitting(idles, tier)):
+        for index, each in enumerate(twin.allowed(tier).fitting(idles, tier)):
             if takes >> index % 40 & 1:
                 twin.remove(each)
                 idles[tier] -= each.size
             given.append(each)
         expected, left, idle_left = [], [], idle
         for each in self.model:
-            if each.size <= idle_left:
+            if may_run(each, tier) and each.size <= idle_left:
                 if takes >> len(expected) % 40 & 1:
                     idle_left -= each.size
                 else:
@@ -129,6 +142,8 @@ class AgainstAList(RuleBasedStateMachine):
     def same_as_the_list(self):
         assert list(self.queue) == self.model
         assert len(self.queue) == len(self.model)
+        for tier in Tier:
+            assert list(self.queue.allowed(tier)) == [j for j in self.model if may_run(j, tier)]
         assert bool(self.queue) == bool(self.model)
         for each in self.model[:3]:
             assert each.number in self.queue

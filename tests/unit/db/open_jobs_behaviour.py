@@ -2,6 +2,7 @@
 
 from unittest import mock
 
+from nova_twotier.core.actions import Tier
 from nova_twotier.db import open_jobs
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.open_jobs import OpenJobs
@@ -44,6 +45,22 @@ class OpenJobsBehaviour:
         self.read(jobs)[number].reason = "not to be written"
         jobs.forget()
         self.assertEqual("", self.read(jobs)[number].reason)
+
+    def test_tiers_of_flavors(self):
+        low, default, other = (
+            self.store.submit(1, [1.0], flavor=name) for name in ("low", None, "")
+        )
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.assertTrue(jobs.limit_tiers({"low": (Tier.BG,), None: (Tier.FG,)}))
+
+        def tiers():
+            cores = [self.read(jobs)[job.number].core for job in (low, default, other)]
+            return [(core.foreground, core.background) for core in cores]
+
+        self.assertEqual([(False, True), (True, False), (True, True)], tiers())
+        self.assertFalse(jobs.limit_tiers({"low": (Tier.BG,), None: (Tier.FG,)}))
+        self.assertTrue(jobs.limit_tiers({}))
+        self.assertEqual([(True, True)] * 3, tiers())
 
     def test_many_jobs_that_changed_are_read_at_once(self):
         jobs = OpenJobs(DEFAULT_POOL)
