@@ -25,6 +25,7 @@ function _twotier_post_config {
     twotier_make_directories
     if is_service_enabled nova; then
         twotier_configure_nova
+        twotier_configure_nova_policy
     fi
     if is_service_enabled twotier-manager twotier-api; then
         twotier_create_user
@@ -88,6 +89,7 @@ function _twotier_clean {
         twotier_drop_database
     fi
     twotier_restore_nova
+    twotier_restore_nova_policy
     sudo rm -rf "$NOVA_TWOTIER_CONF_DIR" "$NOVA_TWOTIER_STATE_PATH"
 }
 

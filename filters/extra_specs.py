@@ -6,8 +6,8 @@ As soon as they are registered Nova also refuses other names that begin with `tw
 from nova.api.validation.extra_specs import base
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.flavors import TIER_CHOICES, TIERS
-from nova_twotier.filters.tier_request import JOBS_ONLY, MBPS
+from nova_twotier.core.flavors import JOBS_ONLY, TIER_CHOICES, TIERS
+from nova_twotier.filters.tier_request import MBPS
 
 _VALIDATORS = [
     base.ExtraSpecValidator(

@@ -12,10 +12,8 @@ import re
 import uuid
 from dataclasses import dataclass
 
-from oslo_utils import strutils
-
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.flavors import TIER_CHOICES, TIERS, job_tiers
+from nova_twotier.core.flavors import JOBS_ONLY, TIER_CHOICES, TIERS, is_for_jobs_only, job_tiers
 from nova_twotier.ledger.names import SLOT
 from nova_twotier.ledger.reading import Admission
 
@@ -23,7 +21,6 @@ RESOURCE = f"resources:{SLOT}"
 
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
-JOBS_ONLY = "twotier:jobs_only"
 #: The hint that Nova adds when it asks whether a server may be rebuilt on its host, and its value.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
@@ -83,7 +80,7 @@ def read(spec) -> TierRequest:
         _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
     own, allowed = _tiers(extra_specs, flavor)
     mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
-    if JOBS_ONLY in extra_specs and _jobs_only(extra_specs[JOBS_ONLY], flavor) and job is None:
+    if _jobs_only(extra_specs, flavor) and job is None:
         raise BadRequest(
             f"Flavor {spec.flavor.name} is for jobs of the queue manager only ({JOBS_ONLY}): "
             "submit a job with it (openstack twotier job create), or boot with another flavor"
@@ -170,12 +167,11 @@ def _hints(spec):
     return (spec.scheduler_hints if "scheduler_hints" in spec else None) or {}
 
 
-def _jobs_only(value, flavor: str) -> bool:
-    """What Nova's API takes for true or false."""
+def _jobs_only(extra_specs, flavor: str) -> bool:
     try:
-        return strutils.bool_from_string(value, strict=True)
+        return is_for_jobs_only(extra_specs)
     except ValueError:
-        _refuse(flavor, JOBS_ONLY, value, "true or false")
+        _refuse(flavor, JOBS_ONLY, extra_specs[JOBS_ONLY], "true or false")
 
 
 def _claims_rebuild(hints) -> bool:

@@ -11,10 +11,11 @@ function twotier_create_flavor {
             --disk "$TWOTIER_FLAVOR_DISK" "$TWOTIER_FLAVOR" > /dev/null \
             || die $LINENO "cannot make the flavor $TWOTIER_FLAVOR"
     fi
-    # The same for each tier of a job: the scheduler's filters say which one a VM gets; those of no
-    # job get what jobs leave. Without any shares a live migration would drop those that it has.
+    # The same for each tier of a job: the scheduler's filters say which one a VM gets. The queue
+    # manager alone boots it, so that no server holds a slot past the queue. Without any shares a
+    # live migration would drop those that a VM has.
     twotier_openstack flavor set --property resources:CUSTOM_TWOTIER_SLOT=1 \
-        --property quota:cpu_shares=1024 --property twotier:tier=bg "$TWOTIER_FLAVOR" \
+        --property quota:cpu_shares=1024 --property twotier:jobs_only=true "$TWOTIER_FLAVOR" \
         || die $LINENO "cannot give the flavor $TWOTIER_FLAVOR a slot"
 }
 

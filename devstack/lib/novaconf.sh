@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings a nova.conf to what a two-tier cloud needs, and back.
+# Brings Nova's configuration and policy to what a two-tier cloud needs, and back.
 
 # twotier_ini_lines file: each option given in an ini file, as "section option value".
 function twotier_ini_lines {
@@ -69,6 +69,24 @@ function twotier_restore_nova {
         iniadd_literal "$NOVA_CONF" "$section" "$option" "$value"
     done < <(tac "$before")
     rm -f "$before"
+}
+
+# twotier_configure_nova_policy: nobody forces a server onto a host, past the scheduler's filters.
+function twotier_configure_nova_policy {
+    install -D -m 644 "$NOVA_TWOTIER_DIR/nova_twotier/conf/nova-policy.yaml" "$(_twotier_policy)"
+}
+
+function twotier_restore_nova_policy {
+    local policy
+    policy=$(_twotier_policy)
+    [[ -f $policy ]] || return 0
+    rm -f "$policy"
+    rmdir --ignore-fail-on-non-empty "$(dirname "$policy")"
+}
+
+# Nova reads every file of this directory besides its policy.yaml.
+function _twotier_policy {
+    echo "$(dirname "$NOVA_CONF")/policy.d/nova-twotier.yaml"
 }
 
 function _twotier_before {

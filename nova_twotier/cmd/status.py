@@ -7,7 +7,7 @@ from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier import conf as config
-from nova_twotier.audit.checks import configuration, deployment, facts, nova_options
+from nova_twotier.audit.checks import configuration, deployment, facts, nova_options, openings
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
@@ -26,6 +26,8 @@ CONFIGURATION = (
     ("The best host wins", configuration.best_host),
     ("Preempted jobs and quota", configuration.quota_counting),
     ("Preempted jobs and slots", configuration.offloading),
+    ("Release of Nova", openings.nova_release),
+    ("Servers on forced hosts", openings.forced_hosts),
 )
 DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),
@@ -34,6 +36,7 @@ DEPLOYMENT = (
     ("Quota of server groups", deployment.group_quota),
     ("Flavors", deployment.flavors),
     ("CPU weights of flavors", deployment.cpu_shares),
+    ("Servers past the queue", openings.stand_alone_servers),
 )
 
 

@@ -13,6 +13,25 @@ TIER_CHOICES: dict[str, tuple[Tier, ...]] = {
     "fg,bg": (FG, BG),
     "bg,fg": (FG, BG),
 }
+#: The extra spec that refuses servers that are no job's, and its values as Nova takes booleans.
+JOBS_ONLY = "twotier:jobs_only"
+BOOLEANS = {
+    **dict.fromkeys(("1", "t", "true", "on", "y", "yes"), True),
+    **dict.fromkeys(("0", "f", "false", "off", "n", "no"), False),
+}
+
+
+def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
+    """Whether a flavor is for jobs of the queue manager only.
+
+    :raises ValueError: if its extra spec is no boolean.
+    """
+    if JOBS_ONLY not in extra_specs:
+        return False
+    value = extra_specs[JOBS_ONLY].strip().lower()
+    if value not in BOOLEANS:
+        raise ValueError(f"{JOBS_ONLY} is {value!r}; set it to true or false")
+    return BOOLEANS[value]
 
 
 def job_tiers(extra_specs: Mapping[str, str]) -> tuple[Tier, ...]:

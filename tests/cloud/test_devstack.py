@@ -81,7 +81,7 @@ def test_flavor_and_aggregate_come_and_go(fakecloud, run):
     assert flavor.get_keys() == {
         "resources:CUSTOM_TWOTIER_SLOT": "1",
         "quota:cpu_shares": "1024",
-        "twotier:tier": "bg",
+        "twotier:jobs_only": "true",
     }
     assert (flavor.vcpus, flavor.ram, flavor.disk) == (1, 256, 1)
     [aggregate] = named(nova.aggregates.list())

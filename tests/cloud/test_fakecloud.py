@@ -46,6 +46,7 @@ def test_aggregate_and_flavors(fakecloud):
     assert flavors["twotier.slot"] == {
         "resources:CUSTOM_TWOTIER_SLOT": "1",
         "quota:cpu_shares": "1024",
+        "twotier:jobs_only": "true",
     }
     assert flavors["plain"] == {}
 

@@ -26,25 +26,30 @@ class TestStatus(OperatorMixin, TwoTierTestCase):
     def setUp(self):
         super().setUp()
         self.access_of("nova_twotier.cmd.status")
+        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        policy = directory / "nova.conf"
+        policy.write_text(f"[oslo_policy]\npolicy_file = {SHIPPED.with_name('nova-policy.yaml')}\n")
+        self.files = ["--config-file", str(SHIPPED), "--config-file", str(policy)]
 
     def check(self):
         """Exit code, and what is not a success: details by check."""
         out = io.StringIO()
         with redirect_stdout(out):
-            code = status.main(["--config-file", str(SHIPPED), "upgrade", "check", "--json"])
+            code = status.main([*self.files, "upgrade", "check", "--json"])
         checks = json.loads(out.getvalue())["checks"]
         return code, {each["check"]: each["details"] for each in checks if each["result"]}
 
     def test_a_cloud_in_the_making(self):
         code, wrong = self.check()
         self.assertEqual(2, code)
-        self.assertEqual({"Two-tier hosts", "CPU weights of flavors"}, wrong.keys())
+        flavor = {"CPU weights of flavors", "Servers past the queue"}
+        self.assertEqual({"Two-tier hosts", *flavor}, wrong.keys())
 
         aggregate = self.aggregate_of(self.hosts, slots=2)
-        self.tier_flavor(**{"quota:cpu_shares": "1024"})
+        self.tier_flavor(**{"quota:cpu_shares": "1024", "twotier:jobs_only": "true"})
         code, wrong = self.check()
-        # The flavor of the other tests has no weight.
-        self.assertEqual((1, {"CPU weights of flavors"}), (code, wrong.keys()))
+        # The flavor of the other tests has no weight, and is for everybody.
+        self.assertEqual((1, flavor), (code, wrong.keys()))
         self.api.delete_flavor(self.flavor)
         self.assertEqual((0, {}), self.check())
 

@@ -55,7 +55,13 @@ def run(settings: Settings, access: Access) -> None:
     )
     # Nova boots flavors without a disk for administrators only.
     slot = nova.flavors.create(FLAVOR, ram=256, vcpus=1, disk=1)
-    slot.set_keys({"resources:CUSTOM_TWOTIER_SLOT": "1", "quota:cpu_shares": "1024"})
+    slot.set_keys(
+        {
+            "resources:CUSTOM_TWOTIER_SLOT": "1",
+            "quota:cpu_shares": "1024",
+            "twotier:jobs_only": "true",
+        }
+    )
     nova.flavors.create(PLAIN_FLAVOR, ram=256, vcpus=1, disk=1)
 
 

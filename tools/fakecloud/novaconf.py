@@ -33,6 +33,7 @@ _KEYSTONE = " authtoken keystonecontext "
 def base(settings: Settings, layout: Layout) -> dict[str, dict]:
     return inifile.merge(
         recommended() if settings.plugin else {},
+        {"oslo_policy": {"policy_file": _shipped("nova-policy.yaml")}} if settings.plugin else {},
         _of_every_fake_cloud(settings, layout),
         _sized(settings) if settings.plugin else {},
     )
@@ -41,10 +42,13 @@ def base(settings: Settings, layout: Layout) -> dict[str, dict]:
 def recommended() -> dict[str, dict[str, list[str]]]:
     """What a two-tier cloud's nova.conf says, an operator's as well as ours."""
     sections = {}
-    file = importlib.resources.files("nova_twotier.conf") / "nova.conf"
-    with importlib.resources.as_file(file) as path:
-        cfg.ConfigParser(str(path), sections).parse()
+    cfg.ConfigParser(str(_shipped("nova.conf")), sections).parse()
     return sections
+
+
+def _shipped(name: str) -> pathlib.Path:
+    """A file that operators get with the plugin."""
+    return pathlib.Path(str(importlib.resources.files("nova_twotier.conf") / name))
 
 
 def _sized(settings: Settings) -> dict[str, dict]:

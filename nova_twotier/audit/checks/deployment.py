@@ -28,6 +28,12 @@ class Facts:
     cpu_ratios: Mapping[str, float]
     flavors: Mapping[str, Mapping[str, str]]
 
+    @property
+    def two_tier_flavors(self) -> dict[str, Mapping[str, str]]:
+        """Those of the flavors that ask for slots."""
+        wanted = f"resources:{SLOT}"
+        return {name: specs for name, specs in self.flavors.items() if wanted in specs}
+
 
 def aggregate(_conf, facts: Facts) -> Result:
     """The operator's switch: an aggregate that gives hosts their slots."""
@@ -89,7 +95,7 @@ def group_quota(conf, facts: Facts) -> Result:
 
 def flavors(_conf, facts: Facts) -> Result:
     """Only a flavor that asks for one slot gets one."""
-    ours = _ours(facts)
+    ours = facts.two_tier_flavors
     if not ours:
         return failure(f"no flavor asks for a slot: make one with --property resources:{SLOT}=1")
     wrong = sorted(name for name, specs in ours.items() if specs[f"resources:{SLOT}"] != "1")
@@ -100,7 +106,7 @@ def flavors(_conf, facts: Facts) -> Result:
 
 def cpu_shares(_conf, facts: Facts) -> Result:
     """Live migration keeps a CPU weight only if the flavor has one, and it must be a legal one."""
-    shares = {name: specs.get("quota:cpu_shares") for name, specs in _ours(facts).items()}
+    shares = {name: specs.get("quota:cpu_shares") for name, specs in facts.two_tier_flavors.items()}
     illegal = sorted(
         f"{name} ({value})" for name, value in shares.items() if value and not _legal(value)
     )
@@ -116,10 +122,6 @@ def cpu_shares(_conf, facts: Facts) -> Result:
             f"quota:cpu_shares=1024 in {', '.join(missing)}"
         )
     return success()
-
-
-def _ours(facts: Facts) -> dict[str, Mapping[str, str]]:
-    return {name: specs for name, specs in facts.flavors.items() if f"resources:{SLOT}" in specs}
 
 
 def _legal(value: str) -> bool:

@@ -24,6 +24,10 @@ FILTER_SCHEDULER = [
     cfg.IntOpt("host_subset_size", default=1),
     cfg.BoolOpt("shuffle_best_same_weighed_hosts", default=False),
 ]
+OSLO_POLICY = [
+    cfg.StrOpt("policy_file", default="policy.yaml"),
+    cfg.MultiStrOpt("policy_dirs", default=["policy.d"]),
+]
 QUOTA = [
     cfg.StrOpt("driver", default="nova.quota.DbQuotaDriver"),
     cfg.IntOpt("server_groups", default=10),
@@ -36,4 +40,5 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(DEFAULT)
     conf.register_opts(SCHEDULER, group="scheduler")
     conf.register_opts(FILTER_SCHEDULER, group="filter_scheduler")
+    conf.register_opts(OSLO_POLICY, group="oslo_policy")
     conf.register_opts(QUOTA, group="quota")

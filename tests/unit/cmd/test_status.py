@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import metadata
 
 import fixtures
 import testtools
@@ -21,7 +22,12 @@ from nova_twotier.ledger.shape import Shape
 
 SHIPPED = pathlib.Path(conf_package.__file__).parent / "nova.conf"
 SUCCESS, WARNING, FAILURE = Code
-FLAVOR = {"resources:CUSTOM_TWOTIER_SLOT": "1", "quota:cpu_shares": "1024"}
+POLICY = SHIPPED.with_name("nova-policy.yaml")
+FLAVOR = {
+    "resources:CUSTOM_TWOTIER_SLOT": "1",
+    "quota:cpu_shares": "1024",
+    "twotier:jobs_only": "true",
+}
 
 
 def deployed(shapes=None, ratios=None, flavors=None):
@@ -36,13 +42,15 @@ class StatusCase(testtools.TestCase):
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.access = self.write(
             "access.conf",
-            """
+            f"""
             [nova]
             auth_type = none
             endpoint_override = http://127.0.0.1:9/v2.1
             [placement]
             auth_type = none
             endpoint_override = http://127.0.0.1:9
+            [oslo_policy]
+            policy_file = {POLICY}
             """,
         )
 
@@ -209,6 +217,86 @@ class TestDeployment(StatusCase):
             specs |= {"quota:cpu_shares": shares} if shares else {}
             found = deployed(flavors={"slot": specs})
             self.shows("CPU weights of flavors", code, words, found=found)
+
+
+class TestOpenings(StatusCase):
+    """Ways past the filters and the queue."""
+
+    def test_release_of_nova(self):
+        name = "Release of Nova"
+        for version, fixed in (
+            ("30.3.0", "31.3.1"),
+            ("31.3.0", "31.3.1"),
+            ("32.2.0", "32.2.1"),
+            ("33.0.1", "33.0.2"),
+        ):
+            with fixtures.MonkeyPatch("importlib.metadata.version", lambda _name, v=version: v):
+                self.shows(name, WARNING, f"Nova {version} takes the hint _nova_check_type")
+                self.shows(name, WARNING, f"upgrade to {fixed} or later")
+        for version in ("31.3.1", "32.2.1", "33.0.2", "34.0.0", "35.0.0.0rc1"):
+            with fixtures.MonkeyPatch("importlib.metadata.version", lambda _name, v=version: v):
+                self.assertEqual(SUCCESS, self.check()[0], version)
+
+    def test_nova_is_elsewhere(self):
+        def version(name):
+            raise metadata.PackageNotFoundError(name)
+
+        with fixtures.MonkeyPatch("importlib.metadata.version", version):
+            code, results = self.check()
+        self.assertEqual(SUCCESS, code)
+        self.assertIn("not installed here", results["Release of Nova"][1])
+
+    def test_forced_hosts(self):
+        rule = "os_compute_api:servers:create:forced_host"
+        for text, words in (
+            ("", "administrators may force servers onto hosts"),
+            ('"other": "!"', "administrators may force servers onto hosts"),
+            (f'"{rule}": "role:member"', "is 'role:member'), past the filters"),
+        ):
+            policy = self.write("policy.yaml", text)
+            change = f"[oslo_policy]\npolicy_file = {policy}\n"
+            self.shows("Servers on forced hosts", WARNING, words, change)
+            self.shows("Servers on forced hosts", WARNING, f'"{rule}": "!"', change)
+
+    def test_policy_that_is_elsewhere_or_broken(self):
+        change = "[oslo_policy]\npolicy_file = nowhere.yaml\n"
+        self.shows("Servers on forced hosts", WARNING, "not known, since no policy file", change)
+        for text in ("- a list", "{"):
+            policy = self.write("broken.yaml", text)
+            change = f"[oslo_policy]\npolicy_file = {policy}\n"
+            self.shows("Servers on forced hosts", FAILURE, "policy cannot be read: ", change)
+
+    def test_directories_of_policies(self):
+        """The last file that has the rule counts, as for Nova."""
+        rule = "os_compute_api:servers:create:forced_host"
+        directory = self.directory / "policies"
+        directory.mkdir()
+        (directory / "1.yaml").write_text(f'"{rule}": "@"')
+        change = f"[oslo_policy]\npolicy_dirs = {directory}\n"
+        self.shows("Servers on forced hosts", WARNING, "1.yaml lets servers", change)
+        (directory / "2.yaml").write_text(f'"{rule}": "!"')
+        self.assertEqual(SUCCESS, self.check(change)[0])
+
+    def flavor(self, jobs_only=None, tiers=None, trait=None):
+        specs = {key: value for key, value in FLAVOR.items() if key != "twotier:jobs_only"}
+        specs |= {"twotier:jobs_only": jobs_only} if jobs_only else {}
+        specs |= {"twotier:tiers": tiers} if tiers else {}
+        specs |= {f"trait:CUSTOM_TWOTIER_{trait}": "required"} if trait else {}
+        return deployed(flavors={"slot": specs})
+
+    def test_servers_past_the_queue(self):
+        name = "Servers past the queue"
+        for flavor in ({}, {"tiers": "bg"}, {"jobs_only": "false"}, {"jobs_only": "perhaps"}):
+            words = "with slot: set twotier:jobs_only=true, or"
+            self.shows(name, WARNING, words, found=self.flavor(**flavor))
+        for flavor in ({"jobs_only": "True"}, {"tiers": "bg", "trait": "BG"}):
+            self.assertEqual(SUCCESS, self.check(found=self.flavor(**flavor))[0])
+
+    def test_a_trait_of_another_tier(self):
+        for tiers, shown in ((None, "not set"), ("bg", "bg"), ("fg,bg", "fg,bg")):
+            found = self.flavor(tiers=tiers, trait="FG")
+            words = f"in slot (twotier:tiers={shown})"
+            self.shows("Servers past the queue", FAILURE, words, found=found)
 
 
 class TestMistakes(StatusCase):

@@ -8,7 +8,7 @@ from nova.conf import compute, quota, scheduler
 from oslo_config import cfg
 from oslo_upgradecheck.upgradecheck import Code
 
-from nova_twotier.audit.checks import configuration
+from nova_twotier.audit.checks import configuration, nova_options, openings
 from nova_twotier.conf import scheduler as ours
 from nova_twotier.filters import all_filters
 from nova_twotier.tools.fakecloud import inifile, novaconf
@@ -28,6 +28,7 @@ def loaded(path):
     conf = cfg.ConfigOpts()
     for module in (compute, quota, scheduler, ours):
         module.register_opts(conf)
+    conf.register_opts(nova_options.OSLO_POLICY, group="oslo_policy")
     conf([], project="nova", default_config_files=[str(path)], default_config_dirs=[])
     return conf
 
@@ -99,8 +100,15 @@ class TestNovaConf(testtools.TestCase):
             configuration.best_host,
             configuration.quota_counting,
             configuration.offloading,
+            openings.nova_release,
+            openings.forced_hosts,
         ):
             result = check(conf)
+            self.assertEqual(Code.SUCCESS, result.code, result.details)
+
+    def test_nobody_forces_hosts(self):
+        for conf in (self.plugins(), self.fake_clouds()):
+            result = openings.forced_hosts(conf)
             self.assertEqual(Code.SUCCESS, result.code, result.details)
 
     def test_more_tiers(self):

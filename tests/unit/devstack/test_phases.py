@@ -123,7 +123,7 @@ class TestStack(PhaseCase):
         slot = {
             "resources:CUSTOM_TWOTIER_SLOT": "1",
             "quota:cpu_shares": "1024",
-            "twotier:tier": "bg",
+            "twotier:jobs_only": "true",
         }
         self.assertEqual(slot, flavor["properties"])
         self.assertEqual({"--vcpus": "1", "--ram": "256", "--disk": "1"}, flavor["options"])
