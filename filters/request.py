@@ -92,7 +92,9 @@ class HostTiers:
     def load_beside(self, host_state) -> float:
         """The load of the other tier beside the next VM that the request puts on the host."""
         placed = host_state.num_instances - self.before
-        return self.view.load_beside(self.asked.tier, placed) if placed else self.load
+        if self.view is None or not placed:
+            return self.load
+        return self.view.load_beside(self.asked.tier, placed)
 
 
 def of(host_state) -> HostTiers | None:
@@ -112,9 +114,8 @@ def attach(hosts: list, spec) -> None:
         wanted = tier_request.read(spec)
         tier, pool, cluster = wanted.tier, None, None
         if wanted.job is not None:
-            entry = _admission(wanted.job)
-            tier = tier_request.check_job(wanted, entry, spec)
-            pool = entry.pool
+            entry = tier_request.check_job(wanted, _admission(wanted.job), spec)
+            tier, pool = entry.tier, entry.pool
             if wanted.guaranteed:
                 tier_request.check_bandwidth(wanted, entry)
                 cluster = VirtualCluster(

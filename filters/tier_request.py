@@ -11,6 +11,7 @@ Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:
 import re
 import uuid
 from dataclasses import dataclass
+from typing import NoReturn
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import JOBS_ONLY, TIER_CHOICES, TIERS, is_for_jobs_only, job_tiers
@@ -100,8 +101,8 @@ def read(spec) -> TierRequest:
     )
 
 
-def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Tier:
-    """The tier of the request's job, which its flavor has to allow.
+def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Admission:
+    """The entry of the request's job, in a tier that its flavor allows.
 
     :param entry: the job's in the ledger; None without one.
     :param spec: Nova's RequestSpec.
@@ -113,7 +114,7 @@ def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Tier:
     if entry.tier not in wanted.allowed:
         allowed = f"a job in {' or '.join(wanted.allowed)} with flavor {spec.flavor.name}"
         _refuse("hint", "twotier:job", wanted.job, f"{allowed}; it is in {entry.tier}")
-    return entry.tier
+    return entry
 
 
 def check_bandwidth(wanted: TierRequest, entry: Admission) -> None:
@@ -143,7 +144,7 @@ def boots(entry: Admission, spec) -> bool:
     return spec._context.global_request_id == entry.user
 
 
-def unknown_job(job: str) -> BadRequest:
+def unknown_job(job: str | None) -> BadRequest:
     allowed = "the uuid of a job in the ledger, given by the queue manager"
     return BadRequest(_message("hint", "twotier:job", job, allowed))
 
@@ -219,7 +220,7 @@ def _mbps(value, where: str) -> float:
     return float(value)
 
 
-def _refuse(where: str, name: str, value, allowed: str):
+def _refuse(where: str, name: str, value, allowed: str) -> NoReturn:
     raise BadRequest(_message(where, name, value, allowed))
 
 
