@@ -13,8 +13,8 @@ In memory: Nova and Placement, which do at once whatever they are asked.
   play       of it, the policy, with the copy of the queue for it; reasons: why jobs wait
   see        what stands for Nova and Placement: no part of the manager
   read jobs  the jobs that are not over, from the database, and what policies see of them; write:
-             what the look changed
-  look       all of Engine.poll but `see`
+             what the poll changed
+  poll       all of Engine.poll but `see`
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager
 and directly at Nova, in turn, --rounds times on one fake cloud of --start-hosts 16 hosts with 4
@@ -23,7 +23,7 @@ process, all of whose hosts share a core. `server create` and `job create` are t
 their start on; --no-commands leaves them out.
 
 queue: on such a cloud of --hosts 64 hosts with 1 slot, with --queued 2000 jobs submitted through
-the API: looks of the manager and where their time goes, answers of the API, and memory, for
+the API: polls of the manager and where their time goes, answers of the API, and memory, for
 --seconds 60 in which a job ends every 3 s.
 """
 

@@ -84,7 +84,7 @@ class Ledger:
 
 
 class ServerCache:
-    """Hosts and servers; the part of `manager.cloud.Cloud` that starts, moves and ends jobs.
+    """Hosts and servers; the part of `cloud.nova.Cloud` that starts, moves and ends jobs.
 
     :param hosts: how many, each with so many `slots` in either tier.
     :param now: the time, which stands still unless somebody moves it on.

@@ -72,7 +72,7 @@ class Site:
 def table(policies: list[str], waiting: int, slots: int, rounds: int) -> None:
     """Print a line for each policy and happening."""
     collect_seldom()  # as the manager's process does
-    print(f"\none look without a cloud: {waiting:,} jobs wait for {slots:,} slots, ms of CPU\n")
+    print(f"\none poll without a cloud: {waiting:,} jobs wait for {slots:,} slots, ms of CPU\n")
     tables.head("policy", "after", "waiting", *PARTS)
     for policy in policies:
         with tempfile.TemporaryDirectory() as directory:
@@ -85,7 +85,7 @@ def table(policies: list[str], waiting: int, slots: int, rounds: int) -> None:
 
 def _happenings(site: Site, waiting: int, rounds: int):
     def nothing():
-        """The look after one that changed nothing."""
+        """The poll after one that changed nothing."""
 
     def submit():
         site.submit(1)
@@ -106,7 +106,7 @@ def _first(site: Site, waiting: int) -> dict:
 
 
 def _median(site: Site, happening: Callable[[], object], rounds: int) -> dict:
-    """The medians of what the looks took that followed it."""
+    """The medians of what the polls took that followed it."""
     found = []
     for _round in range(rounds):
         happening()

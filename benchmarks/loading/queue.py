@@ -1,4 +1,4 @@
-"""Part b: a long queue before a cloud: looks of the manager, memory, and answers of the API."""
+"""Part b: a long queue before a cloud: polls of the manager, memory, and answers of the API."""
 
 import itertools
 import random
@@ -25,12 +25,12 @@ def table(site: Site, policy: str, waiting: int, seconds: float) -> None:
         began, used = time.time(), cpu_seconds(site.api_pid)
         answers = _load(site, uuids, seconds)
         used = cpu_seconds(site.api_pid) - used
-        looks = [look for look in site.looks() if look["at"] > began]
+        polls = [poll for poll in site.polls() if poll["at"] > began]
         sizes = {"manager": memory(pid), "API": memory(site.api_pid)}
     hosts = len(site.info["hosts"])
     print(f"\n{waiting:,} jobs for {hosts} hosts, {policy}, {seconds:.0f} s")
     print(f"submitted through the API at {waiting / submitting:.0f} a second\n")
-    _looks(looks)
+    _polls(polls)
     print()
     tables.head("answers of the API, ms", *COLUMNS)
     for request, times in answers.items():
@@ -42,21 +42,21 @@ def table(site: Site, policy: str, waiting: int, seconds: float) -> None:
         tables.row(name, *(f"{value:.0f}" for value in values))
 
 
-def _looks(looks: list[dict]) -> None:
-    tables.head("looks of the manager, ms", *COLUMNS, "CPU, median")
+def _polls(polls: list[dict]) -> None:
+    tables.head("polls of the manager, ms", *COLUMNS, "CPU, median")
     for name, chosen in (
-        ("all of a poll", looks),
-        ("all of a poll with a pass", [look for look in looks if "play" in look["wall"]]),
+        ("all of a poll", polls),
+        ("all of a poll with a pass", [poll for poll in polls if "play" in poll["wall"]]),
     ):
         _row(name, *_times(chosen, "poll"))
     for part in dict.fromkeys(part for _owner, _name, part in (*OF_THE_CLOUD, *WITHIN)):
-        _row(f"of it: {part}", *_times(looks, part))
+        _row(f"of it: {part}", *_times(polls, part))
 
 
-def _times(looks: list[dict], part: str) -> list[list[float]]:
+def _times(polls: list[dict], part: str) -> list[list[float]]:
     """By the clock on the wall, and of CPU time."""
     return [
-        [look[clock][part] for look in looks if part in look[clock]] for clock in ("wall", "cpu")
+        [poll[clock][part] for poll in polls if part in poll[clock]] for clock in ("wall", "cpu")
     ]
 
 

@@ -40,7 +40,7 @@ class Site:
     def __init__(self, directory: pathlib.Path, hosts: int, slots: int):
         self.directory = directory
         self._cloud = FakeCloud(directory / "cloud", progress=_say, hosts=hosts, slots=slots)
-        self._looks = directory / "looks"
+        self._polls = directory / "polls"
 
     @contextlib.contextmanager
     def up(self) -> Iterator["Site"]:
@@ -56,7 +56,7 @@ class Site:
     @contextlib.contextmanager
     def manager(self, **options) -> Iterator[int]:
         """Its process, from its first poll on, with these options of `[manager]`."""
-        self._looks.unlink(missing_ok=True)
+        self._polls.unlink(missing_ok=True)
         extra = self.directory / "manager.conf"
         extra.write_text(
             "[manager]\n" + "".join(f"{name} = {each}\n" for name, each in options.items())
@@ -64,7 +64,7 @@ class Site:
         with (self.directory / "manager.log").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603
                 [
-                    *(sys.executable, "-m", "benchmarks.loading.watched", self._looks),
+                    *(sys.executable, "-m", "benchmarks.loading.watched", self._polls),
                     f"--config-file={self.info['files']['manager_conf']}",
                     f"--config-file={extra}",
                 ],
@@ -73,17 +73,17 @@ class Site:
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
         try:
-            wait_for(lambda: self.looks() or process.poll() is not None, "a poll of the manager")
+            wait_for(lambda: self.polls() or process.poll() is not None, "a poll of the manager")
             yield process.pid
         finally:
             process.terminate()
             process.wait()
 
-    def looks(self) -> list[dict]:
+    def polls(self) -> list[dict]:
         """Of each poll, when it began, in seconds since the epoch, and what `Stopwatch` says."""
-        if not self._looks.exists():
+        if not self._polls.exists():
             return []
-        return [json.loads(line) for line in self._looks.read_text().splitlines()]
+        return [json.loads(line) for line in self._polls.read_text().splitlines()]
 
     @property
     def api_pid(self) -> int:

@@ -42,7 +42,7 @@ class Stopwatch:
     def watching(
         self, parts: Iterable[tuple[object, str, str]] = (*WITHIN, *OF_THE_CLOUD)
     ) -> Iterator[None]:
-        """While looks are taken."""
+        """While the manager polls."""
         with contextlib.ExitStack() as stack:
             for owner, name, part in parts:
                 timed = self.timed(getattr(owner, name), part)

@@ -12,14 +12,14 @@ from .stopwatch import Stopwatch
 
 
 def main(path: str, arguments: list[str]) -> int:
-    stopwatch, look = Stopwatch(), Engine.poll
+    stopwatch, poll = Stopwatch(), Engine.poll
 
     def watched(engine: Engine) -> bool:
         stopwatch.wall.clear()
         stopwatch.cpu.clear()
         began = time.time()
         try:
-            return stopwatch.timed(look, "poll")(engine)
+            return stopwatch.timed(poll, "poll")(engine)
         finally:
             line = json.dumps({"at": began, "wall": stopwatch.wall, "cpu": stopwatch.cpu})
             with open(path, "a") as log:

@@ -84,7 +84,7 @@ class CrashingLedger:
 
 
 class FakeNova:
-    """The interface of `manager.cloud.Cloud`.
+    """The interface of `cloud.nova.Cloud`.
 
     :param roots: uuid of each host's provider, by host name.
     """
