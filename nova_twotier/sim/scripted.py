@@ -14,7 +14,7 @@ from nova_twotier.core.actions import Action, Move, Start
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
-from nova_twotier.sim import engine
+from nova_twotier.sim import engine, network
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.stage import Stage
@@ -128,7 +128,7 @@ def decide(
 ) -> list[Decision]:
     """What a policy decides when jobs arrive and end at these times.
 
-    :param jobs: by arrival.
+    :param jobs: by arrival; no policy is shown those that find no place even on the empty cluster.
     :param ends: when each job ended, by its number; those left out were not over yet.
     :param cluster: what the jobs run on, with nothing on it.
     :param hosts: as of `Scripted`.
@@ -136,7 +136,7 @@ def decide(
     :raises Diverged: if a job ends that the policy has not started, or has preempted.
     """
     stage = Scripted(cluster, ends, hosts, recorder)
-    arrivals = (Execution(job, job.cpu, 0.0) for job in jobs)
+    arrivals = network.admitted((Execution(job, job.cpu, 0.0) for job in jobs), cluster, [])
     try:
         with contextlib.suppress(engine.Stuck):  # the script ends before the last job
             for _ended in engine.run(arrivals, policy, cluster, stage):

@@ -39,7 +39,7 @@ class FakePlacement:
             case ["allocations", consumer]:
                 return self.consumers.get(consumer, {"allocations": {}})
             case ["allocation_candidates"]:
-                return self._candidates()
+                return self._free_links() if names.LINK_TRAIT in query else self._candidates()
         raise AssertionError(url)
 
     def put(self, url, body=None):
@@ -140,6 +140,18 @@ class FakePlacement:
                 }
                 for uuid, provider in self.providers.items()
                 if (provider.parent or uuid) in free
+            }
+        }
+
+    def _free_links(self):
+        """Those with a Mbit/s to give."""
+        return {
+            "provider_summaries": {
+                uuid: {"resources": {names.MBPS: {"capacity": capacity, "used": used}}}
+                for uuid, provider in self.providers.items()
+                if names.MBPS in provider.inventories
+                and (capacity := self._capacity(uuid, names.MBPS))
+                > (used := self._used(uuid, names.MBPS))
             }
         }
 

@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -77,6 +78,28 @@ def recorded(actions: Iterable[Action]) -> list[Decided]:
             case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
                 found[place] = replace(found[place], migrating=len(migrate.targets))
+    return found
+
+
+def kinds(decided: Iterable[Decided]) -> Counter[str]:
+    """How often each kind of decision was taken, such as `start bg backfilled` or `kill by itself`.
+
+    A job that starts after it was preempted starts `again`.
+    """
+    found: Counter[str] = Counter()
+    started: set[int] = set()
+    for one in decided:
+        kind = one.kind
+        if kind == START:
+            again = " again" if one.job in started else ""
+            kind += f"{again} {one.tier} {one.how}"
+            started.add(one.job)
+        elif kind == MOVE:
+            elsewhere = "in part" if one.in_place else "elsewhere"
+            kind += f" to {one.tier} {elsewhere if one.migrating else 'in place'}"
+        elif one.by == ITSELF:
+            kind += " by itself"
+        found[kind] += 1
     return found
 
 

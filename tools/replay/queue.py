@@ -56,7 +56,14 @@ class Queue:
         self._options = options
 
     def submit(self, job: ReplayJob) -> Entry:
-        row = self._store.submit(job.size, list(job.cpu), job.name, job.estimate, **self._options)
+        row = self._store.submit(
+            job.size,
+            list(job.cpu),
+            job.name,
+            job.estimate,
+            bandwidth=job.mbps,
+            **self._options,
+        )
         entry = Entry(row.number, row.uuid, job)
         self._roster.add(entry)
         return entry

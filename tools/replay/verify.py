@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from novaclient import exceptions as nova_exc
@@ -12,15 +12,13 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import placement_for
-from nova_twotier.core import policies
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Cluster
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.db.store import Store, open_store
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager import schedule
-from nova_twotier.sim import scripted
-from nova_twotier.tools.replay import decisions, stepwise
+from nova_twotier.tools.replay import comparison, decisions, stepwise
 from nova_twotier.tools.replay.errors import ReplayError
 from nova_twotier.tools.replay.queue import Queue
 from nova_twotier.tools.replay.roster import Entry, Roster
@@ -35,14 +33,24 @@ CALM = 2.5
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
-    :param decisions: how many actions on jobs were decided live.
+    :param kinds: how many actions on jobs were decided live, by kind (`decisions.kinds`).
     :param difference: from the simulator's decisions, as lines; empty if there is none.
     :param failures: reasons of what was decided and failed: it is decided anew, but live only.
     """
 
-    decisions: int
+    kinds: Mapping[str, int]
     difference: list[str]
     failures: list[str]
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were compared."""
+        return sum(self.kinds.values())
+
+    @property
+    def alike(self) -> bool:
+        """Whether there were decisions, and all of them were the same."""
+        return bool(self.decisions) and not self.difference
 
 
 class LiveWorld:
@@ -145,8 +153,8 @@ def verify(
         world = LiveWorld(store, queue, cloud, sampler, calm, patience, watch)
         stepwise.play(jobs, roster, world)
         rows = [store.job(entry.number) for entry in roster]
-        hosts = [Host(name, shape.slots, shape.tiers) for name, shape in sorted(shapes.items())]
-        cluster = Cluster(hosts, conf.manager.threshold)
+        bandwidth = any(row.bandwidth for row in rows)
+        cluster = comparison.cluster_of(shapes, conf.manager.threshold, bandwidth)
         return _compare(store, rows, conf.manager.policy, cluster)
 
 
@@ -154,21 +162,11 @@ def _compare(store: Store, jobs: Sequence[Job], policy: str, cluster: Cluster) -
     with store.reading() as session:
         actions = list(session.scalars(select(Action).order_by(Action.id)))
         places = list(schedule.places(session))
-    names = [host.name for host in cluster.hosts]
-    try:
-        decided = scripted.decide(
-            [job.core for job in jobs],
-            {job.number: job.finished_at for job in jobs if job.finished_at is not None},
-            policies.get(policy),
-            cluster,
-            decisions.placed(actions, places, names),
-        )
-    except scripted.Diverged as diverged:
-        decided = diverged.decisions
-    live = [one.words for one in decisions.recorded(actions)]
-    simulated = [one.words for one in decisions.simulated(decided)]
+    placed = decisions.placed(actions, places, [host.name for host in cluster.hosts])
+    live = decisions.recorded(actions)
+    simulated = comparison.simulate(jobs, policy, cluster, placed)
     return Verdict(
-        decisions=len(live),
-        difference=decisions.difference(simulated, live),
+        kinds=decisions.kinds(live),
+        difference=decisions.difference([one.words for one in simulated], [o.words for o in live]),
         failures=[action.reason for action in actions if action.state == ActionState.FAILED],
     )

@@ -1,0 +1,53 @@
+"""A live run decided anew by the simulator: the same jobs arrive and end when they did."""
+
+from collections.abc import Iterable, Mapping
+
+from nova_twotier.core import policies
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.embedding import Topology
+from nova_twotier.core.linked import Linked
+from nova_twotier.db.models import Job
+from nova_twotier.ledger.shape import Shape, capacities
+from nova_twotier.sim import scripted
+from nova_twotier.sim.recorder import Recorder
+from nova_twotier.tools.replay import decisions
+from nova_twotier.tools.replay.decisions import Decided
+
+
+def simulate(
+    jobs: Iterable[Job],
+    policy: str,
+    cluster: Cluster,
+    placed: scripted.Hosts | None = None,
+    recorder: Recorder | None = None,
+) -> list[Decided]:
+    """What the simulator decides; up to the first job that ends there without running, if any does.
+
+    :param jobs: the manager's records, by number.
+    :param cluster: with nothing on it, as of `cluster_of`.
+    :param placed: where Nova put the jobs, as `decisions.placed` returns it; None: they are where
+        the policy would put them.
+    """
+    jobs = list(jobs)
+    ends = {job.number: job.finished_at for job in jobs if job.finished_at is not None}
+    cores = [job.core for job in jobs]
+    try:
+        decided = scripted.decide(cores, ends, policies.get(policy), cluster, placed, recorder)
+    except scripted.Diverged as diverged:
+        decided = diverged.decisions
+    return decisions.simulated(decided)
+
+
+def cluster_of(shapes: Mapping[str, Shape], threshold: float, bandwidth: bool) -> Cluster:
+    """The simulator's hosts, by name.
+
+    :param threshold: as of `Cluster`.
+    :param bandwidth: whether jobs ask for it: then the links between the hosts count, too.
+    """
+    shapes = dict(sorted(shapes.items()))
+    hosts = [Host(name, shape.slots, shape.tiers) for name, shape in shapes.items()]
+    if not bandwidth:
+        return Cluster(hosts, threshold)
+    rates, _problems = capacities(shapes)
+    paths = {name: shape.switch for name, shape in shapes.items()}
+    return Linked(hosts, Topology.from_paths(paths, rates), threshold=threshold)
