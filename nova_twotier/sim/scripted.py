@@ -128,7 +128,7 @@ def decide(
 ) -> list[Decision]:
     """What a policy decides when jobs arrive and end at these times.
 
-    :param jobs: by arrival; no policy is shown those that find no place even on the empty cluster.
+    :param jobs: by arrival; those whose bandwidth a network can never give are left out.
     :param ends: when each job ended, by its number; those left out were not over yet.
     :param cluster: what the jobs run on, with nothing on it.
     :param hosts: as of `Scripted`.

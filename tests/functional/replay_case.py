@@ -46,8 +46,7 @@ class PromptNova(FakeNova):
     def hosts(self):
         found = super().hosts()
         return {
-            name: dataclasses.replace(host, shape=self.shapes[name])
-            for name, host in found.items()
+            name: dataclasses.replace(host, shape=self.shapes[name]) for name, host in found.items()
         }
 
     def boot(self, job, user_data=None):

@@ -4,6 +4,7 @@ import argparse
 import pathlib
 import sys
 import time
+from collections.abc import Iterable
 
 from nova_twotier import conf as configuration
 from nova_twotier.conf import ConfigError
@@ -20,8 +21,9 @@ from nova_twotier.tools.replay.verify import Verdict, verify
 from nova_twotier.tools.replay.workload import ReplayJob
 
 PROG = "equality"
-POLICIES = ("fcfs", "easy", "amcbf", "acfcfs")
 HOSTS, SLOTS = 4, 3
+#: Mbit/s of each link of a cloud whose jobs ask for bandwidth; hosts of a rack.
+LINK_MBPS, RACK = 1000, 2
 #: What the manager of a run has of its own; it looks often, since the run waits until it is calm.
 CONF = """[DEFAULT]
 state_path = {directory}
@@ -36,13 +38,19 @@ def main(argv: list[str] | None = None) -> int:
     out = arguments.out.absolute()
     alike = True
     try:
-        jobs = _jobs(arguments.skip, arguments.jobs)
-        with FakeCloud(out / "cloud", hosts=HOSTS, slots=SLOTS) as cloud:
-            for policy in arguments.policies or POLICIES:
-                begun = time.monotonic()
-                directory = out / f"{policy}-{int(time.time())}"
-                verdict = _run(cloud.info(), policy, directory, jobs)
-                alike &= _report(policy, verdict, time.monotonic() - begun)
+        jobs = {
+            bandwidth: _jobs(arguments.skip, arguments.jobs, LINK_MBPS if bandwidth else 0)
+            for bandwidth in (False, True)
+        }
+        for (tiers, bandwidth), names in _clouds(arguments.policies or policies.POLICIES):
+            with FakeCloud(out / "cloud", hosts=HOSTS, slots=SLOTS, tiers=tiers) as cloud:
+                if bandwidth:
+                    _link(cloud)
+                for policy in names:
+                    begun = time.monotonic()
+                    directory = out / f"{policy}-{int(time.time())}"
+                    verdict = _run(cloud.info(), policy, directory, jobs[bandwidth])
+                    alike &= _report(policy, verdict, time.monotonic() - begun)
     except UsageError as error:
         print(f"{PROG}: {error}", file=sys.stderr)
         return 2
@@ -61,16 +69,18 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         description="Plays an excerpt of a trace on a fake-driver cloud, one event at a time, and "
         "compares what the queue manager decides with what the simulator does when jobs arrive and "
-        "end as they did.",
+        "end as they did. Jobs ask for bandwidth under the policies that go by it, and slots have "
+        "as many tiers as a policy uses (ktier-cmbf: 3).",
         epilog="Example: python -m nova_twotier.tools.replay.equality --jobs 20 amcbf. "
-        "Exit status: 0 when all decisions were the same, 1 when not, 2 for bad input.",
+        "Exit status: 0 when all decisions were the same, 1 when not or when there were none, "
+        "2 for bad input.",
     )
     parser.add_argument(
         "policies",
         nargs="*",
         type=_policy,
         metavar="POLICY",
-        help=f"which of them (default: {' '.join(POLICIES)})",
+        help=f"which of them (default: all, {' '.join(policies.POLICIES)})",
     )
     parser.add_argument(
         "--jobs",
@@ -98,21 +108,40 @@ def _parser() -> argparse.ArgumentParser:
 
 def _policy(name: str) -> str:
     try:
-        if not policies.get(name).bandwidth:
-            return name
-        raise argparse.ArgumentTypeError(f"{name} is for the simulator only")
+        return policies.get(name).name
     except policies.UnknownPolicy as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _jobs(skip: int, most: int) -> list[ReplayJob]:
+def _clouds(names: Iterable[str]) -> list[tuple[tuple[int, bool], list[str]]]:
+    """The clouds that policies need, by tiers and whether jobs ask for bandwidth, and for which."""
+    found: dict[tuple[int, bool], list[str]] = {}
+    for name in names:
+        policy = policies.get(name)
+        found.setdefault((max(2, policy.tiers), policy.bandwidth), []).append(name)
+    return sorted(found.items())
+
+
+def _link(cloud: FakeCloud) -> None:
+    """Describe the hosts' network in aggregates: a switch for each rack, links of one rate."""
+    nova = cloud.nova()
+    names = cloud.settings.host_names
+    for number, first in enumerate(range(0, len(names), RACK)):
+        aggregate = nova.aggregates.create(f"rack{number}", None)
+        for host in names[first : first + RACK]:
+            nova.aggregates.add_host(aggregate, host)
+        switch = {"twotier:switch": f"core/rack{number}", "twotier:uplink_mbps": str(LINK_MBPS)}
+        nova.aggregates.set_metadata(aggregate, switch)
+
+
+def _jobs(skip: int, most: int, link_mbps: int = 0) -> list[ReplayJob]:
     """:raises UsageError: if none are left."""
     trace = swf.read(EXCERPT)
     records = trace.records[skip : skip + most]
     if not records:
         there = len(trace.records)
         raise UsageError(f"--skip {skip}: the excerpt has {there} jobs, skip at most {there - 1}")
-    return workload.fit(records, trace.processors, HOSTS * SLOTS)
+    return workload.fit(records, trace.processors, HOSTS * SLOTS, link_mbps=link_mbps)
 
 
 def _run(info: dict, policy: str, directory: pathlib.Path, jobs: list[ReplayJob]) -> Verdict:
@@ -126,15 +155,20 @@ def _run(info: dict, policy: str, directory: pathlib.Path, jobs: list[ReplayJob]
 
 
 def _report(policy: str, verdict: Verdict, seconds: float) -> bool:
-    alike = not verdict.difference
-    what = "the same" if alike else "not the same"
-    print(f"{policy}: {verdict.decisions} decisions, {what} as the simulator's ({seconds:.0f} s)")
+    if not verdict.decisions:
+        print(f"{policy}: no decisions, so nothing was compared ({seconds:.0f} s)")
+    else:
+        what = "not the same" if verdict.difference else "the same"
+        count = verdict.decisions
+        print(f"{policy}: {count} decisions, {what} as the simulator's ({seconds:.0f} s)")
+    for kind, count in sorted(verdict.kinds.items()):
+        print(f"  {count:4} {kind}")
     for reason in verdict.failures:
         print(f"  failed and was decided anew: {reason}")
     for line in verdict.difference:
         print(f"  {line}")
     sys.stdout.flush()
-    return alike
+    return verdict.alike
 
 
 if __name__ == "__main__":

@@ -66,6 +66,24 @@ class TestDecided(testtools.TestCase):
         )
 
 
+class TestKinds(testtools.TestCase):
+    def test_of_one_decision(self):
+        again = Decision(9.0, (Start(JOBS[3], BG, (1, 1), How.IMMEDIATE),))
+        partly = Decision(9.0, (Move(JOBS[5], FG, (0, 1), (1, 0)), Kill(JOBS[1], BG, by=JOBS[1])))
+        self.assertEqual(
+            {
+                "evict": 1,
+                "move to bg in place": 1,
+                "move to fg in part": 1,
+                "move to fg elsewhere": 1,
+                "start fg backfilled": 1,
+                "start again bg immediate": 1,
+                "kill by itself": 1,
+            },
+            decisions.kinds(decisions.simulated([DECISION, again, partly])),
+        )
+
+
 class TestPlaced(testtools.TestCase):
     def test_hosts_of_each_start(self):
         starts = [

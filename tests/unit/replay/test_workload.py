@@ -1,12 +1,20 @@
 """How jobs of a trace are fitted to the cluster."""
 
+from dataclasses import replace
+
 import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.replay.run import EXCERPT
-from nova_twotier.tools.replay.workload import CPU_RANGE, draw_cpu, fit, scaled_size
+from nova_twotier.tools.replay.workload import (
+    CPU_RANGE,
+    draw_cpu,
+    draw_mbps,
+    fit,
+    scaled_size,
+)
 
 
 class TestFit(testtools.TestCase):
@@ -25,6 +33,20 @@ class TestFit(testtools.TestCase):
 
     def test_a_single_process_uses_all_of_its_slot(self):
         self.assertEqual((1.0,), draw_cpu(1, 5, 5))
+
+    @given(st.integers(1, 40), st.integers(), st.integers(0, 10**6), st.integers(100, 10**5))
+    def test_every_job_has_its_bandwidth_on_an_empty_cluster(self, size, seed, number, link):
+        mbps = draw_mbps(size, seed, number, link)
+        self.assertEqual(mbps, draw_mbps(size, seed, number, link))
+        self.assertTrue(mbps > 0 and size // 2 * mbps <= link)
+
+    def test_bandwidth_is_asked_for_only_on_links(self):
+        trace = swf.read(EXCERPT)
+        plain = fit(trace.records, trace.processors, 32)
+        linked = fit(trace.records, trace.processors, 32, link_mbps=1000)
+        self.assertEqual({0}, {job.mbps for job in plain})
+        self.assertEqual(plain, [replace(job, mbps=0) for job in linked])
+        self.assertTrue(all(job.mbps for job in linked))
 
     def test_the_excerpt_says_whose_it_is_and_fits(self):
         trace = swf.read(EXCERPT)

@@ -7,7 +7,9 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.core.actions import BG, FG, Evict, Move, Start
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.embedding import Topology
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.linked import Linked
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim import engine, scripted
 from nova_twotier.sim.execution import Execution
@@ -89,6 +91,20 @@ class TestScripted(testtools.TestCase):
         self.assertEqual(
             [*as_thought, (2, Evict, 2, BG), (2, Start, 2, BG)],
             [one for one in decided if one[0] < 50],
+        )
+
+    def test_a_network_that_never_takes_a_job(self):
+        """It is not shown to the policy, and so holds up nobody."""
+        hosts = [Host(name, 1) for name in "abc"]
+        network = Topology.from_paths(dict.fromkeys("abc", "core"), dict.fromkeys("abc", 100))
+        rows = [(1, 2, 100), (2, 2, 101), (3, 2, 100), (4, 1, 100)]
+        arrivals = [
+            Job(number, size, float(number), (0.5,) * size, mbps=mbps)
+            for number, size, mbps in rows
+        ]
+        self.assertEqual(
+            [(1, Start, 1, FG), (9, Start, 3, FG), (9, Start, 4, FG)],
+            decide("fcfs", arrivals, {1: 9, 3: 20, 4: 30}, on=Linked(hosts, network)),
         )
 
     def test_stays_are_recorded(self):
