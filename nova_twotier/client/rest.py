@@ -1,7 +1,9 @@
 """The REST API as Python calls, on a keystoneauth session."""
 
+import time
 import uuid
 from collections.abc import Iterator
+from http.client import TOO_MANY_REQUESTS
 from urllib.parse import parse_qsl, urlsplit
 
 from keystoneauth1 import exceptions as ksa
@@ -14,6 +16,10 @@ MICROVERSION = "1.0"
 
 #: Of jobs that a name could mean, so many are told.
 MOST = 5
+
+#: How often a request is repeated that was one too many for the rate limit of its project, and
+#: the longest time to wait before, in seconds.
+MOST_WAITS, LONGEST_WAIT = 20, 60.0
 
 #: States of a job to which nothing happens any more.
 OVER = ("finished", "failed", "cancelled")
@@ -133,15 +139,13 @@ class Api:
             query = dict(parse_qsl(urlsplit(following[0]).query))
 
     def _ask(self, method: str, path: str, **options) -> dict:
-        try:
-            answer = self._adapter.request(path, method, raise_exc=False, **options)
-        except ksa.EndpointNotFound as error:
-            raise ApiError(
-                f"the cloud's catalog has no service of type {SERVICE_TYPE}: "
-                "ask your operator, or give --os-twotier-endpoint"
-            ) from error
-        except ksa.ConnectionError as error:
-            raise ApiError(f"{_brief(error)}: is the twotier API up, and this its URL?") from error
+        answer = self._request(path, method, options)
+        for _attempt in range(MOST_WAITS):
+            if answer.status_code != TOO_MANY_REQUESTS:
+                break
+            # The project has used up its rate: it takes turns with its other clients.
+            time.sleep(_retry_after(answer))
+            answer = self._request(path, method, options)
         try:
             body = answer.json()
         except ValueError:
@@ -149,6 +153,23 @@ class Api:
         if answer.ok and isinstance(body, dict):
             return body
         raise ApiError(_message(answer, body), answer.status_code)
+
+    def _request(self, path: str, method: str, options: dict):
+        try:
+            return self._adapter.request(path, method, raise_exc=False, **options)
+        except ksa.EndpointNotFound as error:
+            raise ApiError(
+                f"the cloud's catalog has no service of type {SERVICE_TYPE}: "
+                "ask your operator, or give --os-twotier-endpoint"
+            ) from error
+        except ksa.ConnectionError as error:
+            raise ApiError(f"{_brief(error)}: is the twotier API up, and this its URL?") from error
+
+
+def _retry_after(answer) -> float:
+    """Seconds until a request may be repeated that was one too many."""
+    said = answer.headers.get("Retry-After", "")
+    return min(float(said), LONGEST_WAIT) if said.isdigit() else 1.0
 
 
 def is_uuid(text: str) -> bool:

@@ -1,5 +1,6 @@
 """The client of the REST API, against the real one."""
 
+import fixtures
 import keystoneauth1.fixture
 import requests
 import requests_mock
@@ -180,6 +181,23 @@ class TestNotTheApi(testtools.TestCase):
         ):
             self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=status, **answer)
             self.assertEqual(expected.format(status), self.refusal())
+
+    def test_one_too_many_waits_for_its_turn(self):
+        waits = []
+        self.useFixture(fixtures.MonkeyPatch("time.sleep", waits.append))
+        late = {"status_code": 429, "headers": {"Retry-After": "7"}}
+        hour = {"status_code": 429, "headers": {"Retry-After": "3600"}}
+        bare = {"status_code": 429, "json": {}}
+        done = {"status_code": 200, "json": {"mode": "active"}}
+        self.mocked.register_uri("GET", f"{URL}/v1/queue", [late, hour, bare, done])
+        self.assertEqual({"mode": "active"}, self.api.queue())
+        self.assertEqual([7.0, rest.LONGEST_WAIT, 1.0], waits)
+
+    def test_not_for_ever(self):
+        self.useFixture(fixtures.MonkeyPatch("time.sleep", lambda _seconds: None))
+        self.mocked.register_uri("GET", f"{URL}/v1/queue", status_code=429, json={})
+        self.assertEqual(429, self.assertRaises(rest.ApiError, self.api.queue).status)
+        self.assertEqual(1 + rest.MOST_WAITS, self.mocked.call_count)
 
     def test_nobody_answers(self):
         self.mocked.register_uri("GET", f"{URL}/v1/queue", exc=requests.ConnectionError("refused"))
