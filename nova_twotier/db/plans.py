@@ -15,12 +15,15 @@ class StartPlan:
     :param how: how the start came about, see `core.actions.How`.
     :param hosts: of a job with bandwidth: the host of each process.
     :param links: Mbit/s that are reserved for it, by link.
+    :param freed: slots that were not idle when it was decided: those that the preemptions and moves
+        of the same decision make free are kept for it, however long they take.
     """
 
     tier: Tier
     how: str
     hosts: tuple[str, ...] = ()
     links: Mapping[str, int] = field(default_factory=dict)
+    freed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,11 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
     match ActionKind(kind):
         case ActionKind.START:
             return StartPlan(
-                Tier(data["tier"]), data["how"], tuple(data["hosts"]), dict(data["links"])
+                Tier(data["tier"]),
+                data["how"],
+                tuple(data["hosts"]),
+                dict(data["links"]),
+                data.get("freed", 0),
             )
         case ActionKind.EVICT:
             return EvictPlan(data["by"], Preemption(data["mode"]), data["repairs"])

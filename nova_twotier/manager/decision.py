@@ -15,7 +15,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager import planning
+from nova_twotier.manager import order, planning
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -44,6 +44,7 @@ class Decisions:
         self._events = ALL
         self._known: set[int] = set()
         self._held: set[int] = set()
+        self._late: set[int] = set()
         self._unmanaged: set[Claim] = set()
         self._decided_at = -math.inf
         #: When a job that was to stay as it was no longer is, or one that was to wait may start.
@@ -61,6 +62,20 @@ class Decisions:
         """What policies see of the jobs has changed: all is decided anew."""
         self._queue, self._cores, self._events = Queue(), {}, ALL
 
+    def caused(self, action: Action, jobs: Jobs) -> Event:
+        """What a policy has to know of an action that is done, besides what it decided itself."""
+        if action.kind == ActionKind.END:
+            tier = jobs[action.job].tier
+            return _FREED[Tier(tier)] if tier else ALL
+        if isinstance(action.plan, EvictPlan) and action.plan.repairs:
+            return ALL
+        # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the
+        # policy thought.
+        if action.kind == ActionKind.START:
+            return ALL
+        # Others were decided upon meanwhile, who did not see what it has left over.
+        return ALL if self._decided_at > action.created_at else Event(0)
+
     def decide(
         self,
         jobs: Jobs,
@@ -76,6 +91,8 @@ class Decisions:
         """
         starting = {action.job: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
+        departures = order.departures(opened, jobs)
+        moving = {departure.job.number for departure in departures}
         slots = seen.shape_slots
         active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
         queue, pauses, held, saved, running, linked = dict(plain_waiting), [], set(), {}, [], False
@@ -86,7 +103,7 @@ class Decisions:
             if state == JobState.QUEUED:
                 if job.saved:
                     saved[number] = job
-            elif state == JobState.RUNNING:
+            elif state == JobState.RUNNING and number not in moving:
                 running.append(job)
             if job.held:
                 held.add(number)
@@ -101,6 +118,7 @@ class Decisions:
                 else:
                     pauses.append(job.not_before)
         self._notice(queue, held, now)
+        self._notice_late(starting.values(), now)
         self._notice_unmanaged(active.values(), opened, seen)
         if not self._events:
             self._reasons.tell(queue)
@@ -117,19 +135,29 @@ class Decisions:
             [vm for job in saved.values() for vm in seen.resting(job)],
             {n: action.plan.hosts for n, action in placing.items() if action.plan.hosts},
             self._network.cluster if linked else Cluster,
+            departures,
+            order.expectations(placing.values(), now),
         )
+        idle = dict(cluster.idle)
         if linked:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         decision, after, aside = self._ask(cluster, queue, fixed, now)
-        late = now - self._options.operation_timeout
-        passing = {a.job for a in opened if a.begun_at is None or a.begun_at > late}
+        # What takes longer is not waited for: its owner may make it take as long as he likes.
+        soon = [action for action in opened if not order.is_late(action, now)]
+        passing = {a.job for a in soon if a.kind in (ActionKind.START, ActionKind.END)}
         if _closes_under(after.cluster, passing):
             return []
-        unplaced = {n: action for n, action in placing.items() if not seen.whole(jobs[n])}
+        unplaced = {
+            action.job: action
+            for action in soon
+            if action.job in placing
+            and action.begun_at is not None
+            and not seen.whole(jobs[action.job])
+        }
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
-        records = planning.records(decision, jobs, seen, now)
+        records = planning.records(decision, jobs, seen, now, idle)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
@@ -144,7 +172,9 @@ class Decisions:
     ) -> bool:
         """Whether it matters for a decision where Nova puts the jobs that are just starting.
 
-        :param unplaced: their actions, by number.
+        :param unplaced: their actions, by number. What has not begun is none of them: in the
+            background it comes after whatever is decided for the foreground now, and else its slots
+            are about to be freed, and known.
         """
         threshold = self._options.threshold
         heats = any(
@@ -156,9 +186,8 @@ class Decisions:
         leaves = not all(isinstance(action, decided.Start) for action in decision)
         for number, action in unplaced.items():
             if action.plan.tier is Tier.BG:
-                # A slot might be closed above it; not if it has not begun, for then it comes after
-                # whatever is decided for the foreground now.
-                if heats and action.begun_at is not None:
+                # A slot might be closed above it.
+                if heats:
                     return True
             elif leaves and _is_hot(jobs[number], threshold):
                 # It will close slots of the background, nobody knows which.
@@ -178,12 +207,22 @@ class Decisions:
         if now >= self._due_at:
             self._events = ALL
 
+    def _notice_late(self, starting: Iterable[Action], now: float) -> None:
+        """Starts that keep idle slots no longer."""
+        late = {a.job for a in starting if a.begun_at is None and order.is_late(a, now)}
+        if not self._late.issuperset(late):
+            self._events = ALL
+        self._late = late
+
     def _notice_unmanaged(
         self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
     ) -> None:
         """Slots that were given back, or closed, by servers that are none of these jobs'."""
         leaving = set().union(*(action.progress.servers for action in opened))
         unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
+        if any(action.kind == ActionKind.MIGRATE for action in opened):
+            # The old place of a server that migrates is nobody's, and is given back in a moment.
+            unmanaged &= self._unmanaged
         for claim in self._unmanaged - unmanaged:
             self._events |= _FREED[claim.tier]
         if any(self._closes(claim) for claim in unmanaged - self._unmanaged):
@@ -280,18 +319,6 @@ def _wait(job: Job, reason: str) -> None:
     """No policy is shown a job that its pool can never take: it would hold up the others."""
     if job.reason != reason:
         job.reason = reason
-
-
-def caused(action: Action, jobs: Jobs) -> Event:
-    """What a policy has to know of an action that is done, besides what it decided itself."""
-    if action.kind == ActionKind.END:
-        tier = jobs[action.job].tier
-        return _FREED[Tier(tier)] if tier else ALL
-    if isinstance(action.plan, EvictPlan) and action.plan.repairs:
-        return ALL
-    # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the policy
-    # thought.
-    return ALL if action.kind == ActionKind.START else Event(0)
 
 
 def _later(at: float | None, pause: float) -> float:

@@ -31,9 +31,9 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
-from nova_twotier.manager import schedule, unknown_pools
-from nova_twotier.manager.decision import ALL, Decisions, caused
-from nova_twotier.manager.endings import PHASE_END, endings, warning
+from nova_twotier.manager import order, schedule, unknown_pools
+from nova_twotier.manager.decision import ALL, Decisions
+from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.fencing import Fence
 from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.network import Network
@@ -269,15 +269,19 @@ class Engine:
         self._end(work)
 
         # 2. The next step of each action whose turn it is.
-        for action in _due(work.opened):
+        turns = order.Turns(
+            work.opened, work.jobs, work.seen, self._options.threshold, work.env.now
+        )
+        for action in turns.due():
             # Those that are over were dropped, because one before them has just failed.
             if action.state == ActionState.EXPECTED:
                 self._advance(work, action)
+        if turns.dropped:
+            self._decisions.happened(ALL)
 
-        # 3. A decision, unless jobs are just changing places.
+        # 3. A decision about what no open action is about.
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
-        places_stay = all(action.kind in (ActionKind.START, ActionKind.END) for action in left)
-        if places_stay and work.mode != QueueMode.PAUSED:
+        if work.mode != QueueMode.PAUSED:
             # What became of others may have changed some of them.
             plain_waiting = {
                 number: job
@@ -392,7 +396,7 @@ class Engine:
             return
         if step.state is None:
             if step.freed:
-                self._decisions.happened(caused(action, jobs))
+                self._decisions.happened(self._decisions.caused(action, jobs))
             if step.requests:
                 context.ask(request.key for request in step.requests)
                 work.requests.append((action, step.requests))
@@ -400,40 +404,11 @@ class Engine:
         work.changed = True
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
-            self._decisions.happened(caused(action, jobs))
+            self._decisions.happened(self._decisions.caused(action, jobs))
             work.note(*operation.close(context))
         else:
             action.reason = step.reason
             work.note(*operation.undo(context))
             if not step.alone:
-                _abandon(work.opened, env.now)
+                order.abandon(work.opened, action, env.now)
             self._decisions.happened(ALL)
-
-
-def _abandon(opened: list[Action], now: float) -> None:
-    """Drop what was decided but not begun: after a failure it is decided anew.
-
-    Not the migrations of a job that has swapped: half of it would stay in the other tier.
-    """
-    unswapped = {
-        action.created_at
-        for action in opened
-        if action.kind == ActionKind.SWAP and action.state != ActionState.DONE
-    }
-    for action in opened:
-        unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
-        halfway = action.kind == ActionKind.MIGRATE and action.created_at not in unswapped
-        if unbegun and action.kind != ActionKind.END and not halfway:
-            action.state, action.closed_at = ActionState.FAILED, now
-            action.reason = "an action before it failed"
-
-
-def _due(opened: list[Action]) -> list[Action]:
-    """What was begun, ends, and of the rest those of the lowest phase that is not closed."""
-    left = [action for action in opened if action.state == ActionState.EXPECTED]
-    lowest = min((action.phase for action in left if action.kind != ActionKind.END), default=0)
-    return [
-        action
-        for action in left
-        if action.begun_at is not None or action.phase in (PHASE_END, lowest)
-    ]

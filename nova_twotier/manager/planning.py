@@ -1,7 +1,8 @@
 """From the policy's decision to the records of actions, in the order in which they can be done."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nova_twotier.core import actions as decided
@@ -22,6 +23,7 @@ from nova_twotier.manager.operations.context import Jobs
 
 #: Room is made before it is taken, and the foreground, which closes slots, before the background.
 PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
+NONE_IDLE: Mapping[Tier, int] = MappingProxyType({})
 
 
 class Record(NamedTuple):
@@ -40,10 +42,18 @@ class Record(NamedTuple):
 
 
 def records(
-    decision: Iterable[decided.Action], jobs: Jobs, seen: Observation, now: float
+    decision: Iterable[decided.Action],
+    jobs: Jobs,
+    seen: Observation,
+    now: float,
+    idle: Mapping[Tier, int] = NONE_IDLE,
 ) -> list[Record]:
-    """The actions to record for a decision. Tiers that change in place are one transaction."""
+    """The actions to record for a decision. Tiers that change in place are one transaction.
+
+    :param idle: slots that are idle before it, by tier.
+    """
     decision = list(decision)
+    freed = _freed(decision, idle)
     again = {action.job.number for action in decision if isinstance(action, decided.Start)}
     evictions: list[Record] = []
     migrations: list[Record] = []
@@ -63,13 +73,28 @@ def records(
                     migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, move, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
-                start = StartPlan(action.tier, action.how)
+                start = StartPlan(action.tier, action.how, freed=freed.get(number, 0))
                 if action.job.mbps:
                     start = _with_bandwidth(start, action, jobs[number], seen)
                 starts.append(Record(ActionKind.START, phase, number, start, now))
     swap = SwapPlan(tuple(changes))
     swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, swap, now)] if changes else []
     return [*evictions, *swaps, *migrations, *starts]
+
+
+def _freed(decision: Sequence[decided.Action], idle: Mapping[Tier, int]) -> dict[int, int]:
+    """Slots of each job to start that are not idle yet, by its number: the first ones need them."""
+    starts = [action for action in decision if isinstance(action, decided.Start)]
+    if len(starts) == len(decision):
+        return {}
+    freed: dict[int, int] = {}
+    for tier in Tier:
+        alike = [start.job for start in starts if start.tier is tier]
+        missing = max(0, sum(job.size for job in alike) - idle.get(tier, 0))
+        for job in alike:
+            freed[job.number] = min(job.size, missing)
+            missing -= freed[job.number]
+    return freed
 
 
 def _with_bandwidth(

@@ -2,52 +2,21 @@
 
 import dataclasses
 
-import testtools
-
-from nova_twotier.core import policies
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK, Decisions
-from nova_twotier.manager.network import Network
+from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK
 from tests.unit.manager.builders import (
     BG,
     FG,
     action,
     hosts,
     job,
-    options,
     seen,
     servers,
     unmanaged_claim,
 )
-
-
-def waiting(**values):
-    return job(state=JobState.QUEUED, tier=None, **values)
-
-
-class DecisionCase(testtools.TestCase):
-    """Hosts `a` and `b` of one slot each."""
-
-    def decisions(self, policy="amcbf", **changes):
-        chosen = policies.get(policy)
-        return Decisions(chosen, options(**changes), Network(chosen, placement=None))
-
-    def ask(self, decisions, jobs, *gangs, now=1000.0, opened=(), levels=2, **look):
-        """Kind and job of what is decided."""
-        look = {"where": hosts("ab", slots=1, tiers=levels), **look}
-        look = seen(*gangs, at=now, **look)
-        acted_on = {action.job for action in opened}
-        plain_waiting = {
-            one.number: one
-            for one in jobs
-            if one.plain_waiting and one.uuid not in look.servers and one.number not in acted_on
-        }
-        records = decisions.decide(
-            {one.number: one for one in jobs}, opened, look, now, plain_waiting
-        )
-        return [(record.kind, record.job) for record in records]
+from tests.unit.manager.decision_case import DecisionCase, waiting
 
 
 class TestAntiThrash(DecisionCase):
@@ -278,7 +247,7 @@ class TestStarting(DecisionCase):
     def test_no_slot_is_closed_where_nova_may_just_place_a_background_job(self):
         below = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot, cool = (waiting(number=2, size=1, cpu=cpu) for cpu in (1.0, 0.5))
-        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"))]
+        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"), begun_at=999.0)]
         decisions = self.decisions()
         self.assertEqual([], self.ask(decisions, [below, hot], opened=opened))
         placed = servers(below, "ACTIVE", "spawning", hosts=("b",))
@@ -322,7 +291,7 @@ class TestStarting(DecisionCase):
     def test_nor_by_a_swap(self):
         below = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot, cool = (job(number=2, size=1, cpu=cpu, tier=BG) for cpu in (1.0, 0.5))
-        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"))]
+        opened = [action(ActionKind.START, below, StartPlan(BG, "immediate"), begun_at=999.0)]
         for moving, expected in ((hot, []), (cool, [(ActionKind.SWAP, None)])):
             gang = servers(moving, hosts=("a",))
             found = self.ask(self.decisions(), [below, moving], gang, tiers=[BG], opened=opened)

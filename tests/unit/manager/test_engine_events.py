@@ -1,21 +1,32 @@
 """What the manager tells a policy when an action is done."""
 
-import testtools
-
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.snapshot import Event
-from nova_twotier.db.models import Action
-from nova_twotier.db.plans import StartPlan, SwapPlan
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind
-from nova_twotier.manager.decision import ALL, caused
+from nova_twotier.manager.decision import ALL
+from tests.unit.manager.builders import action
+from tests.unit.manager.decision_case import DecisionCase, waiting
 
 
-class TestCaused(testtools.TestCase):
+class TestCaused(DecisionCase):
     def test_start(self):
         """A job that has started can be moved and evicted from then on."""
         for tier in Tier:
-            done = Action(kind=ActionKind.START, job=1, plan=StartPlan(tier, "immediate"))
-            self.assertEqual(ALL, caused(done, {}), tier)
+            done = action(ActionKind.START, plan=StartPlan(tier, "immediate"))
+            self.assertEqual(ALL, self.decisions().caused(done, {}), tier)
 
-    def test_swap(self):
-        self.assertEqual(Event(0), caused(Action(kind=ActionKind.SWAP, plan=SwapPlan(())), {}))
+    def test_what_made_room_as_was_decided(self):
+        for kind in (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE):
+            self.assertEqual(Event(0), self.decisions().caused(action(kind), {}), kind)
+
+    def test_what_made_room_while_others_were_decided_upon(self):
+        """Those did not see what it has left over."""
+        decisions = self.decisions()
+        self.ask(decisions, [waiting(number=1, size=1)], now=50.0)
+        for kind in (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE):
+            made_room = action(kind)
+            made_room.created_at = 40.0
+            self.assertEqual(ALL, decisions.caused(made_room, {}), kind)
+            made_room.created_at = 50.0
+            self.assertEqual(Event(0), decisions.caused(made_room, {}), kind)

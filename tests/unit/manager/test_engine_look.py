@@ -13,7 +13,8 @@ from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, open_actions
 from nova_twotier.db.terms import Deposed
-from nova_twotier.manager.engine import PAUSED, Engine, _abandon
+from nova_twotier.manager import order
+from nova_twotier.manager.engine import PAUSED, Engine
 from tests.unit.manager import builders
 
 WAIT = 10
@@ -272,6 +273,7 @@ class TestFailure(LookCase):
             builders.action(kind, begun_at=None) for kind in (ActionKind.SWAP, ActionKind.MIGRATE)
         )
         later = builders.action(ActionKind.START, begun_at=None)
+        failed = builders.action(ActionKind.EVICT)
         for state, left in (
             (ActionState.DONE, [halfway]),
             (ActionState.FAILED, []),
@@ -281,7 +283,7 @@ class TestFailure(LookCase):
             for action in opened:
                 action.state = ActionState.EXPECTED
             swap.state = state
-            _abandon(opened, self.now)
+            order.abandon(opened, failed, self.now)
             expected = [action for action in opened if action.state == ActionState.EXPECTED]
             self.assertEqual(left, expected, state)
 

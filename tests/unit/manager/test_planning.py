@@ -25,7 +25,7 @@ class TestPlanning(testtools.TestCase):
             Move(down.core, BG, before=(1, 1), after=(1, 1), by=up.core),
             Evict(out.core, FG, by=up.core),
         ]
-        records = planning.records(decision, jobs, look, now=5.0)
+        records = planning.records(decision, jobs, look, now=5.0, idle={FG: 4, BG: 4})
         self.assertEqual(
             [
                 (ActionKind.EVICT, 1, out.number),
@@ -41,6 +41,28 @@ class TestPlanning(testtools.TestCase):
         self.assertEqual((f"{down.number}/0", f"{down.number}/1"), swap.changes[1].vms)
         self.assertEqual(MigratePlan({1: "a"}), migrate)
         self.assertEqual(StartPlan(BG, How.BACKFILLED), start)
+
+    def test_slots_that_others_are_to_free_for_a_start(self):
+        """The first ones need them; what is idle suffices for the others."""
+        out, first, second, below = (
+            job(size=size, state=JobState.QUEUED, tier=None) for size in (4, 3, 2, 2)
+        )
+        jobs = {one.number: one for one in (out, first, second, below)}
+        starts = [
+            Start(first.core, FG, (0, 0, 0), How.IMMEDIATE),
+            Start(second.core, FG, (0, 0), How.IMMEDIATE),
+            Start(below.core, BG, (0, 0), How.IMMEDIATE),
+        ]
+        evict = Evict(out.core, FG, by=first.core)
+        idle = {FG: 1, BG: 2}
+        freed = [
+            record.plan.freed
+            for record in planning.records([evict, *starts], jobs, seen(), 5.0, idle)
+            if record.kind == ActionKind.START
+        ]
+        self.assertEqual([3, 1, 0], freed)
+        alone = planning.records(starts, jobs, seen(), 5.0, idle)
+        self.assertEqual([0, 0, 0], [record.plan.freed for record in alone])
 
     def test_the_foreground_starts_before_the_background(self):
         first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))

@@ -1,0 +1,194 @@
+"""Which open actions may go on: those of one decision in their order, whatever others wait for.
+
+An eviction or a migration may take as long as a tenant's guest makes it take. So nothing waits for
+those of another decision; and what was decided together with one that takes long goes on without it
+as soon as there is room.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.states import ActionKind, ActionState
+from nova_twotier.manager.observation import Departure, Expectation, Observation
+from nova_twotier.manager.operations.context import Jobs
+from nova_twotier.manager.operations.start import TAKEN
+from nova_twotier.manager.planning import PHASE_START_FG
+
+#: Seconds in which actions are expected to make way for others. What takes longer reserves no idle
+#: slots, and is waited for only by those that have no room without it.
+PATIENCE = 10.0
+
+
+def decision(action: Action) -> float | None:
+    """When the policy decided upon it: the same for all that it decided together.
+
+    None: nothing else was decided with it, as with an end and a repair.
+    """
+    plan = action.plan
+    alone = action.kind == ActionKind.END or (isinstance(plan, EvictPlan) and plan.repairs)
+    return None if alone else action.created_at
+
+
+def abandon(opened: Iterable[Action], failed: Action, now: float) -> None:
+    """Drop what was decided together with an action that failed and is not begun.
+
+    Not the migrations of a job that has swapped: half of it would stay in the other tier.
+    """
+    its = decision(failed)
+    together = [action for action in opened if its is not None and decision(action) == its]
+    swapped = not any(
+        action.kind == ActionKind.SWAP and action.state != ActionState.DONE for action in together
+    )
+    for action in together:
+        unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
+        if unbegun and not (swapped and action.kind == ActionKind.MIGRATE):
+            drop(action, "an action before it failed", now)
+
+
+def drop(action: Action, reason: str, now: float) -> None:
+    """Close an action that was not begun."""
+    action.state, action.closed_at, action.reason = ActionState.FAILED, now, reason
+
+
+def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
+    """The jobs that open actions take off their slots, or to others, and where to."""
+    leaving: list[Departure] = []
+    tiers: dict[int, tuple[float, Tier]] = {}
+    targets: dict[int, Mapping[int, str]] = {}
+    for action in opened:
+        match action.plan:
+            case EvictPlan():
+                leaving.append(Departure(jobs[action.job], action.created_at))
+            case SwapPlan(changes=changes):
+                tiers |= {each.number: (action.created_at, each.tier) for each in changes}
+            case MigratePlan(targets=hosts):
+                number = action.job
+                targets[number] = hosts
+                tiers.setdefault(number, (action.created_at, Tier(jobs[number].tier)))
+    for number, (decided_at, tier) in tiers.items():
+        hosts = targets.get(number, {})
+        leaving.append(Departure(jobs[number], decided_at, tier, hosts))
+    return leaving
+
+
+def expectations(opened: Iterable[Action], now: float) -> dict[int, Expectation]:
+    """What the starts that are not begun count on, by the numbers of their jobs."""
+    return {
+        action.job: Expectation(action.created_at, action.plan.freed, is_late(action, now))
+        for action in opened
+        if action.kind == ActionKind.START and action.begun_at is None
+    }
+
+
+def is_late(action: Action, now: float) -> bool:
+    """Whether it has taken, or waited, longer than the others have to put up with."""
+    since = action.created_at if action.begun_at is None else action.begun_at
+    return now >= since + PATIENCE
+
+
+@dataclass
+class Turns:
+    """Finds the actions whose turn it is.
+
+    :param opened: actions that are not over, as they were decided.
+    :param threshold: the option of group `[manager]`.
+    :ivar dropped: whether a start was dropped, since it has waited in vain for its slots.
+    """
+
+    opened: Sequence[Action]
+    jobs: Jobs
+    seen: Observation
+    threshold: float
+    now: float
+    dropped: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._left = [each for each in self.opened if each.state == ActionState.EXPECTED]
+        #: Of each decision: the lowest phase that holds up the next ones, and the evictions.
+        self._phases: dict[float, int] = {}
+        self._evictions: dict[float, list[Action]] = {}
+        for action in self._left:
+            its = decision(action)
+            if its is None or self._is_placed(action):
+                continue
+            self._phases[its] = min(action.phase, self._phases.get(its, action.phase))
+            if action.kind == ActionKind.EVICT:
+                self._evictions.setdefault(its, []).append(action)
+        #: Idle slots that are promised to nobody, by tier, where that was asked for.
+        self._rooms: dict[Tier, int] = {}
+
+    def due(self) -> list[Action]:
+        """What was begun or decided alone, and of the rest those with nothing before them."""
+        due = [action for action in self._left if self._is_due(action)]
+        # Who closes slots comes before who might be put there.
+        if any(self._closes_soon(action) for action in due):
+            due = [action for action in due if not self._waits_for_foreground(action)]
+        return due
+
+    def _is_due(self, action: Action) -> bool:
+        its = decision(action)
+        if action.begun_at is not None or its is None:
+            return True
+        before = self._phases[its] < action.phase
+        plan = action.plan
+        if not (isinstance(plan, StartPlan) and is_late(action, self.now)):
+            return not before
+        if any(evict.job == action.job for evict in self._evictions.get(its, ())):
+            return False
+        if self._fits(action, plan.tier):
+            return True
+        if not before:
+            drop(action, TAKEN, self.now)
+            self.dropped = True
+        return False
+
+    def _is_placed(self, action: Action) -> bool:
+        """Whether it is a start whose servers hold their slots: the rest is no matter of others."""
+        return (
+            action.kind == ActionKind.START
+            and action.begun_at is not None
+            and self.seen.whole(self.jobs[action.job])
+        )
+
+    def _closes_soon(self, action: Action) -> bool:
+        """Whether it starts in the foreground, and Nova has not placed it yet."""
+        return action.phase == PHASE_START_FG and not (
+            is_late(action, self.now) or self._is_placed(action)
+        )
+
+    def _waits_for_foreground(self, action: Action) -> bool:
+        unbegun = action.kind == ActionKind.START and action.begun_at is None
+        return unbegun and action.phase > PHASE_START_FG and not is_late(action, self.now)
+
+    def _fits(self, start: Action, tier: Tier) -> bool:
+        """Whether the idle slots that are promised to no other start are enough for one."""
+        if tier not in self._rooms:
+            room = self.seen.room(tier, self.jobs.values(), self.threshold)
+            self._rooms[tier] = room - sum(self._promised(each, tier) for each in self._left)
+        room = self._rooms[tier] + self._promised(start, tier)
+        size = self.jobs[start.job].size
+        if size > room:
+            return False
+        self._rooms[tier] = room - size
+        return True
+
+    def _promised(self, action: Action, tier: Tier) -> int:
+        """Idle slots that a start is about to take, or keeps until it can."""
+        plan = action.plan
+        if not isinstance(plan, StartPlan) or plan.tier is not tier or action.progress.undoing:
+            return 0
+        job = self.jobs[action.job]
+        if action.begun_at is not None:
+            return max(0, job.size - self._held(job, tier))
+        evictions = self._evictions.get(action.created_at, ())
+        coming = sum(self._held(self.jobs[evict.job], tier) for evict in evictions)
+        claimed = plan.freed if is_late(action, self.now) else job.size
+        return max(0, claimed - coming)
+
+    def _held(self, job: Job, tier: Tier) -> int:
+        """Slots that a job holds in a tier."""
+        claims = (self.seen.claims.get(server.id) for server in self.seen.gang(job))
+        return sum(claim is not None and claim.tier is tier for claim in claims)
