@@ -144,16 +144,19 @@ class Decisions:
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         decision, after, aside = self._ask(cluster, queue, fixed, now)
         # What takes longer is not waited for: its owner may make it take as long as he likes.
-        soon = [action for action in opened if not order.is_late(action, now)]
-        passing = {a.job for a in soon if a.kind in (ActionKind.START, ActionKind.END)}
+        passing = {
+            action.job
+            for action in opened
+            if action.kind in (ActionKind.START, ActionKind.END) and not order.is_late(action, now)
+        }
         if _closes_under(after.cluster, passing):
             return []
         unplaced = {
-            action.job: action
-            for action in soon
-            if action.job in placing
-            and action.begun_at is not None
-            and not seen.whole(jobs[action.job])
+            number: action
+            for number, action in placing.items()
+            if action.begun_at is not None
+            and not order.is_late(action, now)
+            and not seen.whole(jobs[number])
         }
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []

@@ -19,6 +19,7 @@ from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.manager.engine import Engine
 from tests.executors import OneByOne
 from tests.functional.fake_nova import Crash, CrashingLedger, FakeNova, Faults
+from tests.functional.fake_placement import FakePlacement
 from tests.functional.ledger_case import LedgerTestCase
 from tests.unit.manager import builders
 
@@ -139,3 +140,14 @@ class ManagerTestCase(LedgerTestCase):
 
     def kinds(self, number):
         return [event.kind for event in self.store.events(number)]
+
+
+class InMemoryTestCase(ManagerTestCase):
+    """The same without Placement, which takes nearly all of the time."""
+
+    def setUp(self):
+        placement = "placement.tests.functional.fixtures.placement.PlacementFixture"
+        self.useFixture(fixtures.MonkeyPatch(placement, fixtures.Fixture))
+        client = "tests.functional.ledger_case.client_of"
+        self.useFixture(fixtures.MonkeyPatch(client, lambda _fixture: FakePlacement()))
+        super().setUp()

@@ -4,29 +4,22 @@ Guests may ignore ACPI, dirty their memory or be imaged by their owner again and
 manager asks Nova to do with their servers never comes to an end.
 """
 
-import fixtures
-
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.order import PATIENCE
-from tests.functional.fake_placement import FakePlacement
-from tests.functional.manager_case import ManagerTestCase
+from tests.functional.manager_case import InMemoryTestCase
 from tests.unit.manager import builders
 
 #: Polls after which a job runs that found room: it is decided upon, begun, and Nova takes a moment.
 SOON = 2
 
 
-class FairnessCase(ManagerTestCase):
+class FairnessCase(InMemoryTestCase):
     """Eight slots; jobs are hot unless they say so, and so close the background."""
 
     HOSTS = 4
     SLOTS = 2
 
     def setUp(self):
-        placement = "placement.tests.functional.fixtures.placement.PlacementFixture"
-        self.useFixture(fixtures.MonkeyPatch(placement, fixtures.Fixture))
-        client = "tests.functional.ledger_case.client_of"
-        self.useFixture(fixtures.MonkeyPatch(client, lambda _fixture: FakePlacement()))
         super().setUp()
         self.cloud(seed=5)
         self.random.random = lambda: 0.5  # each round, all that is not stuck comes to its end

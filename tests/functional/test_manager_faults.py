@@ -7,11 +7,15 @@ import random
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.ledger.placement import Conflict
-from tests.functional.manager_case import ManagerTestCase
+from tests.functional.manager_case import ENOUGH, InMemoryTestCase, ManagerTestCase
 from tests.unit.manager import builders
 
 #: More of them find more: `TWOTIER_TEST_SEEDS=40 pytest tests/functional/test_manager_faults.py`.
 SEEDS = int(os.environ.get("TWOTIER_TEST_SEEDS", "4"))
+
+
+#: Tasks that a guest can draw out.
+MOVES = ("shelving", "suspending", "migrating")
 
 
 class TestStuck(ManagerTestCase):
@@ -45,9 +49,20 @@ class TestFaults(ManagerTestCase):
     """Random jobs, failures and deaths; the seed of a failing run is in its name."""
 
     theirs = None
+    stuck = 0.0
+
+    def stick(self, at):
+        """Some of what Nova is asked to move takes long, now and then; nothing does in the end."""
+        moving = {each.id for each in self.nova.servers() if each.task in MOVES}
+        self.nova.stuck &= moving
+        if at > ENOUGH // 3:
+            self.nova.stuck.clear()
+        elif self.stuck and at % 5 == 0:
+            self.nova.stuck = {vm for vm in sorted(moving) if self.random.random() < self.stuck}
 
     def others(self, at):
         """Tenants take slots and give them back; none after a time."""
+        self.stick(at)
         if self.theirs is None:
             return
         if self.theirs and (at > 150 or self.random.random() < 0.3):
@@ -65,8 +80,10 @@ class TestFaults(ManagerTestCase):
         crashes=0.05,
         modes=(Preemption.SHELVE,),
         unmanaged=False,
+        stuck=0.0,
     ):
         self.cloud(seed, failures, crashes)
+        self.stuck = stuck
         self.theirs = [] if unmanaged else None
         draw = random.Random(seed)
         arrivals = [
@@ -108,3 +125,18 @@ for _seed in range(SEEDS // 4):
         unmanaged=True,
     )
     _add(f"test_acfcfs_killed_and_failing_seed_{_seed}", seed=_seed, policy="acfcfs")
+
+
+class TestDrawnOut(InMemoryTestCase):
+    """What moves may take long: no place is given twice, and all comes to its end."""
+
+    chaos, stick, others = TestFaults.chaos, TestFaults.stick, TestFaults.others
+
+
+for _policy in ("amcbf", "cmcbf", "acfcfs"):
+    for _seed in range(SEEDS):
+
+        def _test(self, policy=_policy, seed=_seed):
+            self.chaos(seed, policy, modes=tuple(Preemption), stuck=0.7)
+
+        setattr(TestDrawnOut, f"test_{_policy}_seed_{_seed}", _test)
