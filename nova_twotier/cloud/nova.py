@@ -274,6 +274,14 @@ class Cloud:
         self.nova.servers.live_migrate(server.id, host and self._names.service(host), "auto")
 
     @translated
+    def force_migration(self, server: Server) -> None:
+        """Complete a server's live migration now, by what the hypervisor has for that: libvirt
+        pauses the guest, or lets its memory follow it."""
+        for migration in self.nova.server_migrations.list(server.id):
+            if migration.status == "running":
+                self.nova.server_migrations.live_migrate_force_complete(server.id, migration.id)
+
+    @translated
     def start(self, server: Server) -> None:
         """Power a server on that is SHUTOFF; it boots anew from its disk."""
         self.nova.servers.start(server.id)

@@ -10,6 +10,17 @@ JOB_KEY = "twotier_job"
 #: Server metadata that tells a guest what is about to happen to it.
 NOTICE_KEY = "twotier_notice"
 
+#: Tasks of making an image or a backup: Nova's lock does not cover these.
+OWNERS_TASKS = frozenset(
+    {
+        "image_snapshot_pending",
+        "image_snapshot",
+        "image_pending_upload",
+        "image_uploading",
+        "image_backup",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -42,6 +53,12 @@ class Server:
     def busy(self) -> bool:
         """Nova is doing something with it."""
         return self.task is not None
+
+    @property
+    def busy_for_owner(self) -> bool:
+        """What Nova is doing with it, its owner may have asked for, again and again: the lock of an
+        administrator does not forbid it."""
+        return self.task in OWNERS_TASKS
 
     @property
     def unknown(self) -> bool:

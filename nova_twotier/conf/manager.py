@@ -89,13 +89,31 @@ After a crash the manager waits this long before it repeats a boot whose answer 
         default=900.0,
         min=1,
         help="""
-Seconds after which the manager gives up the start, the preemption or the move of a job.
+Seconds after which the manager gives up an operation, such as the start of a job.
 
-It undoes a start and tries again. A job that cannot be preempted or moved stays as it is.
+It undoes a start and tries again. For preemptions and moves see preemption_timeout.
 
-Give more than the longest boot takes, and the longest upload of an image when a server is shelved.
+Give more than the longest boot takes.
 
 Example: 1800
+""",
+    ),
+    cfg.FloatOpt(
+        "preemption_timeout",
+        mutable=True,
+        default=600.0,
+        min=1,
+        help="""
+Seconds that Nova may take to save the state of a job that is preempted, or to migrate its servers.
+
+After that the manager deletes the servers, and the job begins anew. A guest that ignores ACPI or
+keeps changing its memory, or an owner who makes image after image, would otherwise keep its slots.
+The manager forces a live migration to complete after half of the time. A job with ``checkpoint``
+has twice as long.
+
+Give more than the longest upload of an image when a server is shelved.
+
+Example: 300
 """,
     ),
     cfg.IntOpt(

@@ -51,6 +51,10 @@ class Progress:
     :param refusal: why the cloud refused the job's start.
     :param crowded_out: others took the slots or the links that the job was to get.
     :param waited_for: the reason that the job had before it was started.
+    :param escalated_at: since when the job's servers are deleted, since its state could not be
+        saved, or moved, in time.
+    :param retry_at: when servers that could not be saved are tried again.
+    :param off: servers whose guests had ended before anything was asked of them.
     """
 
     attempts: Mapping[RequestKey, int] = field(default_factory=dict)
@@ -62,6 +66,9 @@ class Progress:
     refusal: Refusal | None = None
     crowded_out: bool = False
     waited_for: str = ""
+    escalated_at: float | None = None
+    retry_at: float | None = None
+    off: tuple[str, ...] = ()
 
     @property
     def servers(self) -> set[str]:
@@ -73,7 +80,7 @@ class Progress:
         data = {
             name: value
             for name, value in asdict(self).items()
-            if name != "attempts" and value not in ("", None, False)
+            if name != "attempts" and value not in ("", None, False, ())
         }
         attempts = {str(key): count for key, count in self.attempts.items()}
         return data | ({"attempts": attempts} if attempts else {})
@@ -83,6 +90,7 @@ class Progress:
         values = dict(data)
         attempts = values.pop("attempts", {})
         values["attempts"] = {RequestKey.parse(key): count for key, count in attempts.items()}
+        values["off"] = tuple(values.get("off", ()))
         if refusal := values.get("refusal"):
             values["refusal"] = Refusal(**refusal)
         return cls(**values)

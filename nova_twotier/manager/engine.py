@@ -234,6 +234,7 @@ class Engine:
             now=self._clock(),
             preemption_grace=self._options.preemption_grace,
             operation_timeout=self._options.operation_timeout,
+            preemption_timeout=self._options.preemption_timeout,
             polling_since=self._polling_since,
             user_data=self._store.user_data,
             qos=self._qos,

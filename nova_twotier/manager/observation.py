@@ -159,9 +159,14 @@ class Observation:
         ]
 
     def busy(self, job: Job) -> bool:
-        """Whether Nova is doing something with any of its servers."""
+        """Whether Nova is doing something with any of its servers, and not just for its owner: that
+        protects no job, for it may be begun again for ever."""
         busy = self._busy  # most often none
-        return bool(busy) and job.uuid in busy and any(each.busy for each in self.gang(job))
+        return (
+            bool(busy)
+            and job.uuid in busy
+            and any(each.busy and not each.busy_for_owner for each in self.gang(job))
+        )
 
     @functools.cached_property
     def _busy(self) -> set[str]:

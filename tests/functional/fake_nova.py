@@ -100,7 +100,7 @@ class FakeNova:
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
-        #: Servers that it never gets done with.
+        #: Servers that it never gets done with, but to delete them.
         self.stuck: set[str] = set()
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
@@ -178,6 +178,16 @@ class FakeNova:
         self._moving[server.id] = host
         self.faults.around(lambda: self._begin(server.id, "migrating", self._migrate))
 
+    def force_migration(self, server):
+        """No guest here heeds it."""
+
+    def start(self, server):
+        self.faults.around(lambda: self._begin(server.id, "powering-on", self._place))
+
+    def create_image(self, server):
+        """As its owner may at any time, however locked it is."""
+        self._begin(server, "image_uploading", self._place)
+
     def delete(self, server):
         self.faults.around(lambda: self._begin(server.id, "deleting", self._remove))
 
@@ -192,7 +202,8 @@ class FakeNova:
     def work(self):
         """Some of what is under way ends."""
         for server, end in list(self._under_way.items()):
-            if server not in self.stuck and self.random.random() < 0.6:
+            stuck = server in self.stuck and self.fleet[server].task != "deleting"
+            if not stuck and self.random.random() < 0.6:
                 del self._under_way[server]
                 end(server)
 

@@ -113,6 +113,80 @@ class TestStuckEvictions(FairnessCase):
         self.assertEqual(JobState.RUNNING, self.state(waiting))
 
 
+class TestBusyForItsOwner(FairnessCase):
+    """An owner who has a server imaged again and again is preempted as all others are."""
+
+    PATIENCE = 20.0
+
+    def setUp(self):
+        super().setUp()
+        self.options.preemption_timeout = self.PATIENCE
+
+    def work(self, rounds=6):
+        for _round in range(rounds):
+            super().work(1)
+            for server in self.nova.servers():
+                if server.id in self.nova.stuck and not server.task and server.status == "ACTIVE":
+                    self.nova.create_image(server.id)
+
+    def test_it_is_preempted_all_the_same(self):
+        self.begin()
+        first, _last = self.submit(5), self.submit(2)
+        self.work()
+        waiting = self.submit(6)
+        guest = self.submit(1)
+        self.work()
+        self.hostile = {guest}
+        self.work(2)
+        self.end(first)
+        self.work(4)
+        self.assertEqual(JobState.PREEMPTING, self.state(guest))
+        self.work(int(self.PATIENCE) + 6)
+        self.assertEqual(JobState.RUNNING, self.state(waiting))
+        self.assertIn("killed", self.kinds(guest))
+
+
+class TestStuckMigration(FairnessCase):
+    """A guest dirties its memory faster than it can be moved to the foreground."""
+
+    def setUp(self):
+        super().setUp()
+        self.options.preemption_timeout = 40.0
+
+    def stuck(self):
+        """Job 2 runs below job 1, on the same hosts and others; part of it is to migrate."""
+        self.begin()
+        self.front = [self.submit(1, 0.5) for _job in range(8)]
+        self.work()
+        self.guest = self.submit(3, 0.5)
+        self.work()
+        self.hostile = {self.guest}
+        below = {each.host for each in self.gang(self.guest)}
+        # The slots that come free are not above it.
+        apart = [n for n in self.front if self.gang(n)[0].host not in below]
+        above = [n for n in self.front if n not in apart]
+        for number in (*apart, above[0]):
+            self.end(number)
+        self.work(4)
+        self.assertIn("migrating", {each.task for each in self.gang(self.guest)})
+
+    def gang(self, number):
+        uuid = self.store.job(number).uuid
+        return [each for each in self.nova.servers() if each.job == uuid]
+
+    def test_others_start_meanwhile(self):
+        self.stuck()
+        self.begins(self.submit(1, 0.5))
+
+    def test_it_begins_anew_in_the_end(self):
+        self.stuck()
+        self.work(60)
+        self.assertIn("killed", self.kinds(self.guest))
+        self.hostile = set()
+        self.work(4)
+        self.assertEqual(JobState.RUNNING, self.state(self.guest))
+
+
 def _add(count, mode):
     def test(self):
         self.beside(count, mode)

@@ -49,6 +49,7 @@ class Environment:
     now: float
     preemption_grace: float = 0.0
     operation_timeout: float = math.inf
+    preemption_timeout: float = math.inf
     polling_since: float = -math.inf
     user_data: Callable[[int], str | None] = lambda _number: None
     qos: Qos | None = None
@@ -125,18 +126,46 @@ class Context:
         return self.env.now >= since + grace + times * self.env.operation_timeout
 
     @property
+    def patience(self) -> float:
+        """Seconds that the job's state may take to be saved or moved: its guests, and its owner,
+        may draw that out. Jobs whose guests save their work have twice as long."""
+        return self.env.preemption_timeout * (2 if self.job.checkpoint else 1)
+
+    def escalated(self, grace: float = 0.0) -> bool:
+        """Whether the job's servers are deleted from now on, or have been: that took longer.
+
+        :param grace: seconds that it may take besides.
+        """
+        if self.progress.escalated_at is not None:
+            return True
+        if self.env.now < max(self.begun_at, self.env.polling_since) + grace + self.patience:
+            return False
+        LOG.warning("Job %s begins anew: %s", self.job.number, self.overdue_reason(self.patience))
+        self.record(escalated_at=self.env.now)
+        return True
+
+    def escalation_overdue(self) -> bool:
+        """Whether Nova does not delete the servers either."""
+        since = max(self.progress.escalated_at or 0.0, self.env.polling_since)
+        return self.env.now >= since + self.env.operation_timeout
+
+    @property
     def begun_at(self) -> float:
         begun_at = self.action.begun_at
         return self.env.now if begun_at is None else begun_at
 
-    def overdue_reason(self) -> str:
-        """What an action that is overdue still waits for."""
+    def overdue_reason(self, limit: float | None = None) -> str:
+        """What an action that is overdue still waits for.
+
+        :param limit: seconds that it had; by default, those of any action.
+        """
         waits = (
             f"server {server.id} is {server.status}" + (f" ({server.task})" if server.busy else "")
             for server in sorted(self.gang, key=lambda server: not server.busy)
         )
         first = next(waits, "slots of its servers are not free")
-        return f"not over after {self.env.operation_timeout:g} s: {first}"
+        limit = self.env.operation_timeout if limit is None else limit
+        return f"not over after {limit:g} s: {first}"
 
     # Failure
 

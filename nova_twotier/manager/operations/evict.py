@@ -1,8 +1,10 @@
 """Preempt a job: shelve or suspend all its servers, or delete them and let it begin anew."""
 
+import random
 from datetime import UTC, datetime
 
 from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
@@ -15,8 +17,13 @@ from nova_twotier.manager.operations.gang import (
     remove,
     resume,
     save,
+    start,
+    stopped,
 )
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
+
+#: Seconds, about, until servers are tried again that could not be saved; then twice as many.
+FIRST_PAUSE = 20.0
 
 
 class Evict(Operation):
@@ -30,6 +37,8 @@ class Evict(Operation):
             return self._take_back(context)
         if _has_just_ended(context):
             return failed(context, "it has just ended")
+        # What makes room for nobody keeps nobody waiting: it is given up instead.
+        drawn_out = _saves(context) and context.escalated(_grace(context))
         step: Step | None
         if _mode(context) is Preemption.REQUEUE:
             step = remove(context)
@@ -44,9 +53,11 @@ class Evict(Operation):
                 return Step(requests)
             context.release()
             return done()
-        if context.overdue(grace=_grace(context)):
-            return self._give_up(context, context.overdue_reason())
-        return step
+        if drawn_out:
+            late = context.escalation_overdue()
+        else:
+            late = not _saves(context) and context.overdue(grace=_grace(context))
+        return self._give_up(context, context.overdue_reason()) if late else step
 
     @staticmethod
     def _refused(context: Context) -> str:
@@ -64,11 +75,31 @@ class Evict(Operation):
             return self._notify(context)
         step = save(context, mode)
         if step.requests or not all_saved(context, mode):
-            return step
+            return self._paced(context, step)
         if mode is Preemption.SUSPEND:
             context.vacate()
             return None
         return Step() if context.still_claiming() else None
+
+    @staticmethod
+    def _paced(context: Context, step: Step) -> Step:
+        """Those that could not be saved are tried again after a pause, longer each time."""
+        new = [each for each in step.requests if each.key not in context.progress.attempts]
+        failed = [each.key for each in step.requests if context.tried(*each.key)]
+        if new:
+            servers = {each.key.server for each in new}
+            ended = (s.id for s in context.gang if s.id in servers and s.status == "SHUTOFF")
+            context.record(off=(*context.progress.off, *ended))
+        if not failed:
+            return step
+        retry_at = context.progress.retry_at
+        if retry_at is None:
+            retry_at = context.env.now + max(_pause(key, context.tried(*key)) for key in failed)
+            context.record(retry_at=retry_at)
+        if context.env.now < retry_at:
+            return Step([each for each in step.requests if each.key not in failed])
+        context.record(retry_at=None)
+        return step
 
     def _give_up(self, context: Context, reason: str) -> Step:
         context.record(undoing=reason)
@@ -76,13 +107,18 @@ class Evict(Operation):
 
     @staticmethod
     def _take_back(context: Context) -> Step:
-        """What was suspended goes on: it has its slots still. A gang that is shelved in part is
-        seen at the next poll, and repaired."""
+        """What was suspended, or powered off to be shelved, goes on: it has its slots still. A gang
+        that is shelved in part is seen at the next poll, and repaired."""
         if _mode(context) is Preemption.SUSPEND and not context.overdue(2):
             requests = resume(context)
             late = context.overdue()
             waits = (each for each in context.gang if not late or each.status == "SUSPENDED")
             if requests or any(server.busy for server in waits):
+                return Step(requests)
+        if _mode(context) is Preemption.SHELVE and not context.overdue(2):
+            off = stopped(context)
+            requests = start(context, off)
+            if requests or any(server.busy for server in off):
                 return Step(requests)
         return failed(context, context.progress.undoing)
 
@@ -106,8 +142,11 @@ class Evict(Operation):
         job.reset_backoff()
         if _mode(context) is Preemption.REQUEUE:
             job.begin_anew()
-            job.reason = f"preempted by {by}, begins anew"
-            return [Note(job.number, "killed", f"by {by}, begins anew")]
+            why = ""
+            if context.progress.escalated_at is not None:
+                why = f": its state could not be saved within {context.patience:g} s"
+            job.reason = f"preempted by {by}, begins anew{why}"
+            return [Note(job.number, "killed", f"by {by}, begins anew{why}")]
         job.stop(context.begun_at)
         job.saved = True
         job.reason = f"preempted by {by}, state saved"
@@ -133,5 +172,18 @@ def _grace(context: Context) -> float:
     return context.env.preemption_grace if _mode(context) is Preemption.SHELVE else 0.0
 
 
+def _saves(context: Context) -> bool:
+    """Whether it is to save the job's state, to make room for others."""
+    plan = context.plan(EvictPlan)
+    return plan.mode is not Preemption.REQUEUE and not plan.repairs
+
+
 def _mode(context: Context) -> Preemption:
-    return context.plan(EvictPlan).mode
+    escalated = context.progress.escalated_at is not None
+    return Preemption.REQUEUE if escalated else context.plan(EvictPlan).mode
+
+
+def _pause(key: RequestKey, times: int) -> float:
+    """Seconds until a server is tried again that could not be saved so often, for each another."""
+    spread = random.Random(f"{key} {times}").uniform(0.5, 1.5)  # noqa: S311
+    return FIRST_PAUSE * 2.0 ** (times - 1) * spread

@@ -1,6 +1,6 @@
 """Requests that several operations make of a gang's servers: delete, save and resume them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from nova_twotier.cloud.servers import Server
@@ -18,6 +18,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
     "notice",
     "unlock",
 )
+#: A live migration is not to wait for the guest any more.
+FORCE = "force"
 #: The same server is suspended again, or goes on, because the action is undone.
 UNDO = "undo"
 
@@ -88,4 +90,29 @@ def resume(context: Context) -> list[CloudRequest]:
         if server.status == "SUSPENDED"
         and not server.busy
         and not context.exhausted(UNDO, server.id)
+    ]
+
+
+def stopped(context: Context) -> list[Server]:
+    """Servers that the action has powered off and not saved, or is starting again.
+
+    None if others of the gang have left their hosts: they could not work together.
+    """
+    if any(server.status.startswith("SHELVED") for server in context.gang):
+        return []
+    return [
+        server
+        for server in context.gang
+        if server.status == "SHUTOFF"
+        and server.id not in context.progress.off
+        and context.tried(SAVE, server.id)
+    ]
+
+
+def start(context: Context, servers: Iterable[Server]) -> list[CloudRequest]:
+    """Requests to power those on that Nova is not busy with, as often as an operation is tried."""
+    return [
+        request(UNDO, server, partial(context.env.cloud.start, server))
+        for server in servers
+        if not server.busy and not context.exhausted(UNDO, server.id)
     ]

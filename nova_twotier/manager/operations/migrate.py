@@ -4,15 +4,25 @@ from functools import partial
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.plans import MigratePlan
+from nova_twotier.db.states import JobState
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import MIGRATE, request
-from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
+from nova_twotier.manager.operations.gang import FORCE, MIGRATE, remove, request
+from nova_twotier.manager.operations.operation import (
+    CloudRequest,
+    Note,
+    Operation,
+    Step,
+    done,
+    failed,
+)
 
 
 class Migrate(Operation):
     """The swap of the same pass has given the job its new tier: Nova claims a slot of that tier."""
 
     def advance(self, context: Context) -> Step:
+        if context.progress.escalated_at is not None:
+            return self._begin_anew(context)
         if reason := context.defect():
             return failed(context, context.with_fault(reason), reason)
         job, targets = context.job, context.plan(MigratePlan).targets
@@ -24,6 +34,7 @@ class Migrate(Operation):
                 continue
             arrived = False
             if server.busy:
+                step.requests += self._force(context, server)
                 continue
             if server.status != "ACTIVE":
                 reason = f"server {server.id} cannot migrate, it is {server.status}"
@@ -36,7 +47,28 @@ class Migrate(Operation):
             step.requests.append(request(MIGRATE, server, run))
         if arrived:
             return done()
-        return failed(context, context.overdue_reason()) if context.overdue() else step
+        return self._begin_anew(context) if context.escalated() else step
+
+    @staticmethod
+    def _force(context: Context, server: Server) -> list[CloudRequest]:
+        """The request to complete a migration, once: the guest is paused meanwhile."""
+        half = max(context.begun_at, context.env.polling_since) + context.patience / 2
+        moving = server.task == "migrating" and context.env.now >= half
+        if not moving or context.tried(FORCE, server.id):
+            return []
+        run = partial(context.env.cloud.force_migration, server)
+        return [request(FORCE, server, run)]
+
+    @staticmethod
+    def _begin_anew(context: Context) -> Step:
+        context.job.state = JobState.PREEMPTING
+        step = remove(context)
+        if step is None:
+            context.release()
+            return done()
+        if context.escalation_overdue():
+            return failed(context, context.overdue_reason())
+        return step
 
     @staticmethod
     def _is_there(server: Server, context: Context) -> bool:
@@ -50,6 +82,13 @@ class Migrate(Operation):
 
     def close(self, context: Context) -> list[Note]:
         job = context.job
+        if context.progress.escalated_at is not None:
+            job.state, job.tier = JobState.QUEUED, None
+            job.evictions += 1
+            job.begin_anew()
+            why = f"begins anew: it could not be migrated within {context.patience:g} s"
+            job.reason = why
+            return [Note(job.number, "killed", why)]
         job.migrations += 1
         job.reset_backoff()
         moved = len(context.plan(MigratePlan).targets)
@@ -57,5 +96,6 @@ class Migrate(Operation):
 
     def undo(self, context: Context) -> list[Note]:
         # A gang across both tiers is seen, and repaired, when that is over.
+        context.job.state = JobState.RUNNING
         context.job.back_off(context.env.now)
         return [Note(context.job.number, "not migrated", context.public_reason)]

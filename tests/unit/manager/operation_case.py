@@ -64,7 +64,7 @@ class OperationCase(testtools.TestCase):
         """A step that ends the action well, and what it makes of the job: its notes."""
         step = self.advance(record, one, look, now, **limits)
         self.assertIs(ActionState.DONE, step.state)
-        env = types.SimpleNamespace(now=now)
+        env = types.SimpleNamespace(now=now, **limits)
         return OPERATIONS[record.kind].close(Context(record, {one.number: one}, look, env))
 
     def answer(self, record, key, error=None, now=100.0):

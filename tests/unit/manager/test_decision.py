@@ -90,6 +90,12 @@ class TestLeftAlone(DecisionCase):
         found = self.ask(decisions, self.jobs, *self.gangs("migrating"))
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
 
+    def test_but_while_its_owner_keeps_nova_busy_with_it(self):
+        """Nova's lock does not forbid an owner to make images, one after the other."""
+        for task in ("image_snapshot", "image_uploading", "image_backup"):
+            found = self.ask(self.decisions(), self.jobs, *self.gangs(task))
+            self.assertEqual([(ActionKind.EVICT, 3), (ActionKind.START, 1)], found, task)
+
     def test_it_is_looked_at_again_whether_nova_is_done(self):
         decisions = self.decisions()
         self.one.back_off(1e6)

@@ -41,7 +41,7 @@ class TestEvict(LimitCase):
     def test_a_server_that_nova_is_never_done_with(self):
         one = job(state=JobState.PREEMPTING)
         up, stuck = servers(one)[0], servers(one, task="shelving")[1]
-        record = action(ActionKind.EVICT, one, EvictPlan("x"), begun_at=100.0)
+        record = action(ActionKind.EVICT, one, EvictPlan("x", repairs=True), begun_at=100.0)
         self.assert_given_up(
             record, one, seen([up, stuck]), f"server {stuck.id} is ACTIVE (shelving)"
         )
@@ -50,7 +50,7 @@ class TestEvict(LimitCase):
     def test_the_time_of_grace_comes_before(self):
         one = job(state=JobState.PREEMPTING)
         look = seen(servers(one, task="shelving"))
-        record = action(ActionKind.EVICT, one, EvictPlan("x"), begun_at=70.0)
+        record = action(ActionKind.EVICT, one, EvictPlan("x", repairs=True), begun_at=70.0)
         told = f"server {one.number}/0 is ACTIVE (shelving)"
         self.assert_given_up(record, one, look, told, preemption_grace=30.0)
 
@@ -68,13 +68,87 @@ class TestEvict(LimitCase):
         self.assertEqual(0, one.setbacks)
 
 
-class TestMigrate(LimitCase):
-    def test_it_never_arrives(self):
-        one = job()
-        gang = servers(one, task="migrating")
-        record = action(ActionKind.MIGRATE, one, MigratePlan({1: "b"}), begun_at=100.0)
-        look = seen(gang, tiers=[BG])
-        self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (migrating)")
+class TestEscalation(LimitCase):
+    """Who may not be saved in time loses its work, and nobody waits for it any more."""
+
+    PATIENCE = 40.0
+
+    def stuck(self, kind, task, **values):
+        self.one = job(state=JobState.PREEMPTING, **values)
+        self.gang = servers(self.one, task=task)
+        plan = MigratePlan({0: "b"}) if kind is ActionKind.MIGRATE else EvictPlan("job 9")
+        self.record = action(kind, self.one, plan, begun_at=100.0)
+
+    def at(self, now, look=None, **limits):
+        tiers = [BG] if self.record.kind is ActionKind.MIGRATE and look is None else None
+        look = seen(self.gang, tiers=tiers) if look is None else look
+        return self.step(
+            self.record, self.one, look, now, preemption_timeout=self.PATIENCE, **limits
+        )
+
+    @property
+    def deleted(self):
+        return [call[1].id for call in self.calls if call[0] == "delete"]
+
+    def test_a_guest_that_does_not_stop(self):
+        self.stuck(ActionKind.EVICT, "shelving")
+        self.at(139.0)
+        self.assertEqual([], self.calls)
+        self.at(140.0)
+        self.assertEqual([server.id for server in self.gang], self.deleted)
+        [note] = self.finish(self.record, self.one, seen(), 150.0, preemption_timeout=self.PATIENCE)
+        told = "begins anew: its state could not be saved within 40 s"
+        self.assertEqual(("killed", f"by job 9, {told}"), (note.kind, note.detail))
+        self.assertEqual(f"preempted by job 9, {told}", self.one.reason)
+        self.assertEqual((JobState.QUEUED, False), (self.one.state, self.one.saved))
+
+    def test_an_owner_who_has_it_imaged_all_the_time(self):
+        self.stuck(ActionKind.EVICT, "image_uploading")
+        self.at(140.0)
+        self.assertEqual([server.id for server in self.gang], self.deleted)
+
+    def test_who_saves_its_work_itself_has_twice_as_long(self):
+        self.stuck(ActionKind.EVICT, "shelving", checkpoint=True)
+        self.at(179.0)
+        self.assertEqual([], self.calls)
+        self.at(180.0)
+        self.assertEqual([server.id for server in self.gang], self.deleted)
+
+    def test_the_notice_comes_before(self):
+        self.stuck(ActionKind.EVICT, "shelving")
+        self.at(159.0, preemption_grace=20.0)
+        self.assertEqual([], self.deleted)
+        self.at(160.0, preemption_grace=20.0)
+        self.assertEqual([server.id for server in self.gang], self.deleted)
+
+    def test_the_time_that_nobody_looked_does_not_count(self):
+        self.stuck(ActionKind.EVICT, "shelving")
+        self.at(180.0, polling_since=150.0)
+        self.assertEqual([], self.calls)
+
+    def test_nova_does_not_delete_it_either(self):
+        self.stuck(ActionKind.EVICT, "shelving")
+        self.at(140.0)
+        self.gang = servers(self.one, task="deleting")
+        self.assertIsNone(self.at(199.0).state)
+        self.assertIs(ActionState.FAILED, self.at(200.0).state)
+        self.assertEqual(JobState.RUNNING, self.one.state)
+
+    def test_a_migration_is_forced_then_given_up(self):
+        self.stuck(ActionKind.MIGRATE, "migrating")
+        self.at(119.0)
+        self.assertEqual([], self.calls)
+        self.at(120.0)
+        self.assertEqual([("force_migration", self.gang[0])], self.calls)
+        self.answer(self.record, f"force {self.gang[0].id}")
+        self.at(139.0)
+        self.assertEqual([], self.calls)
+        self.at(140.0)
+        self.assertEqual([server.id for server in self.gang], self.deleted)
+        [note] = self.finish(self.record, self.one, seen(), 150.0, preemption_timeout=self.PATIENCE)
+        told = "begins anew: it could not be migrated within 40 s"
+        self.assertEqual(("killed", told), (note.kind, note.detail))
+        self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
 
 
 class TestSwap(LimitCase):

@@ -144,7 +144,8 @@ class TestSuspendedInPart(OperationCase):
 
     def step(self, record, *gang, now=101.0):
         self.cloud.reset_mock()
-        return self.advance(record, self.one, seen([*gang]), now, operation_timeout=60.0)
+        limits = {"operation_timeout": 60.0, "preemption_timeout": 60.0}
+        return self.advance(record, self.one, seen([*gang]), now, **limits)
 
     def test_refused(self):
         """The first one goes on, then the job does, and is left alone for a while."""
@@ -162,16 +163,13 @@ class TestSuspendedInPart(OperationCase):
         self.assertEqual((JobState.RUNNING, 103.0), (self.one.state, self.one.not_before))
 
     def test_never_done(self):
-        """As long as there is time, nothing is taken back; then it does not wait any more."""
+        """As long as there is time, nothing is taken back; then its work is lost."""
         stuck = self.second(task="suspending")
         record = eviction(self.one, "suspend")
         self.assertIsNone(self.step(record, self.asleep, stuck, now=159.0).state)
         self.assertEqual([], self.calls)
         self.step(record, self.asleep, stuck, now=160.0)
-        self.assertEqual([("resume", self.asleep)], self.calls)
-        awake = dataclasses.replace(self.asleep, status="ACTIVE")
-        self.assertIs(ActionState.FAILED, self.step(record, awake, stuck, now=161.0).state)
-        self.assertIn(f"server {stuck.id} is ACTIVE (suspending)", record.reason)
+        self.assertEqual([("delete", self.asleep), ("delete", stuck)], self.calls)
 
     def test_one_that_does_not_wake_up_either(self):
         record = eviction(self.one, "suspend", undoing="no", attempts={f"undo {self.asleep.id}": 3})

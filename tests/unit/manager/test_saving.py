@@ -1,0 +1,76 @@
+"""Guests that could not be saved: tried again in time, and started again in the end."""
+
+from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.states import ActionKind, ActionState, JobState
+from nova_twotier.manager.operations.evict import FIRST_PAUSE
+from tests.unit.manager.builders import action, job, seen, servers
+from tests.unit.manager.operation_case import OperationCase
+
+
+class TestSaving(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.begin_with_another()
+
+    def begin_with_another(self):
+        self.one = job(size=1, state=JobState.PREEMPTING)
+        [self.server] = servers(self.one)
+        self.record = action(ActionKind.EVICT, self.one, EvictPlan("job 9"), begun_at=100.0)
+
+    def at(self, now, status="ACTIVE", task=None):
+        self.cloud.reset_mock()
+        self.gang = servers(self.one, status, task)
+        step = self.advance(self.record, self.one, seen(self.gang), now)
+        for name, server in self.calls:
+            purpose = "save" if name == "shelve" else "undo"
+            self.answer(self.record, f"{purpose} {server.id}")
+        return step
+
+    def asked(self):
+        return [name for name, _server in self.calls]
+
+    def tried(self, until):
+        """Seconds at which it was shelved, when each time the upload of its image fails."""
+        times = []
+        for now in range(100, until):
+            self.at(float(now), "SHUTOFF" if times else "ACTIVE")
+            if "shelve" in self.asked():
+                times.append(now)
+        return times
+
+    def test_attempts_are_further_and_further_apart(self):
+        first, second, third = self.tried(300)
+        self.assertGreaterEqual(second - first, FIRST_PAUSE / 2)
+        self.assertGreaterEqual(third - second, FIRST_PAUSE)
+
+    def test_not_all_at_the_same_time(self):
+        times = set()
+        for _job in range(5):
+            self.begin_with_another()
+            times.add(self.tried(200)[1])
+        self.assertGreater(len(times), 1)
+
+    def test_then_the_guest_is_started_again(self):
+        """The action is over when it runs, so that nobody takes it for finished."""
+        key = f"save {self.server.id}"
+        self.record = action(
+            ActionKind.EVICT, self.one, EvictPlan("job 9"), begun_at=100.0, attempts={key: 3}
+        )
+        self.assertIsNone(self.at(200.0, "SHUTOFF").state)
+        self.assertEqual(["start"], self.asked())
+        self.assertIsNone(self.at(201.0, "SHUTOFF", "powering-on").state)
+        self.assertEqual([], self.asked())
+        self.assertIs(ActionState.FAILED, self.at(202.0).state)
+        self.assertEqual(JobState.RUNNING, self.one.state)
+
+    def test_not_a_guest_that_had_ended_before(self):
+        self.record = action(
+            ActionKind.EVICT,
+            self.one,
+            EvictPlan("job 9"),
+            begun_at=100.0,
+            attempts={f"save {self.server.id}": 3},
+            off=(self.server.id,),
+        )
+        self.assertIs(ActionState.FAILED, self.at(200.0, "SHUTOFF").state)
+        self.assertEqual([], self.asked())
