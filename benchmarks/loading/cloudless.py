@@ -4,6 +4,7 @@ import dataclasses
 from concurrent.futures import Executor, Future
 from types import SimpleNamespace
 
+from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as options_conf
 from nova_twotier.core import policies
@@ -154,6 +155,13 @@ class ServerCache:
         [host] = self._free(tier, 1)
         self._claim(server, host, tier, 0)
         self._change(server, status="ACTIVE", host=host.name)
+
+    def instance_actions(self, _server: Server) -> list[InstanceAction]:
+        """Whichever is off ended by itself."""
+        return [InstanceAction("stop", self.now), InstanceAction("create", self.now)]
+
+    def booted_at(self, _host: str) -> None:
+        """It does not say."""
 
     def delete(self, server: Server) -> None:
         self.ledger.held.pop(server.id, None)

@@ -71,6 +71,30 @@ class Reader:
             return None
         return _decoded(answer, url)["server"]
 
+    def instance_actions(self, server: str) -> list[Document]:
+        """What was done to a server, newest first."""
+        path = f"servers/{server}/os-instance-actions"
+        return list(self._pages(path, {}, marker="request_id", name="instanceActions"))
+
+    def uptime(self, hypervisor: str) -> str | None:
+        """What `uptime` says on a host, by its hypervisor's name; Nova asks its nova-compute.
+
+        None if there is no such host, its nova-compute is down, or its driver does not say: only
+        those of libvirt and z/VM do.
+        """
+        query = urlencode({"hypervisor_hostname_pattern": hypervisor})
+        answer = self._answer(f"/os-hypervisors?{query}")
+        if answer.status_code == 404 and _says_not_found(answer):
+            return None
+        # The pattern also matches longer names.
+        for found in _decoded(answer, "/os-hypervisors")["hypervisors"]:
+            if found["hypervisor_hostname"] == hypervisor:
+                uptime: str | None = self._get(f"/os-hypervisors/{found['id']}")["hypervisor"][
+                    "uptime"
+                ]
+                return uptime
+        return None
+
     def migrations(self, server: str = "") -> list[Document]:
         """All migrations that Nova has a record of, or those of one server."""
         query = {"instance_uuid": server} if server else {}
@@ -125,6 +149,7 @@ class Reader:
         microversion: str = MICROVERSION,
         marker: str = "id",
         hints: bool = False,
+        name: str = "",
     ) -> Iterator[Document]:
         """What is on all pages of a collection.
 
@@ -132,9 +157,10 @@ class Reader:
         duplicates and hypervisors without a service, and gives no link then.
 
         :param marker: the key of what the next page is asked by.
+        :param name: of the collection in the answer, if it is not the path's first part without
+            the prefix of an extension.
         """
-        # The collection is named as the path's first part, without the prefix of an extension.
-        name = path.partition("/")[0].removeprefix("os-")
+        name = name or path.partition("/")[0].removeprefix("os-")
         seen: set[str] = set()
         while True:
             url = f"/{path}?{urlencode(query)}" if query else f"/{path}"

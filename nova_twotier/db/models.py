@@ -92,6 +92,10 @@ class Job(Base):
     key_name: Mapped[str | None] = mapped_column(String(255))
     #: In base64, as Nova takes it; dropped when the job is over.
     user_data: Mapped[str | None] = mapped_column(Text)
+    #: By it its guests report on their consoles how they ended; None: they do not.
+    report_token: Mapped[str | None] = mapped_column(String(64))
+    #: The first that is not 0 of those that its guests reported; None if one of them did not.
+    exit_status: Mapped[int | None]
     #: Its servers stay when it has ended: shelved, so that they hold no slots, and unlocked.
     keep_servers: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Of every process, in Mbit/s; 0: none is asked for.

@@ -73,19 +73,31 @@ class MigratePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PowerOnPlan:
+    """Start servers of a running job again that are off, although their guests had not ended.
+
+    :param reason: why they are off.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class EndPlan:
     """End a run of a job.
 
     :param then: the state that the job has afterwards: over, or queued to begin anew.
     :param at: when it ended.
+    :param exit_status: that of the job, if its guests reported one.
     """
 
     then: JobState
     reason: str
     at: float
+    exit_status: int | None = None
 
 
-Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | EndPlan
+Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | PowerOnPlan | EndPlan
 
 
 def dump(plan: Plan) -> dict[str, Any]:
@@ -111,8 +123,12 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
         case ActionKind.MIGRATE:
             # The keys of a JSON object are text.
             return MigratePlan({int(index): host for index, host in data["targets"].items()})
+        case ActionKind.POWER_ON:
+            return PowerOnPlan(data["reason"])
         case ActionKind.END:
-            return EndPlan(JobState(data["then"]), data["reason"], data["at"])
+            # Those of older releases have no exit status.
+            status = data.get("exit_status")
+            return EndPlan(JobState(data["then"]), data["reason"], data["at"], status)
 
 
 def _tier_change(data: Mapping[str, Any]) -> TierChange:

@@ -114,6 +114,7 @@ class Store:
         checkpoint: bool = False,
         walltime: float | None = None,
         retries: int = 0,
+        report_token: str | None = None,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -162,6 +163,7 @@ class Store:
             checkpoint=checkpoint,
             walltime=walltime,
             retries=retries,
+            report_token=report_token,
             trust_id=trust_id,
         )
         with self.transaction() as session:

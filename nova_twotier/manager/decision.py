@@ -71,7 +71,7 @@ class Decisions:
             return ALL
         # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the
         # policy thought.
-        if action.kind == ActionKind.START:
+        if action.kind in (ActionKind.START, ActionKind.POWER_ON):
             return ALL
         # Others were decided upon meanwhile, who did not see what it has left over.
         return ALL if self._decided_at > action.created_at else Event(0)

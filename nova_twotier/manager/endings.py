@@ -1,25 +1,33 @@
 """Which jobs come to an end now, and which gangs are broken: rules on what is seen."""
 
+from collections.abc import Iterable
+
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EndPlan, EvictPlan, Plan
+from nova_twotier.db.plans import EndPlan, EvictPlan, Plan, PowerOnPlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import defect
 from nova_twotier.manager.planning import PHASE_EVICT
+from nova_twotier.manager.shutdowns import Shutdown, Verdicts
 
 PHASE_END = 0
+PHASE_POWER_ON = 0
 
 _OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
 
-def endings(job: Job, seen: Observation, attempts: int) -> Action | None:
-    """The action that a job without an open one calls for, queued or running; None if none is."""
+def endings(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
+    """The action that a job without an open one calls for, queued or running; None if none is.
+
+    :param attempts: how often something is tried.
+    :param off: why those of its servers are off of which that is known.
+    """
     if job.requested_action:
         return _end(job, _OUTCOMES[job.requested_action], "as its owner asked", seen)
     if job.state == JobState.QUEUED:
         return _waiting(job, seen, attempts)
-    return _running(job, seen)
+    return _running(job, seen, attempts, off)
 
 
 def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
@@ -31,20 +39,47 @@ def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
     return None
 
 
-def _running(job: Job, seen: Observation) -> Action | None:
+def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
     gang = seen.gang(job)
-    if len(gang) == job.size and all(server.status == "SHUTOFF" for server in gang):
-        return _end(job, JobState.FINISHED, "", seen)
+    shutdowns = [off[server.id] for server in gang if server.id in off]
+    befallen = [each for each in shutdowns if each.cause]
+    if len(gang) == len(shutdowns) == job.size and not befallen:
+        return _ended(job, shutdowns, seen)
     if job.walltime is not None and job.ran(seen.at) >= job.walltime:
         return _end(job, JobState.FAILED, f"ran its walltime of {job.walltime:g} s", seen)
     if reason := defect(job, seen):
         return _broken(job, reason, seen)
-    if seen.at < job.not_before or seen.busy(job) or _together(job, seen):
+    if seen.at < job.not_before or seen.busy(job):
+        return None
+    if befallen:
+        return _power_on(job, max(befallen, key=lambda each: each.vain), seen, attempts)
+    if _together(job, seen):
         return None
     # Shelved, whatever it asks for: that keeps its work, and it comes back anywhere.
     by = f"the manager: its servers are not all at work in {job.tier}"
     plan = EvictPlan(by, Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
+
+
+def _ended(job: Job, shutdowns: Iterable[Shutdown], seen: Observation) -> Action:
+    """The end of a job whose guests have all ended."""
+    statuses = [each.exit_status for each in shutdowns]
+    for process, status in enumerate(statuses):
+        if status:
+            reason = f"process {process} ended with exit status {status}"
+            return _end(job, JobState.FAILED, reason, seen, status)
+    return _end(job, JobState.FINISHED, "", seen, None if None in statuses else 0)
+
+
+def _power_on(job: Job, shutdown: Shutdown, seen: Observation, attempts: int) -> Action:
+    """What is off goes on from its disks, unless that was tried often enough."""
+    reason = f"a server was off: {shutdown.cause}"
+    if shutdown.unreported and shutdown.vain >= attempts:
+        reason = f"{reason}, though started {shutdown.vain} times: does its image use the console?"
+        return _end(job, JobState.FAILED, reason, seen)
+    if max(shutdown.vain, job.failures) >= attempts:
+        return _broken(job, reason, seen)
+    return _action(ActionKind.POWER_ON, PHASE_POWER_ON, job, PowerOnPlan(reason), seen)
 
 
 def _together(job: Job, seen: Observation) -> bool:
@@ -67,8 +102,11 @@ def _broken(job: Job, reason: str, seen: Observation) -> Action:
     return _end(job, JobState.FAILED, reason, seen)
 
 
-def _end(job: Job, then: JobState, reason: str, seen: Observation) -> Action:
-    return _action(ActionKind.END, PHASE_END, job, EndPlan(then, reason, seen.at), seen)
+def _end(
+    job: Job, then: JobState, reason: str, seen: Observation, exit_status: int | None = None
+) -> Action:
+    plan = EndPlan(then, reason, seen.at, exit_status)
+    return _action(ActionKind.END, PHASE_END, job, plan, seen)
 
 
 def _action(kind: ActionKind, phase: int, job: Job, plan: Plan, seen: Observation) -> Action:

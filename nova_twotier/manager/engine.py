@@ -47,6 +47,7 @@ from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.planning import Record
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
+from nova_twotier.manager.shutdowns import Shutdowns
 
 LOG = logging.getLogger(__name__)
 
@@ -150,6 +151,7 @@ class Engine:
         self._decisions = Decisions(policy, options, Network(policy, self._placement))
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
+        self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last saw something, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -370,13 +372,15 @@ class Engine:
     def _end(self, work: _Round) -> None:
         """Jobs that end, or whose gang is broken."""
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
-        without_action = (
+        without_action = [
             job
             for job in work.active
             if job.number not in busy and job.state in (JobState.QUEUED, JobState.RUNNING)
-        )
+        ]
+        running = (job for job in without_action if job.state == JobState.RUNNING)
+        off = self._shutdowns.poll(running, work.seen, self._hosts.down)
         for job in without_action:
-            if action := endings(job, work.seen, self._options.attempts):
+            if action := endings(job, work.seen, self._options.attempts, off):
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)
                 work.changed = True

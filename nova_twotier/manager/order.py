@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.plans import (
+    EndPlan,
+    EvictPlan,
+    MigratePlan,
+    PowerOnPlan,
+    StartPlan,
+    SwapPlan,
+)
 from nova_twotier.db.states import ActionKind, ActionState
 from nova_twotier.manager.observation import Departure, Expectation, Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -25,10 +32,12 @@ PATIENCE = 10.0
 def decision(action: Action) -> float | None:
     """When the policy decided upon it: the same for all that it decided together.
 
-    None: nothing else was decided with it, as with an end and a repair.
+    None: no policy did, and nothing else was decided with it.
     """
     plan = action.plan
-    alone = action.kind == ActionKind.END or (isinstance(plan, EvictPlan) and plan.repairs)
+    alone = isinstance(plan, EndPlan | PowerOnPlan) or (
+        isinstance(plan, EvictPlan) and plan.repairs
+    )
     return None if alone else action.created_at
 
 

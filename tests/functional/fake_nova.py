@@ -5,9 +5,11 @@ Claims are real: every placement goes through Placement, which refuses what does
 
 import dataclasses
 import uuid
+from collections import defaultdict
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
@@ -87,10 +89,20 @@ class FakeNova:
     """The interface of `cloud.nova.Cloud`.
 
     :param roots: uuid of each host's provider, by host name.
+    :param clock: of the cloud.
     """
 
-    def __init__(self, placement, roots, shape, faults, random):
+    def __init__(self, placement, roots, shape, faults, random, clock=lambda: 0.0):
         self.placement, self.roots, self.shape = placement, roots, shape
+        self.clock = clock
+        #: Of each server, newest first; and when each host was booted.
+        self.actions: dict[str, list[InstanceAction]] = defaultdict(list)
+        self.boots = dict.fromkeys(roots, -1e6)
+        #: What guests wrote to their consoles.
+        self.consoles: dict[str, str] = defaultdict(str)
+        #: Servers that cannot be shelved, and those that cannot be started.
+        self.unshelvable: set[str] = set()
+        self.unstartable: set[str] = set()
         self.faults, self.random = faults, random
         self.fleet: dict[str, Server] = {}
         self.recorded: dict[str, str] = {}
@@ -146,6 +158,7 @@ class FakeNova:
             server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None)
             self.fleet[server.id] = server
             self._under_way[server.id] = self._place
+            self.log(server.id, "create")
         placed = [self._claim(server) for server in self.servers() if server.task == "scheduling"]
         if job in self.refused or not all(placed):  # all or nothing, as Nova's scheduler
             for server in self.servers():
@@ -157,16 +170,28 @@ class FakeNova:
                 self._change(server.id, task="spawning")
 
     def shelve(self, server):
-        self.faults.around(lambda: self._begin(server.id, "shelving", self._offload))
+        self.faults.around(lambda: self._begin(server.id, "shelving", self._offload, "shelve"))
 
     def unshelve(self, server):
-        self.faults.around(lambda: self._begin(server.id, "unshelving", self._restore))
+        self.faults.around(lambda: self._begin(server.id, "unshelving", self._restore, "unshelve"))
 
     def suspend(self, server):
-        self.faults.around(lambda: self._begin(server.id, "suspending", self._suspend))
+        self.faults.around(lambda: self._begin(server.id, "suspending", self._suspend, "suspend"))
 
     def resume(self, server):
-        self.faults.around(lambda: self._begin(server.id, "resuming", self._place))
+        self.faults.around(lambda: self._begin(server.id, "resuming", self._place, "resume"))
+
+    def start(self, server):
+        self.faults.around(lambda: self._begin(server.id, "powering-on", self._power_on, "start"))
+
+    def instance_actions(self, server):
+        return list(self.actions[server.id])
+
+    def booted_at(self, host):
+        return self.boots[host]
+
+    def console_log(self, server, lines):
+        return "\n".join(self.consoles[server.id].splitlines()[-lines:])
 
     def notice(self, server, text):
         self.faults.around(lambda: self._tell(server.id, text))
@@ -176,7 +201,9 @@ class FakeNova:
 
     def live_migrate(self, server, host):
         self._moving[server.id] = host
-        self.faults.around(lambda: self._begin(server.id, "migrating", self._migrate))
+        self.faults.around(
+            lambda: self._begin(server.id, "migrating", self._migrate, "live-migration")
+        )
 
     def force_migration(self, server):
         """No guest here heeds it."""
@@ -209,15 +236,41 @@ class FakeNova:
 
     def guest_stops(self, server):
         if server in self.fleet and self.fleet[server].status == "ACTIVE":
-            self._begin(server, "powering-off", lambda s: self._change(s, status="SHUTOFF"))
+            self._begin(server, "powering-off", self._power_off, "stop")
 
-    def _begin(self, server, task, end):
+    def host_reboots(self, host):
+        """Faster than `service_down_time`; nova-compute then sees that its guests are off."""
+        self.boots[host] = self.clock()
+        for server in self.servers():
+            if server.host == host and server.status == "ACTIVE":
+                self._under_way.pop(server.id, None)
+                self._change(server.id, status="SHUTOFF")
+                self.log(server.id, "stop")
+
+    def evacuate(self, server, host):
+        """To another host, where it is left off (microversion 2.95)."""
+        self.log(server, "evacuate")
+        self._unclaim(server)
+        self._claim(self.fleet[server], host=host)
+        self._change(server, status="SHUTOFF")
+
+    def log(self, server, action, failed=False):
+        self.actions[server].insert(0, InstanceAction(action, self.clock(), failed))
+
+    def _begin(self, server, task, end, action=""):
         if server not in self.fleet:
             raise CloudError("404")
         if self.fleet[server].task and task != "deleting":
             raise CloudError("409: busy")
         self._change(server, task=task, keep_task=True)
         self._under_way[server] = end
+        if action:
+            self.log(server, action)
+
+    def _failed(self, server):
+        """What was done last to a server failed."""
+        last, *before = self.actions[server]
+        self.actions[server] = [dataclasses.replace(last, failed=True), *before]
 
     def _change(self, server, keep_task=False, task=None, **values):
         self.fleet[server] = dataclasses.replace(self.fleet[server], task=task, **values)
@@ -237,7 +290,23 @@ class FakeNova:
         if server in self.fleet:
             self._change(server, task=self.fleet[server].task, notice=text or "")
 
+    def _power_off(self, server):
+        self._change(server, status="SHUTOFF")
+
+    def _power_on(self, server):
+        if server in self.unstartable:
+            self._failed(server)
+            self._change(server, status="SHUTOFF")
+        else:
+            self._change(server, status="ACTIVE")
+
     def _offload(self, server):
+        if server in self.unshelvable:
+            # Its guest is off by then, which nova-compute sees.
+            self._failed(server)
+            self.log(server, "stop")
+            self._power_off(server)
+            return
         self._unclaim(server)
         self._change(server, status="SHELVED_OFFLOADED", host=None)
 

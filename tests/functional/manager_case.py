@@ -45,7 +45,9 @@ class ManagerTestCase(LedgerTestCase):
         self.faults = Faults(self.random, failures, crashes)
         roots = {f"host{number}": root for number, root in enumerate(self.roots)}
         shape = (self.SLOTS, self.TIERS)
-        self.nova = FakeNova(self.ledger, roots, shape, self.faults, self.random)
+        self.nova = FakeNova(
+            self.ledger, roots, shape, self.faults, self.random, clock=lambda: self.now
+        )
 
     def engine(self, policy):
         """A manager that leads the pool from now on: any other one is deposed."""

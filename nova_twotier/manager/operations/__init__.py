@@ -11,6 +11,7 @@ from nova_twotier.manager.operations.end import End
 from nova_twotier.manager.operations.evict import Evict
 from nova_twotier.manager.operations.migrate import Migrate
 from nova_twotier.manager.operations.operation import Operation
+from nova_twotier.manager.operations.power_on import PowerOn
 from nova_twotier.manager.operations.start import Start
 from nova_twotier.manager.operations.swap import Swap
 
@@ -19,5 +20,6 @@ OPERATIONS: dict[str, Operation] = {
     ActionKind.SWAP: Swap(),
     ActionKind.MIGRATE: Migrate(),
     ActionKind.START: Start(),
+    ActionKind.POWER_ON: PowerOn(),
     ActionKind.END: End(),
 }

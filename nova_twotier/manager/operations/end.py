@@ -86,6 +86,7 @@ class End(Operation):
         if job.state in OVER:
             job.stop(plan.at)
             job.finished_at = plan.at
+            job.exit_status = plan.exit_status
         else:
             job.begin_anew()
             job.requeues += 1

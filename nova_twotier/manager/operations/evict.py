@@ -35,8 +35,8 @@ class Evict(Operation):
     def advance(self, context: Context) -> Step:
         if context.progress.undoing:
             return self._take_back(context)
-        if _has_just_ended(context):
-            return failed(context, "it has just ended")
+        if _is_off(context):
+            return failed(context, "its servers are off")
         # What makes room for nobody keeps nobody waiting: it is given up instead.
         drawn_out = _saves(context) and context.escalated(_grace(context))
         step: Step | None
@@ -160,8 +160,8 @@ class Evict(Operation):
         return [Note(job.number, "not evicted", context.public_reason)]
 
 
-def _has_just_ended(context: Context) -> bool:
-    """Whether all processes have ended before anything was asked of the servers."""
+def _is_off(context: Context) -> bool:
+    """Whether all servers were off before anything was asked of them: most likely it has ended."""
     gang = context.gang
     asked = any(key.server and key.purpose != NOTICE for key in context.progress.attempts)
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)

@@ -4,11 +4,12 @@ import itertools
 import types
 import uuid
 
+from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, PowerOnPlan, StartPlan, SwapPlan
 from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
@@ -16,6 +17,8 @@ from nova_twotier.ledger.tree import Shape, TierHost
 from nova_twotier.manager.observation import Observation
 
 FG, BG = Tier.FG, Tier.BG
+#: The action log of a server whose guest has powered itself off.
+ENDED = [InstanceAction("stop", 90.0), InstanceAction("create", 10.0)]
 _numbers = itertools.count(1)
 
 
@@ -48,6 +51,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "requested_action": None,
         "reason": "",
         "not_before": 0.0,
+        "report_token": None,
         "started_at": None,
         "finished_at": None,
     }
@@ -109,6 +113,7 @@ PLANS = {
     ActionKind.EVICT: EvictPlan("job 9"),
     ActionKind.SWAP: SwapPlan(()),
     ActionKind.MIGRATE: MigratePlan({}),
+    ActionKind.POWER_ON: PowerOnPlan("a server was off: its host rebooted"),
     ActionKind.END: EndPlan(JobState.FINISHED, "", 90.0),
 }
 

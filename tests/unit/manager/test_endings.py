@@ -6,22 +6,69 @@ import testtools
 
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.endings import endings, warning
+from nova_twotier.manager.shutdowns import Shutdown
 from tests.unit.manager.builders import BG, FG, job, seen, servers
+
+NOTHING = {}
 
 
 class TestEndings(testtools.TestCase):
-    def end_of(self, one, gang, attempts=3, **options):
-        return endings(one, seen(gang, **options), attempts)
+    def end_of(self, one, gang, attempts=3, off=NOTHING, **options):
+        return endings(one, seen(gang, **options), attempts, off)
 
     def test_a_job_at_work_goes_on(self):
         one = job()
         self.assertIsNone(self.end_of(one, servers(one)))
 
-    def test_all_servers_off_is_the_end(self):
-        one = job()
-        action = self.end_of(one, servers(one, "SHUTOFF"), at=7.0)
+    def off(self, one, *shutdowns, **options):
+        """What a gang calls for that is off, for these reasons."""
+        gang = servers(one, "SHUTOFF")
+        known = dict(zip((server.id for server in gang), shutdowns, strict=False))
+        return self.end_of(one, gang, off=known, **options)
+
+    def test_all_guests_ended_is_the_end(self):
+        action = self.off(job(), Shutdown(), Shutdown(), at=7.0)
         self.assertEqual(ActionKind.END, action.kind)
         self.assertEqual((JobState.FINISHED, 7.0), (action.plan.then, action.plan.at))
+        self.assertIsNone(action.plan.exit_status)
+
+    def test_all_off_is_none_while_it_is_not_known_why(self):
+        for known in ((), (Shutdown(),)):
+            self.assertIsNone(self.off(job(), *known))
+
+    def test_what_was_off_for_another_reason_is_started_again(self):
+        action = self.off(job(), Shutdown(), Shutdown("its host rebooted"))
+        self.assertEqual(ActionKind.POWER_ON, action.kind)
+        self.assertEqual("a server was off: its host rebooted", action.plan.reason)
+
+    def test_so_is_one_beside_others_that_run(self):
+        one = job()
+        first, second = servers(one)[0], servers(one, "SHUTOFF")[1]
+        off = {second.id: Shutdown("its host rebooted")}
+        self.assertEqual(ActionKind.POWER_ON, self.end_of(one, [first, second], off=off).kind)
+
+    def test_what_does_not_come_up_begins_anew(self):
+        vain = Shutdown("it was started again, and did not come up", vain=3)
+        for known, failures in ((vain, 0), (Shutdown("its host rebooted"), 3)):
+            action = self.off(job(failures=failures), Shutdown(), known)
+            self.assertEqual((ActionKind.END, JobState.QUEUED), (action.kind, action.plan.then))
+            self.assertIn(known.cause, action.plan.reason)
+
+    def test_the_first_bad_exit_status_fails_the_job(self):
+        for statuses, then, status in (
+            ((0, 0), JobState.FINISHED, 0),
+            ((0, 3), JobState.FAILED, 3),
+            ((0, None), JobState.FINISHED, None),
+        ):
+            action = self.off(job(), *(Shutdown(exit_status=each) for each in statuses))
+            self.assertEqual((then, status), (action.plan.then, action.plan.exit_status))
+
+    def test_a_script_that_never_reports_fails_in_the_end(self):
+        silent = Shutdown("its script did not report its end", vain=2, unreported=True)
+        self.assertEqual(ActionKind.POWER_ON, self.off(job(), silent, silent).kind)
+        silent = dataclasses.replace(silent, vain=3)
+        action = self.off(job(), silent, silent)
+        self.assertEqual((ActionKind.END, JobState.FAILED), (action.kind, action.plan.then))
 
     def test_one_of_two_off_is_not(self):
         one = job()
@@ -140,8 +187,8 @@ class TestWalltime(testtools.TestCase):
 
     def test_all_its_runs_count(self):
         one = self.job()
-        self.assertIsNone(endings(one, seen(servers(one), at=139.0), 3))
-        action = endings(one, seen(servers(one), at=140.0), 3)
+        self.assertIsNone(endings(one, seen(servers(one), at=139.0), 3, NOTHING))
+        action = endings(one, seen(servers(one), at=140.0), 3, NOTHING)
         self.assertEqual(
             (JobState.FAILED, "ran its walltime of 60 s"),
             (action.plan.then, action.plan.reason),
@@ -150,7 +197,7 @@ class TestWalltime(testtools.TestCase):
     def test_it_does_not_run_while_it_waits(self):
         one = job(walltime=60.0, run_before=59.0, state=JobState.QUEUED, tier=None, saved=True)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
-        self.assertIsNone(endings(one, seen(gang, at=1e6), 3))
+        self.assertIsNone(endings(one, seen(gang, at=1e6), 3, NOTHING))
 
     def test_the_warning_comes_once(self):
         one = self.job()

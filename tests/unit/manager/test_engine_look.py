@@ -64,6 +64,15 @@ class LookCase(testtools.TestCase):
         self.engine.seen = builders.seen(*gangs, at=self.now, **options)
         return self.engine.poll()
 
+    def ended(self, job):
+        """The guests of a job have powered themselves off, which is seen."""
+        gang = builders.servers(job, "SHUTOFF")
+        self.cloud.instance_actions.return_value = builders.ENDED
+        self.cloud.booted_at.return_value = None
+        self.poll(gang)
+        self.answered(job.size)
+        self.poll(gang)
+
     def answered(self, count=1):
         for _request in range(count):
             self.assertTrue(self.woken.acquire(timeout=WAIT))
@@ -195,7 +204,7 @@ class TestModes(LookCase):
         self.poll(builders.servers(job))
         self.assertEqual([], self.opened())
         self.assertEqual(PAUSED, self.store.job(waiting.number).reason)
-        self.poll(builders.servers(job, "SHUTOFF"))
+        self.ended(job)
         self.assertEqual([(ActionKind.END, job.number)], self.opened())
 
     def test_what_has_not_begun_is_dropped(self):
@@ -254,7 +263,7 @@ class TestEnds(LookCase):
         """What Nova still deletes for a job that has ended holds nobody up."""
         job = self.running(size=8)
         waiting = self.store.submit(8, [0.5], at=200)
-        self.poll(builders.servers(job, "SHUTOFF"))
+        self.ended(job)
         self.answered(8)
         held = threading.Event()
         self.addCleanup(held.set)

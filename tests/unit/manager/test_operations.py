@@ -58,7 +58,7 @@ class TestFaults(OperationCase):
 
     def test_of_what_runs(self):
         one = job()
-        end = endings.endings(one, seen(self.gang(one)), 3)
+        end = endings.endings(one, seen(self.gang(one)), 3, {})
         self.assertNotIn(self.FAULT, end.plan.reason)
         self.advance(end, one, seen(self.gang(one)))
         self.assertIn(self.FAULT, end.reason)

@@ -1,0 +1,214 @@
+"""Why servers of running jobs are off: did their guests end, or did something befall them?
+
+Nova shows a guest that has powered itself off as SHUTOFF; and so it shows one whose host rebooted,
+that was evacuated, or that could not be shelved. What tells them apart is asked for only when a
+server is seen to be off: its action log, when its host was booted, and its console, where the
+guests of a job with a report token say how their script ended.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.instance_actions import InstanceAction
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
+from nova_twotier.db.models import Job
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.operation import CloudRequest
+
+#: Seconds until something is asked once more that was not answered.
+RETRY_AFTER = 5.0
+#: Lines of the console in which a report is looked for: a guest that shuts down says much.
+CONSOLE_LINES = 1000
+#: Seconds before a boot of its host in which a guest counts as shut down by that: hosts take their
+#: guests down first, clocks differ, and `uptime` is cut to minutes.
+REBOOT_SLACK = 300.0
+
+STOP, START = "stop", "start"
+NOT_IMPLEMENTED = 501
+#: Actions after which a guest runs, if they do not fail.
+RUNS = frozenset(
+    (
+        START,
+        "create",
+        "unshelve",
+        "resume",
+        "reboot",
+        "live-migration",
+        "unpause",
+        "unrescue",
+        "confirmResize",
+    )
+)
+#: Actions by which no guest is powered on or off.
+NEUTRAL = frozenset(
+    (
+        "createImage",
+        "createBackup",
+        "lock",
+        "unlock",
+        "pause",
+        "changePassword",
+        "resetState",
+        "attach_interface",
+        "detach_interface",
+        "attach_volume",
+        "detach_volume",
+        "extend_volume",
+        "attach_share",
+        "detach_share",
+        "swap_volume",
+        "refresh_volume_attachment",
+        "live_migration_cancel",
+        "live_migration_force_complete",
+        "trigger_crash_dump",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """Why a server is off.
+
+    :param cause: what befell it, as its owner may read it; empty: its guest ended.
+    :param exit_status: that its guest reported, if it did.
+    :param vain: how often it has been started again because of this.
+    :param unreported: nothing befell it, but its guest was to report its end and did not.
+    """
+
+    cause: str = ""
+    exit_status: int | None = None
+    vain: int = 0
+    unreported: bool = False
+
+
+#: By server, of those that are off and of which it is known.
+Verdicts = Mapping[str, Shutdown]
+
+
+@dataclass
+class _Inquiry:
+    """What was asked about a server that was off, and what came of it.
+
+    :param answer: of the request; it has the error, or None.
+    """
+
+    server: Server
+    at: float
+    answer: Future
+    found: list[Shutdown]
+
+    def stands(self, server: Server, now: float) -> bool:
+        """Whether nothing has changed since, and there is, or may soon be, an answer."""
+        if server.updated_at != self.server.updated_at:
+            return False
+        if not self.answer.done():
+            return True
+        return self.answer.result() is None or now < self.at + RETRY_AFTER
+
+
+class Shutdowns:
+    """Keeps what was found out about each server until it is no longer off.
+
+    :param tell: makes a request; its future has the error, or None.
+    """
+
+    def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
+        self._cloud, self._tell = cloud, tell
+        self._inquiries: dict[str, _Inquiry] = {}
+
+    def poll(self, jobs: Iterable[Job], seen: Observation, down: Container[str]) -> Verdicts:
+        """Ask about those servers of these jobs that are off; returns what is known by now.
+
+        :param down: hosts whose nova-compute is down: they say nothing about themselves.
+        """
+        before, self._inquiries = self._inquiries, {}
+        for job in jobs:
+            for server in seen.gang(job):
+                if server.status != "SHUTOFF" or server.busy:
+                    continue
+                inquiry = before.get(server.id)
+                if inquiry is None or not inquiry.stands(server, seen.at):
+                    if server.host in down:
+                        continue
+                    inquiry = self._ask(server, job.report_token, seen.at)
+                self._inquiries[server.id] = inquiry
+        return {vm: each.found[0] for vm, each in self._inquiries.items() if each.found}
+
+    def _ask(self, server: Server, token: str | None, now: float) -> _Inquiry:
+        found: list[Shutdown] = []
+        run = partial(self._find_out, server, token, found)
+        answer = self._tell(CloudRequest(RequestKey("shutdown", server.id), run))
+        return _Inquiry(server, now, answer, found)
+
+    def _find_out(self, server: Server, token: str | None, found: list[Shutdown]) -> None:
+        """Put into `found` why a server is off."""
+        console = None if token is None else self._console(server)
+        if token and console is not None and (status := reported(console, token)) is not None:
+            found.append(Shutdown(exit_status=status))
+            return
+        log = self._cloud.instance_actions(server)
+        shutdown = explain(log, lambda: server.host and self._cloud.booted_at(server.host))
+        if console is not None and not shutdown.cause:
+            shutdown = unreported(log)
+        found.append(shutdown)
+
+    def _console(self, server: Server) -> str | None:
+        """The end of a server's console; None if this cloud does not show it.
+
+        :raises CloudError: if it may show it later.
+        """
+        try:
+            return self._cloud.console_log(server, CONSOLE_LINES)
+        except CloudError as error:
+            if error.passing and error.status != NOT_IMPLEMENTED:
+                raise
+            return None
+
+
+def reported(console: str, token: str) -> int | None:
+    """The exit status that a guest wrote to its console last; None if it wrote none."""
+    found = re.findall(rf"twotier-exit {re.escape(token)} (\d{{1,3}})\b", console)
+    return int(found[-1]) if found else None
+
+
+def explain(log: Iterable[InstanceAction], booted_at: Callable[[], float | None]) -> Shutdown:
+    """Why a server is off, by its action log, newest first.
+
+    It ended by itself if it was stopped when it ran, as nova-compute does with a guest that is off,
+    and its host has not rebooted since it was started. An administrator who stops it ends it, too.
+
+    :param booted_at: asks when its host was booted, if it comes to that.
+    """
+    actions = _relevant(log)
+    if vain := len(list(takewhile(lambda each: each.name == START and each.failed, actions))):
+        return Shutdown("it was started again, and did not come up", vain=vain)
+    stops = list(takewhile(lambda each: each.name == STOP, actions))
+    before = actions[len(stops) :]
+    if not stops or not before or before[0].failed or before[0].name not in RUNS:
+        doing = f"after `{before[0].name}`" if before else "without a record"
+        return Shutdown(f"Nova left it off {doing}")
+    boot = booted_at()
+    if boot is not None and before[0].at < boot and stops[-1].at > boot - REBOOT_SLACK:
+        return Shutdown("its host rebooted")
+    return Shutdown()
+
+
+def unreported(log: Iterable[InstanceAction]) -> Shutdown:
+    """Of a server whose guest is off by itself, but has not reported its end.
+
+    :param log: its actions, newest first.
+    """
+    since = takewhile(lambda each: each.name in (STOP, START), _relevant(log))
+    starts = sum(each.name == START for each in since)
+    return Shutdown("its script did not report its end", vain=starts, unreported=True)
+
+
+def _relevant(log: Iterable[InstanceAction]) -> Sequence[InstanceAction]:
+    return [each for each in log if each.name not in NEUTRAL]
