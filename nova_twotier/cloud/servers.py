@@ -48,6 +48,9 @@ class Server:
     #: cloud's clock. None: never, or Nova does not say.
     launched_at: float | None = None
     updated_at: float | None = None
+    #: When it was requested, by the same clock; and what all servers of that request have alike.
+    created_at: float | None = None
+    reservation: str = ""
 
     @property
     def busy(self) -> bool:
@@ -93,6 +96,8 @@ def server_of(
         power_state=shown.get("OS-EXT-STS:power_state") or 0,
         launched_at=seconds(shown.get("OS-SRV-USG:launched_at")),
         updated_at=seconds(shown.get("updated")),
+        created_at=seconds(shown.get("created")),
+        reservation=shown.get("OS-EXT-SRV-ATTR:reservation_id") or "",
     )
 
 

@@ -46,6 +46,11 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
         raise ConfigError(plain(error)) from error
+    if conf.nova.timeout and conf.manager.boot_grace <= conf.nova.timeout:
+        raise ConfigError(
+            f"[manager]boot_grace is {conf.manager.boot_grace:g} s, and [nova]timeout "
+            f"{conf.nova.timeout} s: give a longer grace, or jobs may be booted twice"
+        )
     return conf
 
 

@@ -68,12 +68,17 @@ next poll at once, and so does a notification from Nova.
     cfg.FloatOpt(
         "boot_grace",
         mutable=True,
-        default=15.0,
+        default=90.0,
         min=0,
         help="""
-Seconds within which the servers of a boot request appear in Nova's server list.
+Seconds within which the servers of a boot request appear in Nova's server list. Give more than the
+option ``timeout`` of [nova].
 
-After a crash the manager waits this long before it repeats a boot whose answer it did not see.
+The manager waits this long before it repeats a request that was not answered, or whose answer it
+did not see because it was restarted: Nova may be at work on it. If Nova carries both out after all,
+the servers of the later one are deleted.
+
+Example: 120
 """,
     ),
     cfg.IntOpt(

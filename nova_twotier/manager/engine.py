@@ -48,6 +48,7 @@ from nova_twotier.manager.planning import Record
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.shutdowns import Shutdowns
+from nova_twotier.manager.surplus import Surplus
 
 LOG = logging.getLogger(__name__)
 
@@ -152,6 +153,7 @@ class Engine:
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
+        self._surplus = Surplus(cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last saw something, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -198,6 +200,7 @@ class Engine:
         for message in work.messages:
             self._requests.tell(message)
         self._locks.poll(work.active, seen)
+        self._surplus.poll(work.active, seen)
         return work.changed
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
 from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
@@ -119,16 +120,38 @@ class Observation:
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:
-        """The servers of the job's processes; whoever else names the job does not count."""
+        """The servers of the job's processes; whoever else names the job does not count.
+
+        If it was booted more than once, those of the first boot that is whole; all if none is.
+        """
         gang = self._gangs.get(job)
         if gang is None:
-            gang = []
             # Most jobs wait and have none.
-            if named := self.servers.get(job.uuid):
-                size, owner = job.size, job.server_owner
-                gang = [each for each in named if each.index < size and each.owner == owner]
+            gang = self._named(job) if job.uuid in self.servers else []
+            if len(gang) > job.size:
+                gang = _first_whole(gang, job.size)
             self._gangs[job] = gang
         return gang
+
+    def _named(self, job: Job) -> list[Server]:
+        """Its owner's servers that name it as one of its processes."""
+        size, owner = job.size, job.server_owner
+        return [
+            each for each in self.servers[job.uuid] if each.index < size and each.owner == owner
+        ]
+
+    def surplus(self, job: Job) -> list[Server]:
+        """Servers of other boots than that of its gang, which the job does not need.
+
+        Until it runs, only those of later ones: one before may be about to become whole.
+        """
+        gang = self.gang(job)
+        if len(self.servers.get(job.uuid, ())) <= job.size or len(gang) != job.size:
+            return []
+        rest = [each for each in self._named(job) if each not in gang]
+        if job.state == JobState.RUNNING:
+            return rest
+        return [each for each in rest if _age(each) > min(map(_age, gang))]
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Those of the jobs that have servers: most wait and have none."""
@@ -450,6 +473,24 @@ def _adopt(
         cpu, hosts = zip(*places, strict=True)
         job = CoreJob(numbers[tier], len(cpu), 0.0, cpu, name=name)
         cluster.adopt(Run(job, tier, hosts, pinned=True))
+
+
+def _age(server: Server) -> tuple[float, str]:
+    """The order in which servers were requested."""
+    return server.created_at or 0.0, server.reservation
+
+
+def _first_whole(servers: list[Server], size: int) -> list[Server]:
+    """Those of the first boot that is whole, and of which nothing is being deleted; else all."""
+    boots: dict[str, list[Server]] = {}
+    for server in servers:
+        boots.setdefault(server.reservation, []).append(server)
+    whole = [
+        boot
+        for boot in boots.values()
+        if len(boot) == size and not any(server.task == "deleting" for server in boot)
+    ]
+    return min(whole, key=lambda boot: min(map(_age, boot)), default=servers)
 
 
 def _expected_end(job: CoreJob, start: float | None) -> float:

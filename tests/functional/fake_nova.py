@@ -101,6 +101,8 @@ class FakeNova:
         #: What guests wrote to their consoles.
         self.consoles: dict[str, str] = defaultdict(str)
         #: Servers that cannot be shelved, and those that cannot be started.
+        #: What becomes of boots that Nova does not answer.
+        self.slow_boots: list[callable] = []
         self.unshelvable: set[str] = set()
         self.unstartable: set[str] = set()
         self.faults, self.random = faults, random
@@ -150,12 +152,20 @@ class FakeNova:
         }
 
     def boot(self, job, user_data=None):
+        if self.slow_boots:
+            self.slow_boots.pop()(job)
+            raise CloudError("no answer within 60 s")
         self.faults.around(lambda: self._boot(job.uuid, job.size))
+
+    def boot_late(self, job):
+        """A boot is carried out at last."""
+        self._boot(job.uuid, job.size)
 
     def _boot(self, job, size):
         self.groups.add(job)
+        boot = {"created_at": self.clock(), "reservation": f"r-{uuid.uuid4()}"}
         for index in range(size):
-            server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None)
+            server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None, **boot)
             self.fleet[server.id] = server
             self._under_way[server.id] = self._place
             self.log(server.id, "create")

@@ -22,7 +22,7 @@ OPTIONS = """
 flavor = {flavor}
 image = {image}
 host_interval = 0.05
-boot_grace = 60
+boot_grace = 61
 """
 
 

@@ -36,3 +36,10 @@ class TestTwoConfigurations(testtools.TestCase):
         for group, options in list_opts():
             [timeout] = [option for option in options if option.dest == "timeout"]
             self.assertEqual(60, timeout.default, group.name)
+
+    def test_a_boot_is_not_repeated_before_nova_is_given_up_on(self):
+        error = self.assertRaises(
+            config.ConfigError, self.load, f"{PASSWORD}timeout = 120\n[manager]\nboot_grace = 120\n"
+        )
+        self.assertIn("boot_grace", str(error))
+        self.load(f"{PASSWORD}timeout = 120\n[manager]\nboot_grace = 121\n")

@@ -1,0 +1,45 @@
+"""Servers of jobs that were booted twice: what is not needed of them is deleted.
+
+A boot may be carried out long after Nova was given up on and asked once more.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from functools import partial
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.db.models import Job
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.operation import CloudRequest
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds until a deletion is asked for once more if it does not show.
+RETRY_AFTER = 30.0
+
+
+class Surplus:
+    """
+    :param tell: makes a request; its future has the error, or None.
+    """
+
+    def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
+        self._cloud, self._tell = cloud, tell
+        #: When the deletion of each server was asked for.
+        self._asked: dict[str, float] = {}
+
+    def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
+        """Delete what these jobs have besides their gangs."""
+        before, self._asked = self._asked, {}
+        for job in jobs:
+            for server in seen.surplus(job):
+                asked_at = before.get(server.id)
+                if asked_at is None or seen.at >= asked_at + RETRY_AFTER:
+                    LOG.warning("Job %s was booted twice: %s is deleted", job.number, server.id)
+                    run = partial(self._cloud.delete, server)
+                    self._tell(CloudRequest(RequestKey("surplus", server.id), run))
+                    asked_at = seen.at
+                self._asked[server.id] = asked_at

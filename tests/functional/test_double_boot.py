@@ -1,0 +1,57 @@
+"""A boot that Nova carries out after it was asked once more: the job keeps one gang."""
+
+from nova_twotier.db.states import JobState
+from tests.functional.manager_case import ManagerTestCase
+
+
+class TestDoubleBoot(ManagerTestCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud(seed=6)
+
+    def booted_once(self):
+        """A job of which the first boot was not answered, and not carried out yet."""
+        late = []
+        self.nova.slow_boots = [late.append]
+        self.store.submit(2, [0.5], at=self.now)
+        engine = self.engine("amcbf")
+        self.rounds(engine, 3)
+        return engine, late[0]
+
+    def ids(self):
+        return {server.id for server in self.nova.servers()}
+
+    def assert_runs_on(self, ids):
+        job = self.store.job(1)
+        self.assertEqual((JobState.RUNNING, 0), (job.state, job.requeues), job.reason)
+        self.assertEqual(["submitted", "started"], self.kinds(1))
+        self.assertEqual(ids, self.ids())
+        self.assertEqual(2, sum(map(sum, self.usage().values())))
+
+    def test_a_running_job_keeps_the_servers_that_it_has(self):
+        engine, late = self.booted_once()
+        self.rounds(engine, 15)
+        first = self.ids()
+        self.assertEqual(JobState.RUNNING, self.store.job(1).state)
+        self.nova.boot_late(late)
+        self.rounds(engine, 10)
+        self.assert_runs_on(first)
+
+    def test_a_starting_job_takes_the_older_ones(self):
+        engine, late = self.booted_once()
+        self.nova.boot_late(late)
+        first = self.ids()
+        self.now += 0.5
+        self.nova.boot_late(late)
+        self.rounds(engine, 15)
+        self.assert_runs_on(first)
+
+    def test_it_ends_whole(self):
+        engine, late = self.booted_once()
+        self.rounds(engine, 15)
+        self.store.request_action(1, "cancel")
+        self.rounds(engine, 1)
+        self.nova.boot_late(late)
+        self.rounds(engine, 15)
+        self.assertEqual(JobState.CANCELLED, self.store.job(1).state)
+        self.check_clean()
