@@ -143,6 +143,13 @@ JOB_REQUEST = object_of(
             "description": "How often the job begins anew after its servers or their host broke; "
             "the default is the operator's.",
         },
+        "report_token": _or_null(
+            {"type": "string", "pattern": r"^[A-Za-z0-9_-]{16,64}$"},
+            "Given, every guest reports its end before it powers itself off, by a line "
+            "`twotier-exit TOKEN STATUS` on its serial console: 16 to 64 letters, digits, `-` and "
+            "`_`, drawn at random for this job. One that is off without a report is started again; "
+            "one that reports a status other than 0 makes the job fail. It is never shown again.",
+        ),
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -193,6 +200,11 @@ _JOB = {
     "walltime": {"type": ["number", "null"], "description": "Seconds."},
     "retries": COUNT,
     "requeues": {**COUNT, "description": "How often it began anew; at most `retries`."},
+    "exit_status": {
+        "type": ["integer", "null"],
+        "description": "The first that is not 0 of those that its guests reported; null if it is "
+        "not over, or one of them did not.",
+    },
     "links": {"$ref": "#Links"},
 }
 JOB = object_of(
@@ -203,6 +215,10 @@ JOB = object_of(
             "type": "boolean",
             "description": "Whether there is any; what it says is not shown: it may hold secrets. "
             "It is dropped when the job is over.",
+        },
+        "reports": {
+            "type": "boolean",
+            "description": "Whether its guests report their ends: it was given a `report_token`.",
         },
     }
 )

@@ -51,6 +51,7 @@ def job_summary(request: Request, job: Job, reason: str) -> dict:
         "walltime": job.walltime,
         "retries": job.retries,
         "requeues": job.requeues,
+        "exit_status": job.exit_status,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
 
@@ -60,6 +61,7 @@ def job_in_full(request: Request, job: Job, reason: str) -> dict:
         **job_summary(request, job, reason),
         "cpu": job.cpu,
         "has_user_data": job.user_data is not None,
+        "reports": job.report_token is not None,
     }
 
 

@@ -25,10 +25,11 @@ def requests(path: str, prefix: str | None) -> tuple[list[dict], int]:
 
 
 def _request(record: swf.Record, prefix: str) -> dict:
-    script = f"#!/bin/sh\nsleep {record.run:.16g}\n"
+    script, token = f"#!/bin/sh\nsleep {record.run:.16g}\n", userdata.new_token()
     return {
         "size": record.procs,
         "name": f"{prefix}-{record.number}",
         "estimate": record.estimate if record.estimate > 0 else None,
-        "user_data": userdata.encoded(userdata.of_script(script.encode())),
+        "user_data": userdata.encoded(userdata.of_script(script.encode(), token)),
+        "report_token": token,
     }

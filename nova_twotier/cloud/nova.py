@@ -14,7 +14,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
-from nova_twotier.cloud.errors import CloudError, UnfitFlavor, translated
+from nova_twotier.cloud.errors import UnfitFlavor, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of, uptime_seconds
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
@@ -55,7 +55,7 @@ class Cloud:
         #: The id of requests that boot servers: by it the scheduler knows them from the tenants'
         #: own. For the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
-        self._server_cache = ServerCache(self._reader.servers)
+        self._server_cache = ServerCache(self._reader.servers, self._reader.server)
         #: The job that each server named, and those whose servers are on record.
         self._jobs: dict[str, str | None] = {}
         self._recorded: Mapping[str, str] = {}
@@ -81,9 +81,7 @@ class Cloud:
 
         :raises CloudError: also if a cell is down: what is missing then may be there.
         """
-        found = self._server_cache.poll(time.time())
-        if any(server["status"] == "UNKNOWN" for server in found):
-            raise CloudError("a cell of Nova does not answer, so that its servers are not known")
+        found = self._server_cache.poll(time.time(), self._recorded.keys())
         self._jobs = {server["id"]: self._job_of(server) for server in found}
         own = self._own()
         return [

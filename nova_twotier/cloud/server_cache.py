@@ -3,9 +3,10 @@
 Nova builds the answer server by server: to list all of them every second would keep it busy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import UTC, datetime
 
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.reader import Document
 
 #: Seconds by which a listing of changes goes back behind the one before: clocks differ, and a
@@ -16,30 +17,62 @@ OVERLAP = 5.0
 RENEWAL = 10.0
 
 
+#: Of a server that Nova still shows to administrators.
+_GONE = frozenset({"DELETED", "SOFT_DELETED"})
+
+
 class ServerCache:
-    """
+    """Never forgets a server that Nova only does not list: its cell may be down.
+
+    Nova lists such servers, as UNKNOWN, on the first of its pages alone.
+
     :param listing: `Reader.servers`.
+    :param show: `Reader.server`.
     """
 
-    def __init__(self, listing: Callable[[str], list[Document]]):
-        self._listing = listing
+    def __init__(
+        self,
+        listing: Callable[[str], list[Document]],
+        show: Callable[[str], Document | None],
+    ):
+        self._listing, self._show = listing, show
         self._servers: dict[str, Document] = {}
+        #: Those of the known servers of which Nova has said that they are gone.
+        self._gone: set[str] = set()
         self._renewed_at: float | None = None
         self._polled_at = 0.0
 
-    def poll(self, now: float) -> list[Document]:
-        """All servers of all projects, each once."""
+    def poll(self, now: float, known: Set[str] = frozenset()) -> list[Document]:
+        """All servers of all projects, each once.
+
+        :param known: ids of servers that there have been.
+        :raises CloudError: if a cell is down: what is not known of its servers may have changed.
+        """
         # Also when the clock was set back.
         renew = self._renewed_at is None or not 0 <= now - self._renewed_at < RENEWAL
         since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
         found = self._listing("" if renew else since.isoformat())
+        _require_known(found)
+        gone = {server["id"] for server in found if server["status"] == "DELETED"}
         if renew:
+            listed = {server["id"] for server in found}
+            for uuid in (self._servers.keys() | known) - listed - self._gone:
+                shown = self._show(uuid)
+                if shown is None or shown["status"] in _GONE:
+                    gone.add(uuid)
+                else:
+                    _require_known([shown])
+                    found.append(shown)
             self._servers, self._renewed_at = {}, now
         # Nova lists a server that is just being made more than once, as a request and as a server.
-        for server in found:
-            if server["status"] == "DELETED":
-                self._servers.pop(server["id"], None)
-            else:
-                self._servers[server["id"]] = server
+        self._servers.update((server["id"], server) for server in found)
+        for uuid in gone:
+            self._servers.pop(uuid, None)
+        self._gone = (self._gone | gone) & known
         self._polled_at = now
         return list(self._servers.values())
+
+
+def _require_known(found: list[Document]) -> None:
+    if any(server["status"] == "UNKNOWN" for server in found):
+        raise CloudError("a cell of Nova does not answer, so that its servers are not known")

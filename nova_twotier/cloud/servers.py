@@ -48,8 +48,8 @@ class Server:
     #: cloud's clock. None: never, or Nova does not say.
     launched_at: float | None = None
     updated_at: float | None = None
-    #: When it was requested, by the same clock; and what all servers of that request have alike.
-    created_at: float | None = None
+    #: When it was requested (ISO 8601), and what all servers of that request have alike.
+    created: str = ""
     reservation: str = ""
 
     @property
@@ -96,7 +96,7 @@ def server_of(
         power_state=shown.get("OS-EXT-STS:power_state") or 0,
         launched_at=seconds(shown.get("OS-SRV-USG:launched_at")),
         updated_at=seconds(shown.get("updated")),
-        created_at=seconds(shown.get("created")),
+        created=shown.get("created", ""),
         reservation=shown.get("OS-EXT-SRV-ATTR:reservation_id") or "",
     )
 

@@ -475,9 +475,9 @@ def _adopt(
         cluster.adopt(Run(job, tier, hosts, pinned=True))
 
 
-def _age(server: Server) -> tuple[float, str]:
+def _age(server: Server) -> tuple[str, str]:
     """The order in which servers were requested."""
-    return server.created_at or 0.0, server.reservation
+    return server.created, server.reservation
 
 
 def _first_whole(servers: list[Server], size: int) -> list[Server]:

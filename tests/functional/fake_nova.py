@@ -163,7 +163,7 @@ class FakeNova:
 
     def _boot(self, job, size):
         self.groups.add(job)
-        boot = {"created_at": self.clock(), "reservation": f"r-{uuid.uuid4()}"}
+        boot = {"created": f"{self.clock():020.6f}", "reservation": f"r-{uuid.uuid4()}"}
         for index in range(size):
             server = Server(str(uuid.uuid4()), job, index, "BUILD", "scheduling", None, **boot)
             self.fleet[server.id] = server

@@ -91,7 +91,8 @@ class CreateJob(command.ShowOne):
         if parsed_args.user_data is not None:
             given["user_data"] = userdata.encoded(userdata.read(parsed_args.user_data))
         if parsed_args.script is not None:
-            script = userdata.of_script(userdata.read(parsed_args.script))
+            given["report_token"] = token = userdata.new_token()
+            script = userdata.of_script(userdata.read(parsed_args.script), token)
             given["user_data"] = userdata.encoded(script)
         return {name: value for name, value in given.items() if value is not None}
 
@@ -106,6 +107,8 @@ class CreateJob(command.ShowOne):
         requests, left_out = trace.requests(path, parsed_args.name)
         given = self._request(parsed_args)
         given.pop("name", None)
+        if "user_data" in given:
+            given.setdefault("report_token", None)
         for count, request in enumerate(requests):
             try:
                 api.submit({**request, **given})
@@ -183,9 +186,9 @@ def _add_servers(parser) -> None:
         "--script",
         metavar="<file>",
         help="batch script. It becomes user data with which cloud-init runs it in every server, as "
-        "root, and powers the server off at its end, however it ends; a job whose servers are all "
-        "off is finished. After a preemption by shelve the server boots again and the script runs "
-        "again, so let it look for what it has saved",
+        "root, and powers the server off at its end. When all have ended the job is finished, or "
+        "failed if an exit status is not 0: see job show. After a preemption by shelve the server "
+        "boots again and the script runs again, so let it look for what it has saved",
     )
     data.add_argument(
         "--user-data", metavar="<file>", help="user data of the servers, as Nova gives it to them"

@@ -63,6 +63,16 @@ class TestSubmitting(ApiCase):
         [listed] = self.get("/v1/jobs").json["jobs"]
         self.assertEqual(said, {name: listed[name] for name in said})
 
+    def test_a_report_of_its_end(self):
+        job = self.submit(report_token="0123456789abcdef")
+        self.assertEqual((True, None), (job["reports"], job["exit_status"]))
+        self.assertNotIn("0123456789abcdef", str(job))
+        with self.store.transaction() as session:
+            session.merge(self.store.find(job["uuid"])).exit_status = 3
+        [listed] = self.get("/v1/jobs").json["jobs"]
+        for shown in (self.get(f"/v1/jobs/{job['uuid']}").json, listed):
+            self.assertEqual(3, shown["exit_status"])
+
     def test_null_is_as_if_nothing_were_said(self):
         unsaid = ("flavor", "image", "networks", "key_name", "user_data", "walltime", "estimate")
         for job in (self.submit(), self.submit(**dict.fromkeys(unsaid))):

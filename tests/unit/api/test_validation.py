@@ -87,6 +87,7 @@ class TestBodies(ApiCase):
             ("retries", 101, "give at most 100"),
             ("retries", 0.5, "give a whole number"),
             ("retries", None, "give a whole number"),
+            ("report_token", "short", "give what matches ^[A-Za-z0-9_-]{16,64}$ or null"),
         ):
             [found] = self.wrong({"size": 1, field: value})
             self.assertEqual(f"{field}: {detail}", found)
@@ -96,7 +97,7 @@ class TestBodies(ApiCase):
             [
                 "'colour' is not known; there are size, cpu, name, estimate, held, pool, flavor, "
                 "image, networks, key_name, user_data, keep_servers, bandwidth, preemption, "
-                "checkpoint, walltime, retries",
+                "checkpoint, walltime, retries, report_token",
                 "name: give a text",
                 "size: give at least 1",
             ],

@@ -25,6 +25,9 @@ class CreateCase(CommandCase):
     def user_data(self, job):
         return base64.b64decode(self.store.user_data(self.kept(job).number))
 
+    def token(self, job):
+        return self.kept(job).report_token
+
     def file(self, content, name="job.sh"):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / name
         path.write_text(content)
@@ -82,11 +85,13 @@ class TestOptions(CreateCase):
     def test_a_script(self):
         script = "#!/bin/sh\nmpirun solve\n"
         job = self.create("--size", "1", "--script", self.file(script))
-        self.assertEqual(userdata.of_script(script.encode()), self.user_data(job))
+        self.assertTrue(job["reports"])
+        self.assertEqual(userdata.of_script(script.encode(), self.token(job)), self.user_data(job))
 
     def test_user_data(self):
         job = self.create("--size", "1", "--user-data", self.file("#cloud-config\n"))
         self.assertEqual(b"#cloud-config\n", self.user_data(job))
+        self.assertFalse(job["reports"])
 
     def test_words_are_those_of_the_api(self):
         self.assertEqual({str(way) for way in models.Preemption}, set(create.PREEMPTIONS))
@@ -227,7 +232,16 @@ class TestTraces(CreateCase):
         path = self.trace((1, 50, 30, 4, 4, 3600), (2, 10, 20, 1, 1, -1))
         self.create("--from-swf", path, "--name", "night", "--script", self.file("#!/bin/sh\n"))
         self.assertEqual(["night-2", "night-1"], [job["name"] for job in self.all()])
-        self.assertEqual(userdata.of_script(b"#!/bin/sh\n"), self.user_data(self.all()[0]))
+        first = self.all()[0]
+        self.assertEqual(
+            userdata.of_script(b"#!/bin/sh\n", self.token(first)), self.user_data(first)
+        )
+
+    def test_user_data_for_all_of_a_trace(self):
+        """It does not say that it reports its end."""
+        path = self.trace((1, 50, 30, 4, 4, 3600))
+        self.create("--from-swf", path, "--user-data", self.file("#cloud-config\n"))
+        self.assertIsNone(self.token(self.all()[0]))
 
     def test_nothing_is_submitted_if_a_line_is_wrong(self):
         path = self.trace((1, 50, 30, 4, 4, 3600), (2, "soon", 20, 1, 1, -1))

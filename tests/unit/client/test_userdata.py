@@ -13,12 +13,15 @@ import testtools
 import yaml
 
 from nova_twotier.client import userdata
+from nova_twotier.manager.shutdowns import reported
+
+TOKEN = userdata.new_token()
 
 
 class TestScript(testtools.TestCase):
     def test_cloud_config(self):
         script = "#!/bin/sh\necho é\n".encode()
-        text = userdata.of_script(script).decode()
+        text = userdata.of_script(script, TOKEN).decode()
         self.assertTrue(text.startswith("#cloud-config\n"))
         written = yaml.safe_load(text)
         self.assertEqual(["write_files"], list(written))
@@ -26,10 +29,14 @@ class TestScript(testtools.TestCase):
         self.assertEqual(
             {
                 "/var/lib/nova-twotier/script",
+                "/var/lib/nova-twotier/token",
                 "/var/lib/cloud/scripts/per-boot/nova-twotier",
             },
             set(files),
         )
+        token = files.pop("/var/lib/nova-twotier/token")
+        self.assertEqual(("0600", "b64"), (token["permissions"], token["encoding"]))
+        self.assertEqual(TOKEN, base64.b64decode(token["content"]).decode())
         for file in files.values():
             self.assertEqual(("0755", "b64"), (file["permissions"], file["encoding"]))
         content = files["/var/lib/nova-twotier/script"]["content"]
@@ -38,7 +45,7 @@ class TestScript(testtools.TestCase):
 
     def test_what_runs_it_must_be_said(self):
         for script in (b"", b"echo hello\n", b"\n#!/bin/sh\n"):
-            error = self.assertRaises(ValueError, userdata.of_script, script)
+            error = self.assertRaises(ValueError, userdata.of_script, script, TOKEN)
             self.assertEqual("a script begins with a line such as #!/bin/sh", str(error))
 
 
@@ -58,7 +65,11 @@ class TestRunner(testtools.TestCase):
         self.bin.mkdir()
         self.write(self.bin / "poweroff", "echo off >> log")
         self.runner = self.directory / "runner"
-        self.runner.write_text(userdata.RUNNER.format(directory=self.directory))
+        self.console = self.directory / "console"
+        self.console.touch()
+        consoles = f"{self.directory}/none {self.console}"
+        self.runner.write_text(userdata.RUNNER.format(directory=self.directory, consoles=consoles))
+        (self.directory / "token").write_text(TOKEN)
 
     def write(self, path, *lines):
         path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
@@ -79,12 +90,25 @@ class TestRunner(testtools.TestCase):
         self.write(self.directory / "script", "echo ran >> log", "exit 3")
         self.boot()
         self.assertEqual(["ran", "off"], self.log())
+        self.assertEqual(3, self.reported())
+
+    def reported(self):
+        """The exit status that the queue manager reads on the console."""
+        return reported(self.console.read_text(), TOKEN)
 
     def test_a_script_that_has_ended_does_not_run_again(self):
         self.write(self.directory / "script", "echo ran >> log")
         self.boot()
+        # The console's log may begin anew with each boot.
+        self.console.write_text("")
         self.boot()
         self.assertEqual(["ran", "off", "off"], self.log())
+        self.assertEqual(0, self.reported())
+
+    def test_a_script_that_was_killed(self):
+        self.write(self.directory / "script", "kill -KILL $$")
+        self.boot()
+        self.assertEqual(137, self.reported())
 
     def test_a_script_that_a_shutdown_ended_runs_again(self):
         self.write(
@@ -103,5 +127,7 @@ class TestRunner(testtools.TestCase):
         os.killpg(server.pid, signal.SIGTERM)
         self.assertEqual(143, server.wait(30))
         self.assertEqual(["ran", "saved"], self.log())
+        self.assertIsNone(self.reported())
         self.boot()
         self.assertEqual(["ran", "saved", "again", "off"], self.log())
+        self.assertEqual(0, self.reported())

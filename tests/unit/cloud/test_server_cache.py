@@ -2,6 +2,7 @@
 
 import testtools
 
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.server_cache import OVERLAP, RENEWAL, ServerCache
 
 
@@ -14,15 +15,50 @@ class TestServerCache(testtools.TestCase):
         super().setUp()
         self.answer = []
         self.searches = []
-        self.cache = ServerCache(self.listing)
+        #: What Nova says of servers one by one, and of which it was asked.
+        self.there = {}
+        self.shown = []
+        self.cache = ServerCache(self.listing, self.show)
 
     def listing(self, changed_since):
         self.searches.append(changed_since)
         return self.answer
 
-    def poll(self, now, *answer):
+    def show(self, uuid):
+        self.shown.append(uuid)
+        return self.there.get(uuid)
+
+    def poll(self, now, *answer, known=frozenset()):
         self.answer = list(answer)
-        return {found["id"]: found["status"] for found in self.cache.poll(now)}
+        return {found["id"]: found["status"] for found in self.cache.poll(now, known)}
+
+    def test_what_is_only_not_listed_stays(self):
+        """The cell of a server may have gone down between two pages of the list."""
+        self.poll(100, server("a"), server("b"))
+        self.there = {"a": server("a", "SHUTOFF")}
+        self.assertEqual({"a": "SHUTOFF", "b": "ACTIVE"}, self.poll(100 + RENEWAL, server("b")))
+        self.assertEqual(["a"], self.shown)
+
+    def test_nothing_is_known_while_a_cell_is_down(self):
+        self.poll(100, server("a"), server("b"))
+        self.there = {"a": server("a", "UNKNOWN")}
+        for later in (0, 1):
+            self.assertRaises(CloudError, self.poll, 100 + RENEWAL + later, server("b"))
+        self.assertRaises(CloudError, self.poll, 102 + RENEWAL, server("a", "UNKNOWN"))
+        self.there = {}
+        self.assertEqual({"b": "ACTIVE"}, self.poll(103 + RENEWAL, server("b")))
+
+    def test_nor_if_the_cell_was_down_before_the_manager_came(self):
+        self.there = {"a": server("a", "UNKNOWN")}
+        self.assertRaises(CloudError, self.poll, 100, server("b"), known={"a", "b"})
+
+    def test_what_is_gone_is_asked_for_once(self):
+        for times in range(3):
+            self.poll(100 + times * RENEWAL, server("b"), known={"a", "b", "d"})
+            self.there = {"d": server("d", "SOFT_DELETED")}
+        self.poll(101 + 2 * RENEWAL, server("b", "DELETED"), known={"b"})
+        self.poll(100 + 3 * RENEWAL, known={"b"})
+        self.assertEqual(["a", "d"], sorted(self.shown))
 
     def test_changes_are_added_to_what_is_known(self):
         self.poll(100, server("a"), server("b"))

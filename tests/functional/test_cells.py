@@ -1,0 +1,60 @@
+"""Two cells: what Nova does not list because a cell is down is not taken for gone."""
+
+import contextlib
+
+from nova import context, objects
+from nova.tests.fixtures import DownCellFixture
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.server_cache import RENEWAL
+from nova_twotier.db.states import JobState
+from tests.functional.queue_case import QueueTestCase
+
+
+class TestTwoCells(QueueTestCase):
+    """A job of two processes on two hosts, each in a cell of its own; one server on a page."""
+
+    NUMBER_OF_CELLS = 2
+    SLOTS = 1
+
+    def configure(self):
+        super().configure()
+        self.flags(max_limit=1, group="api")
+
+    def _start_compute(self, host, cell_name=None):
+        cell = f"cell{1 + int(host.removeprefix('host')) % 2}"
+        return super()._start_compute(host, cell_name=cell_name or cell)
+
+    def setUp(self):
+        super().setUp()
+        self.store.submit(2, [0.5], retries=0)
+        self.until(1, JobState.RUNNING)
+        self.first, self.second = self.cloud._reader.servers()
+
+    @contextlib.contextmanager
+    def second_cell_down(self):
+        mapping = objects.InstanceMapping.get_by_instance_uuid(
+            context.get_admin_context(), self.second["id"]
+        )
+        with DownCellFixture([mapping.cell_mapping]):
+            yield
+
+    def down_from_the_second_page_on(self, url, microversion):
+        """Nova's answer; it lists servers of a cell that is down on the first page alone."""
+        later = "marker=" in url or "/servers/detail" not in url
+        with self.second_cell_down() if later else contextlib.nullcontext():
+            return self.request(url, microversion)
+
+    def test_a_cell_goes_down_between_two_pages(self):
+        reader = self.cloud._reader
+        self.request, reader._request = reader._request, self.down_from_the_second_page_on
+        self.assertEqual([self.first["id"]], [server["id"] for server in reader.servers()])
+        self.cloud._server_cache._renewed_at -= RENEWAL
+        self.assertRaises(CloudError, self.cloud.servers)
+        # A manager that has seen none of them knows them from its records.
+        self.cloud._server_cache._servers.clear()
+        self.assertRaises(CloudError, self.cloud.servers)
+
+        reader._request = self.request
+        self.until(1, JobState.RUNNING)
+        self.assertEqual(["submitted", "started"], [e.kind for e in self.store.events(1)])
