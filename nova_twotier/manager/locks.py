@@ -16,7 +16,7 @@ from nova_twotier.manager.operations.operation import CloudRequest
 
 #: Seconds until a lock is asked for once more if it does not show.
 RETRY_AFTER = 30.0
-#: Nova is about to make it, or could not: there is nothing to lock yet, or any more.
+#: On no host, a server of these has no cell yet, or never will: Nova cannot lock it.
 UNMADE = frozenset({"BUILD", "ERROR"})
 
 
@@ -33,6 +33,8 @@ class Locks:
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
         """Lock what this manager has not locked yet, whether or not it shows a lock: that may be
         its owner's, who could take it off. Servers of jobs without a trust are the manager's own.
+
+        At once, for Nova locks a server whatever it is doing with it: while it is built, too.
         """
         before, self._asked = self._asked, {}
         for job in jobs:
@@ -40,7 +42,7 @@ class Locks:
                 continue
             for server in seen.gang(job):
                 asked = before.get(server.id)
-                unmade = server.busy or server.status in UNMADE
+                unmade = server.host is None and server.status in UNMADE
                 if not unmade and (asked is None or _in_vain(*asked, server, seen.at)):
                     asked = seen.at, self._lock(server, job.uuid)
                 if asked:

@@ -69,8 +69,18 @@ class TestLocks(testtools.TestCase):
 
     def test_not_what_is_not_there_yet(self):
         one = self.job()
-        for status, task in (("BUILD", None), ("ERROR", None), ("ACTIVE", "migrating")):
-            self.assertEqual([], self.locked(one, self.servers(one, status=status, task=task)))
+        for status, task in (("BUILD", "scheduling"), ("ERROR", None)):
+            gang = self.servers(one, status=status, task=task, hosts=(None,))
+            self.assertEqual([], self.locked(one, gang))
+
+    def test_what_nova_is_busy_with(self):
+        """Its owner could keep it so, with one image of it after the other."""
+        one = self.job(size=1)
+        for at, (status, task) in enumerate(
+            (("BUILD", "spawning"), ("ACTIVE", "image_uploading"), ("ERROR", None))
+        ):
+            gang = self.servers(one, status=status, task=task)
+            self.assertEqual(1, len(self.locked(one, gang, at=100 + at * RETRY_AFTER)), task)
 
     def test_not_the_managers_own(self):
         one = self.job(trust_id=None)
