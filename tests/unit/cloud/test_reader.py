@@ -70,6 +70,14 @@ class TestPages(ReaderCase):
         self.assertEqual([{"uuid": "m"}], self.reader.migrations("s"))
         self.assertEqual(["s"], asked.request_history[0].qs["instance_uuid"])
 
+    def test_actions_of_a_server(self):
+        log = [{"request_id": f"req-{n}", "action": "stop"} for n in range(3)]
+        pages = [{"json": {"instanceActions": page}} for page in (log[:2], log[2:], [])]
+        asked = self.http.get(f"{URL}/servers/s/os-instance-actions", pages)
+        self.assertEqual(log, self.reader.instance_actions("s"))
+        markers = [request.qs.get("marker") for request in asked.request_history]
+        self.assertEqual([None, ["req-1"], ["req-2"]], markers)
+
     def test_no_page_is_asked_for_after_a_server_of_a_cell_that_is_down(self):
         """Nova finds no marker there; it puts such servers first, on the first page."""
         down = {"id": "d", "status": "UNKNOWN"}
@@ -176,3 +184,31 @@ class TestShapes(ReaderCase):
         shapes, [problem] = self.reader.shapes()
         self.assertEqual({}, shapes)
         self.assertIn("aggregate t: twotier:slots is 'four'", problem)
+
+
+class TestUptime(ReaderCase):
+    """Nova finds hypervisors by a part of their names, and asks each that it shows in detail."""
+
+    def serve_hosts(self, *names):
+        found = [{"id": f"id-{name}", "hypervisor_hostname": name} for name in names]
+        self.http.get(f"{URL}/os-hypervisors", json={"hypervisors": found})
+
+    def test_of_the_one_that_is_meant(self):
+        self.serve_hosts("host10", "host1")
+        self.http.get(
+            f"{URL}/os-hypervisors/id-host1", json={"hypervisor": {"uptime": "up 3 days"}}
+        )
+        self.assertEqual("up 3 days", self.reader.uptime("host1"))
+
+    def test_of_none(self):
+        self.serve_hosts("host10")
+        self.assertIsNone(self.reader.uptime("host1"))
+        self.http.get(
+            f"{URL}/os-hypervisors", status_code=404, json={"itemNotFound": {"message": "none"}}
+        )
+        self.assertIsNone(self.reader.uptime("host1"))
+
+    def test_no_answer_is_none(self):
+        self.serve_hosts("host1")
+        self.http.get(f"{URL}/os-hypervisors/id-host1", status_code=500, text="timed out")
+        self.assertRaises(CloudError, self.reader.uptime, "host1")

@@ -1,0 +1,81 @@
+"""Servers that are off are started again, once each."""
+
+import dataclasses
+import types
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import ActionKind, ActionState
+from nova_twotier.manager.operations import OPERATIONS
+from nova_twotier.manager.operations.context import Context
+from tests.unit.manager.builders import action, job, seen, servers
+from tests.unit.manager.operation_case import OperationCase
+
+
+class TestPowerOn(OperationCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job(run_since=1.0)
+        self.on, self.off = servers(self.one)[0], servers(self.one, "SHUTOFF")[1]
+        self.record = action(ActionKind.POWER_ON, self.one, begun_at=90.0)
+
+    def step(self, *gang, **limits):
+        return self.advance(self.record, self.one, seen(gang), **limits)
+
+    def test_what_is_off_is_started(self):
+        self.assertIsNone(self.step(self.on, self.off).state)
+        self.assertEqual([("start", self.off)], self.calls)
+
+    def test_it_is_over_when_nova_is_done(self):
+        self.step(self.on, self.off)
+        self.answer(self.record, f"start {self.off.id}")
+        starting = dataclasses.replace(self.off, task="powering-on")
+        self.assertIsNone(self.step(self.on, starting).state)
+        notes = self.finish(self.record, self.one, seen([self.on, servers(self.one)[1]]))
+        self.assertEqual(["started again"], [note.kind for note in notes])
+        self.assertEqual(
+            "its servers were started again: a server was off: its host rebooted", self.one.reason
+        )
+
+    def test_one_that_is_off_again_is_not_started_twice(self):
+        """It had ended, or does not come up: who looks at it next finds out."""
+        self.step(self.on, self.off)
+        self.answer(self.record, f"start {self.off.id}")
+        self.assertIs(ActionState.DONE, self.step(self.on, self.off).state)
+        self.assertEqual(1, len(self.calls))
+
+    def test_no_policy_preempts_it_meanwhile(self):
+        env = types.SimpleNamespace(now=100.0, operation_timeout=900.0)
+        context = Context(self.record, {self.one.number: self.one}, None, env)
+        OPERATIONS[ActionKind.POWER_ON].begin(context)
+        self.assertEqual(1000.0, self.one.not_before)
+
+    def test_a_refusal_counts(self):
+        """As often as that may be, the job begins anew."""
+        self.step(self.on, self.off)
+        self.answer(self.record, f"start {self.off.id}", CloudError("vm_state error", 409))
+        step = self.step(self.on, self.off)
+        self.assertIs(ActionState.FAILED, step.state)
+        self.assertEqual(1, self.one.failures)
+        self.assertGreater(self.one.not_before, 100.0)
+        self.assert_only_operators_read("vm_state error", self.record, self.one)
+
+    def test_what_passes_is_tried_again(self):
+        self.step(self.on, self.off)
+        self.answer(self.record, f"start {self.off.id}", CloudError("503", 503))
+        self.step(self.on, self.off)
+        self.assertEqual(2, len(self.calls))
+
+    def test_it_gives_way_to_its_owner_and_to_what_is_broken(self):
+        self.one.requested_action = "cancel"
+        self.assertIs(ActionState.FAILED, self.step(self.on, self.off).state)
+        self.one.requested_action = None
+        self.assertIs(ActionState.FAILED, self.step(self.on).state)
+        self.assertEqual([], self.calls)
+
+    def test_not_for_ever(self):
+        starting = dataclasses.replace(self.off, task="powering-on")
+        for now, state in ((99.0, None), (100.0, ActionState.FAILED)):
+            step = self.step(self.on, starting, now=now, operation_timeout=10.0)
+            self.assertEqual(state, step.state)
+        self.assertNotIn(RequestKey("start", self.off.id), self.record.progress.attempts)
