@@ -218,9 +218,6 @@ class FakeNova:
     def force_migration(self, server):
         """No guest here heeds it."""
 
-    def start(self, server):
-        self.faults.around(lambda: self._begin(server.id, "powering-on", self._place))
-
     def create_image(self, server):
         """As its owner may at any time, however locked it is."""
         self._begin(server, "image_uploading", self._place)

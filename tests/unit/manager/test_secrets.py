@@ -31,7 +31,7 @@ class TestSecrets(CloudCase):
         listed = {"id": "s1", "metadata": {}, "status": "ACTIVE", "user_data": USER_DATA}
         pages = [{"json": {"servers": page}, "headers": JSON} for page in ([listed], [])]
         self.http.get(f"{NOVA}/servers/detail", pages)
-        keystone.create("alices-token", "alice", "demo")
+        keystone.create("alices-token", "alice", "demo", JOB)
         self.cloud.servers()
         job = self.job(trust_id="t1")
         self.cloud.boot(job, USER_DATA)
