@@ -126,6 +126,18 @@ def _up_options(up: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="use the free ports from this one on (default: any free ports)",
     )
+    for name, text in (
+        ("report_interval", "seconds between two heartbeats of a nova-compute"),
+        ("service_down_time", "seconds without a heartbeat after which Nova takes it for down"),
+        ("max_limit", "items that Nova lists in one answer"),
+    ):
+        up.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=int,
+            default=getattr(Settings, name),
+            metavar="N",
+            help=f"{text} (default: %(default)s)",
+        )
     _format_option(up)
     full = up.add_argument_group("--full")
     full.add_argument(
@@ -178,6 +190,9 @@ def _up(arguments) -> int:
         "tiers",
         "plugin",
         "port_base",
+        "report_interval",
+        "service_down_time",
+        "max_limit",
         "full",
         "computes_per_process",
         "transport_url",

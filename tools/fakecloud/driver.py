@@ -1,8 +1,11 @@
 """The virt driver of a fake host: as many vCPUs as slots, everything else ample."""
 
 import sys
+import time
 import uuid
+from dataclasses import dataclass
 
+from nova import exception
 from nova.virt import fake
 from oslo_config import cfg
 
@@ -10,12 +13,27 @@ OPTIONS = [
     cfg.IntOpt("slots", default=4, min=1, help="Slots a fake host: its number of vCPUs."),
 ]
 
+#: Property of an image, as a server remembers it, whose guests do not power off when asked to: Nova
+#: waits for as long as the image's os_shutdown_timeout says.
+IGNORES_ACPI = "image_fakecloud_ignores_acpi"
+
 _NODES = uuid.UUID("5a6e0b6e-7d3b-4f0a-9a53-9a3f3c1d2b10")
 
 
 def node_uuid(host: str) -> str:
     """Stable, so that a restarted host finds its own resource provider again."""
     return str(uuid.uuid5(_NODES, host))
+
+
+@dataclass
+class Uploads:
+    """How uploads of images end, and the seconds that each takes."""
+
+    accepted: bool = True
+    seconds: float = 0.0
+
+
+UPLOADS = Uploads()
 
 
 class SlotDriver(fake.FakeDriver):
@@ -32,6 +50,17 @@ class SlotDriver(fake.FakeDriver):
         if resources:
             resources["uuid"] = node_uuid(nodename)
         return resources
+
+    def snapshot(self, context, instance, image_id, update_task_state):
+        super().snapshot(context, instance, image_id, update_task_state)
+        time.sleep(UPLOADS.seconds)
+        if not UPLOADS.accepted:
+            raise exception.ImageQuotaExceeded(image_id=image_id)
+
+    def power_off(self, instance, timeout=0, retry_interval=0):
+        if IGNORES_ACPI in instance.system_metadata:
+            time.sleep(timeout)
+        super().power_off(instance, timeout, retry_interval)
 
     def get_nodenames_by_uuid(self, refresh=False):
         return {node_uuid(node): node for node in self.get_available_nodes()}

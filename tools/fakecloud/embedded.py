@@ -8,7 +8,7 @@ from nova_twotier.tools.fakecloud.layout import Layout, write_atomically
 from nova_twotier.tools.fakecloud.settings import Settings
 from nova_twotier.tools.fakecloud.stubs import IMAGE_ID
 
-SERVERS = ["compute", "placement", "image", "network", "identity", "twotier"]
+SERVERS = ["compute", "placement", "image", "network", "identity", "twotier", "control"]
 
 ADMIN_TOKEN = "admin:admin"  # noqa: S105 - the stand-in for Keystone reads it as user:project
 
@@ -65,7 +65,7 @@ class Embedded:
                 (
                     "nova",
                     [sys.executable, "-m", f"{package}.run_nova"],
-                    ["compute", "image", "network", "identity"],
+                    ["compute", "image", "network", "identity", "control"],
                     {"OS_NOVA_CONFIG_DIR": etc},
                 ),
                 (

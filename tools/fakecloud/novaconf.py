@@ -72,9 +72,8 @@ def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
             "disk_allocation_ratio": 1.0,
             "reserved_host_memory_mb": 0,
             "reserved_host_disk_mb": 0,
-            # One busy machine plays all hosts: do not declare one down because it is slow.
-            "report_interval": 30,
-            "service_down_time": 300,
+            "report_interval": settings.report_interval,
+            "service_down_time": settings.service_down_time,
             "sync_power_state_interval": -1,
             "graceful_shutdown_timeout": 5,
             "manager_shutdown_timeout": 1,
@@ -89,7 +88,7 @@ def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
         "notifications": {"notification_format": "unversioned"},
         "oslo_concurrency": {"lock_path": layout.run / "locks"},
         "vnc": {"enabled": False},
-        "api": {"max_limit": 100000},
+        "api": {"max_limit": settings.max_limit},
     }
 
 

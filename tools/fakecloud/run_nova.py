@@ -8,7 +8,7 @@ import configparser  # noqa: E402 - nothing may come before the patch
 import os  # noqa: E402
 import pathlib  # noqa: E402
 
-from nova_twotier.tools.fakecloud import child, driver, services, sqlite, stubs  # noqa: E402
+from nova_twotier.tools.fakecloud import child, control, driver, services, sqlite, stubs  # noqa: E402
 from nova_twotier.tools.fakecloud.server import serve  # noqa: E402
 
 
@@ -26,8 +26,9 @@ def main() -> None:
     services.create_cells(cloud["cloud"]["cell0"])
     services.start("nova-conductor")
     services.start("nova-scheduler")
-    for host in hosts:
-        services.start("nova-compute", host)
+    computes = {}
+    serve(child.socket_fd("control"), control.Control(computes), threads=4)
+    computes.update((host, services.start("nova-compute", host)) for host in hosts)
     services.map_hosts(hosts)
     services.remember_versions()
     serve(child.socket_fd("compute"), services.api(), threads=16)

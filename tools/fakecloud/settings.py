@@ -25,6 +25,9 @@ class Settings:
     :ivar tiers: VMs that may share a slot (the hosts' cpu_allocation_ratio)
     :ivar plugin: load the filters and weighers of nova-twotier into the scheduler
     :ivar port_base: first port to try; ports the system chooses when None
+    :ivar report_interval: seconds between two heartbeats of a nova-compute
+    :ivar service_down_time: seconds without one after which Nova takes it for down
+    :ivar max_limit: items that Nova lists in one answer
     :ivar full: one process a service on RabbitMQ, with real Keystone and Glance
     :ivar computes_per_process: hosts that share one nova-compute process (full only)
     :ivar transport_url: RabbitMQ server (full only)
@@ -37,6 +40,10 @@ class Settings:
     tiers: int = 2
     plugin: bool = True
     port_base: int | None = None
+    # One busy machine plays all hosts: do not declare one down because it is slow.
+    report_interval: int = 30
+    service_down_time: int = 300
+    max_limit: int = 100_000
     full: bool = False
     computes_per_process: int = 4
     transport_url: str = DEFAULT_TRANSPORT_URL
@@ -49,6 +56,9 @@ class Settings:
             ("slots", 1, 1024),
             ("tiers", 1, 64),
             ("computes_per_process", 1, MAX_HOSTS),
+            ("report_interval", 1, 3600),
+            ("service_down_time", 2, 36000),
+            ("max_limit", 1, 1_000_000),
         ):
             value = getattr(self, name)
             if not low <= value <= high:

@@ -1,6 +1,7 @@
 """The command `python -m nova_twotier.tools.faults`, or `make faults`."""
 
 import argparse
+import contextlib
 import os
 import pathlib
 import random
@@ -11,38 +12,56 @@ import time
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.db.store import StoreError
-from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
+from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, servers
+from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
+from nova_twotier.tools.faults import clock, report
+from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.outcome import Outcome
 from nova_twotier.tools.faults.scenarios import SCENARIOS, Scenario
 from nova_twotier.tools.faults.trial import Size, Trial
-from nova_twotier.tools.replay.errors import ReplayError
+from nova_twotier.tools.replay.errors import ReplayError, UsageError
 
 PROG = "faults"
 SEED = "TWOTIER_FAULTS_SEED"
 #: Seconds of a run for each kill: the manager starts, and works for a while.
 SPAN_OF_KILL = 8.0
+#: Where the RabbitMQ of `DEFAULT_TRANSPORT_URL` listens.
+BROKER = "127.0.0.1", 5672
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)
-    seed = arguments.seed
-    if seed is None:
-        seed = int(os.environ.get(SEED) or random.SystemRandom().randrange(1_000_000))
-    size = Size(arguments.jobs, arguments.kills, max(60.0, SPAN_OF_KILL * arguments.kills))
-    say(f"seed {seed}; the same again: --seed {seed}, or {SEED}={seed}")
-    failed = []
     try:
-        for scenario in dict.fromkeys(arguments.scenarios or SCENARIOS.values()):
-            if not _trial(scenario, size, seed, arguments):
-                failed.append(scenario.name)
-    except (FakeCloudError, ConfigError, StoreError) as error:
+        if arguments.table:
+            print(report.table(report.read(arguments.table)), end="")
+            return 0
+        return _run(arguments)
+    except (FakeCloudError, ConfigError, StoreError, UsageError) as error:
         print(f"{PROG}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{PROG}: interrupted", file=sys.stderr)
         return 130
-    if failed:
+
+
+def _run(arguments) -> int:
+    seed = arguments.seed
+    if seed is None:
+        seed = int(os.environ.get(SEED) or random.SystemRandom().randrange(1_000_000))
+    span = arguments.span or max(60.0, SPAN_OF_KILL * arguments.kills)
+    size = Size(arguments.jobs, arguments.kills, span)
+    say(f"seed {seed}; the same again: --seed {seed}, or {SEED}={seed}")
+    outcomes = []
+    try:
+        for scenario in dict.fromkeys(arguments.scenarios or SCENARIOS.values()):
+            outcomes.append(_trial(scenario, size, seed, arguments))
+    finally:
+        # What is known by now, also of a run that is interrupted.
+        text = report.write(outcomes, arguments.dir)
+    say(text)
+    say(f"{arguments.dir / report.FILE}")
+    if failed := [outcome.scenario for outcome in outcomes if outcome.problems]:
         again = f"--seed {seed} {' '.join(failed)}"
         print(f"{PROG}: failed: {', '.join(failed)}; again: {again}", file=sys.stderr)
     return 1 if failed else 0
@@ -85,11 +104,24 @@ def _parser() -> argparse.ArgumentParser:
             f"--{name}", type=int, default=default, metavar="N", help=f"{text} (default: {default})"
         )
     parser.add_argument(
+        "--span",
+        type=float,
+        metavar="SECONDS",
+        help="time over which the jobs are submitted (default: 8 s a kill, at least a minute)",
+    )
+    parser.add_argument(
+        "--table",
+        type=pathlib.Path,
+        nargs="+",
+        metavar="FILE",
+        help="run nothing: print these reports as one table in Markdown",
+    )
+    parser.add_argument(
         "--dir",
         type=pathlib.Path,
         default=pathlib.Path(".faults"),
         metavar="DIR",
-        help="directory for the files of the runs (default: %(default)s)",
+        help=f"directory for the files of the runs, and {report.FILE} (default: %(default)s)",
     )
     parser.add_argument(
         "--database-url",
@@ -108,33 +140,61 @@ def _scenario(name: str) -> Scenario:
     return SCENARIOS[name]
 
 
-def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> bool:
-    """A scenario on a cloud of its own; whether all held."""
+def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
+    """A scenario on a cloud of its own."""
     out = arguments.dir.absolute() / scenario.name
     shutil.rmtree(out, ignore_errors=True)
+    outcome = Outcome(scenario.name, scenario.about, seed)
+    outcome.skipped = missing(scenario)
+    if outcome.skipped:
+        say(f"- {scenario.name}: skipped: {outcome.skipped}")
+        return outcome
     began = time.monotonic()
-    with FakeCloud(out / "cloud", hosts=arguments.hosts) as cloud:
-        try:
+    try:
+        with contextlib.ExitStack() as stack:
+            options, broker = dict(scenario.cloud), None
+            if scenario.cloud.get("full"):
+                broker = stack.enter_context(Gate(*BROKER))
+                options["transport_url"] = f"rabbit://guest:guest@127.0.0.1:{broker.port}/"
+            cloud = FakeCloud(out / "cloud", hosts=arguments.hosts, **options)
+            stack.enter_context(cloud)
             outcome = Trial(
-                cloud.info(), scenario, size, seed, out / "run", arguments.database_url
+                cloud.info(), scenario, size, seed, out / "run", arguments.database_url, broker
             ).run()
-        except ReplayError as error:
-            say(f"✗ {scenario.name}: {error}")
-            say(f"  logs: {out / 'run'}, {out / 'cloud' / 'logs'}")
-            return False
-    _report(outcome, out, time.monotonic() - began)
-    return not outcome.problems
+    except ReplayError as error:
+        outcome.problems.append(str(error))
+    outcome.seconds = time.monotonic() - began
+    _report(outcome, out)
+    return outcome
 
 
-def _report(outcome: Outcome, out: pathlib.Path, seconds: float) -> None:
-    totals = outcome.totals
+def missing(scenario: Scenario) -> str:
+    """What this machine lacks for a scenario; empty if nothing."""
+    if "clock" in scenario.mishaps and not clock.library():
+        return "libfaketime is not installed (Debian: faketime)"
+    if scenario.cloud.get("full"):
+        try:
+            servers.check_broker(DEFAULT_TRANSPORT_URL)
+        except FakeCloudError as error:
+            return str(error)
+    return ""
+
+
+def _report(outcome: Outcome, out: pathlib.Path) -> None:
     mark = "✗" if outcome.problems else "✓"
-    say(
-        f"{mark} {outcome.scenario}: {totals['finished']} of {totals['jobs']} jobs finished, "
-        f"{totals['evictions']} evictions, {totals['restores']} restores, {totals['swaps']} swaps, "
-        f"{totals['migrations']} migrations; {seconds:.0f} s"
-    )
-    say("  " + ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.counts.items())))
+    if totals := outcome.totals:
+        say(
+            f"{mark} {outcome.scenario}: {totals['finished']} of {totals['jobs']} jobs finished, "
+            f"{totals['evictions']} evictions, {totals['restores']} restores, "
+            f"{totals['swaps']} swaps, {totals['migrations']} migrations; "
+            f"{outcome.wasted:,.0f} process-seconds wasted, {outcome.destroyed:,.0f} destroyed; "
+            f"longest wait beside idle slots {outcome.stall:.0f} s; {outcome.seconds:.0f} s"
+        )
+        say("  " + ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.counts.items())))
+        for kind, seconds in sorted(outcome.recovery.items()):
+            say(f"  after {kind}: decides again after {', '.join(f'{s:.1f}' for s in seconds)} s")
+    else:
+        say(f"{mark} {outcome.scenario}")
     for problem in outcome.problems:
         say(f"  {problem}")
     if outcome.problems:

@@ -14,5 +14,6 @@ def configure(
 ) -> list[str]:
     """Write what differs from the cloud's own configuration; the arguments that name both."""
     file = out / name
-    inifile.write(file, {"DEFAULT": {"state_path": out / "state"}, "manager": MANAGER, **sections})
+    base = {"DEFAULT": {"state_path": out / "state"}, "manager": MANAGER}
+    inifile.write(file, inifile.merge(base, sections))
     return [f"--config-file={info['files']['manager_conf']}", f"--config-file={file}"]

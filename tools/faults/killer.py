@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from nova_twotier.tools.faults.journal import Journal
 from nova_twotier.tools.faults.proxy import Fault, Request
+from nova_twotier.tools.faults.recovery import Recovery
 from nova_twotier.tools.faults.trouble import Trouble
 from nova_twotier.tools.replay.supervisor import Supervisor
 
@@ -29,12 +30,20 @@ class Aim(StrEnum):
 class Killer(Trouble):
     """Also an interposer of the proxies, before all others."""
 
-    def __init__(self, chance: random.Random, kills: int, supervisor: Supervisor, journal: Journal):
+    def __init__(
+        self,
+        chance: random.Random,
+        kills: int,
+        supervisor: Supervisor,
+        journal: Journal,
+        recovery: Recovery,
+    ):
         super().__init__()
         self._chance = chance
         self._kills = kills
         self._supervisor = supervisor
         self._journal = journal
+        self._recovery = recovery
         self._lock = threading.Lock()
         self._aim: Aim | None = None
         #: Looks that are left, that there was one, and that there are none left.
@@ -92,5 +101,6 @@ class Killer(Trouble):
             self._aim = None
             if self._supervisor.kill():
                 self._journal.write(KIND, f"{aim if where else Aim.AT_ONCE} {where}")
+                self._recovery.ended(KIND)
         self._hit.set()
         return True

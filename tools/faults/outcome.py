@@ -1,6 +1,6 @@
 """What came out of a run, and all that is wrong with it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nova_twotier.tools.faults.killer import KIND as KILLED
@@ -18,13 +18,48 @@ class Outcome:
     """A run; it is good if there is no problem.
 
     :param totals: of the replay's summary.
+    :param lost: jobs that did not finish with all their work; `doubled`: that ran or finished more
+        than once at a time.
+    :param wasted: work that was thrown away although nothing had befallen it; `destroyed`: that
+        went down with hosts and servers; both in process-seconds of the guests' time.
+    :param recovery: seconds after each fault until the manager decided again, by kind of fault.
     :param counts: how often each trouble was made, by its kind.
+    :param stall: the longest time in seconds that a job waited beside idle slots that it fits into.
+    :param seconds: wall time of the run.
+    :param skipped: why it was not run; empty if it was.
     """
 
     scenario: str
-    totals: dict
-    counts: dict[str, int]
+    about: str
+    seed: int
+    totals: dict = field(default_factory=dict)
+    lost: int = 0
+    doubled: int = 0
+    wasted: float = 0.0
+    destroyed: float = 0.0
+    recovery: dict[str, list[float]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    stall: float = 0.0
+    seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    @classmethod
+    def of(cls, scenario: Scenario, seed: int, done: dict, recovery: dict) -> "Outcome":
+        """What the replay's summary says."""
+        losses = done["losses"]
+        return cls(
+            scenario.name,
+            scenario.about,
+            seed,
+            done["totals"],
+            len(losses["lost"]),
+            len(losses["doubled"]),
+            sum(losses["wasted"].values()),
+            sum(losses["destroyed"].values()),
+            {kind: [round(each, 2) for each in seconds] for kind, seconds in recovery.items()},
+            problems=broken(done),
+        )
 
 
 def broken(done: dict) -> list[str]:
@@ -42,21 +77,32 @@ def broken(done: dict) -> list[str]:
     return problems
 
 
+def wasteful(done: dict, hostile: Collection[str]) -> list[str]:
+    """Jobs whose work was thrown away although nothing had befallen it.
+
+    :param hostile: names of jobs whose owners have themselves to thank for it.
+    """
+    names = {job["number"]: job["name"] for job in done["jobs"]}
+    return [
+        f"{names[number]} lost {seconds:.0f} process-seconds of work that nothing had befallen"
+        for number, seconds in done["losses"]["wasted"].items()
+        if seconds and names[number] not in hostile
+    ]
+
+
 def untried(
     scenario: Scenario,
     kills: int,
-    supervisor: Supervisor,
+    supervisors: Sequence[Supervisor],
     spoiler: Spoiler,
     mishaps: Iterable[Mishap],
 ) -> list[str]:
     """What did not happen that should have, and the other way round: a run that shows nothing."""
     problems = []
-    if supervisor.deaths:
-        problems.append(f"the manager died {supervisor.deaths} times without being killed")
-    if supervisor.kills < kills:
-        problems.append(
-            f"{KILLED} only {supervisor.kills} times of {kills}: the jobs were over too soon"
-        )
+    if deaths := sum(supervisor.deaths for supervisor in supervisors):
+        problems.append(f"the manager died {deaths} times without being killed")
+    if (killed := sum(supervisor.kills for supervisor in supervisors)) < kills:
+        problems.append(f"{KILLED} only {killed} times of {kills}: the jobs were over too soon")
     if spoiler.requests >= MANY and spoiler.spoiled < LEAST * scenario.spoiled * spoiler.requests:
         problems.append(f"only {spoiler.spoiled} of {spoiler.requests} requests were spoiled")
     problems += [

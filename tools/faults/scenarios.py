@@ -1,49 +1,148 @@
 """What goes wrong in each of the runs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scenario:
     """
     :param kills: of those that a run of its size has, the part that this one has, 0..1.
     :param spoiled: share of the requests to Nova that are spoiled, 0..1.
+    :param mishaps: how often each kind of them happens, see `plan`.
+    :param managers: how many queue managers there are; of several, one leads.
+    :param cloud: options of the fake cloud.
+    :param options: of the manager, group `[manager]`.
+    :param walltime: of each job, in seconds; None: without.
     """
 
     name: str
     about: str
     kills: float = 0.25
     spoiled: float = 0.0
-    placement_outages: int = 0
-    host_deaths: int = 0
-    server_losses: int = 0
-    database: bool = False
+    mishaps: Mapping[str, int] = field(default_factory=dict)
+    managers: int = 1
+    cloud: Mapping = field(default_factory=dict)
+    options: Mapping = field(default_factory=dict)
+    walltime: float | None = None
+
+    def without(self, *kinds: str) -> "Scenario":
+        """The same, without mishaps of these kinds."""
+        left = {kind: times for kind, times in self.mishaps.items() if kind not in kinds}
+        return replace(self, mishaps=left)
 
     @property
     def breaks_gangs(self) -> bool:
         """Whether gangs break without the manager's doing, or stay half preempted for a while."""
-        return bool(self.spoiled or self.server_losses)
+        return bool(self.spoiled or self.mishaps.keys() & GANG_BREAKERS)
 
+
+#: Mishaps that strike some servers of a job and not others.
+GANG_BREAKERS = {"server", "reboot", "power", "evacuation", "uploads", "tenants", "cell"}
+#: A cloud that misses a silent host within seconds; it is heard of again and again.
+ALERT = {"report_interval": 2, "service_down_time": 12}
 
 KILLS = Scenario("kills", "the manager is killed (-9) again and again", kills=1.0)
 ALL = Scenario(
     "all",
-    "all that the others have, in one run",
+    "all that the above have, in one run",
     spoiled=0.1,
-    placement_outages=1,
-    host_deaths=1,
-    server_losses=2,
-    database=True,
+    mishaps={"placement": 1, "host": 1, "server": 2, "database": 1},
 )
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         KILLS,
         Scenario("nova", "a tenth of the requests to Nova fails, in several ways", spoiled=0.1),
-        Scenario("placement", "Placement is down for some time", placement_outages=2),
-        Scenario("host", "compute hosts die, and come back", host_deaths=2),
-        Scenario("server", "servers are deleted behind the manager's back", server_losses=4),
-        Scenario("database", "the database restarts", database=True),
+        Scenario("placement", "Placement is down for some time", mishaps={"placement": 2}),
+        Scenario("host", "compute hosts die, and come back", mishaps={"host": 2}),
+        Scenario("server", "servers are deleted behind the manager's back", mishaps={"server": 4}),
+        Scenario("database", "the database restarts", mishaps={"database": 1}),
         ALL,
+        Scenario(
+            "blackout",
+            "RabbitMQ, Keystone, Nova's API, Placement and the database go and come back together",
+            kills=0.0,
+            mishaps={"blackout": 2},
+            cloud={"full": True, **ALERT},
+        ),
+        Scenario(
+            "silence",
+            "no host is heard of for a while, though all guests run on",
+            kills=0.0,
+            mishaps={"silence": 1},
+            cloud=ALERT,
+        ),
+        Scenario(
+            "flapping",
+            "a quarter of the hosts is heard of, and not, again and again",
+            kills=0.0,
+            mishaps={"flapping": 1},
+            cloud=ALERT,
+            options={"host_down_grace": 15.0},
+        ),
+        Scenario(
+            "reboot",
+            "hosts reboot before Nova misses them: their guests are off",
+            kills=0.0,
+            mishaps={"reboot": 2},
+            cloud=ALERT,
+        ),
+        Scenario(
+            "power",
+            "all hosts reboot at once: all guests are off",
+            kills=0.0,
+            mishaps={"power": 1},
+            cloud=ALERT,
+        ),
+        Scenario(
+            "evacuation",
+            "hosts die and an operator evacuates their servers, which are off then",
+            kills=0.0,
+            mishaps={"evacuation": 2},
+            cloud=ALERT,
+            options={"host_down_grace": 60.0},
+        ),
+        Scenario(
+            "uploads",
+            "no image can be stored for a while: preempted guests are off and not shelved",
+            kills=0.0,
+            mishaps={"uploads": 2},
+        ),
+        Scenario(
+            "cell", "a cell of Nova does not answer for a while", kills=0.0, mishaps={"cell": 2}
+        ),
+        Scenario(
+            "pages",
+            "Nova lists five items in an answer, so that all lists have several pages",
+            cloud={"max_limit": 5},
+        ),
+        Scenario(
+            "split",
+            "a leader is stopped in mid-work, another one leads, the first goes on",
+            kills=0.0,
+            mishaps={"split": 2},
+            managers=2,
+        ),
+        Scenario(
+            "clock",
+            "the manager's clock goes two hours wrong, both ways; jobs have a walltime of one",
+            kills=0.0,
+            mishaps={"clock": 1},
+            walltime=3600.0,
+        ),
+        Scenario(
+            "tenants",
+            "owners of every fourth job make images of their servers, let them ignore ACPI, hold "
+            "and release jobs",
+            kills=0.0,
+            mishaps={"tenants": 1},
+        ),
+        Scenario(
+            "clients",
+            "clients of the REST API never finish what they say",
+            kills=0.0,
+            mishaps={"clients": 1},
+        ),
     )
 }

@@ -1,47 +1,43 @@
-"""One run: jobs, a manager, and the trouble that a scenario makes for it."""
+"""One run: jobs, managers, and the trouble that a scenario makes for them."""
 
 import contextlib
-import functools
 import pathlib
 import random
+import time
 from dataclasses import dataclass
 
 from rich.console import Console
 
 from nova_twotier import conf as configuration
-from nova_twotier.db.store import open_store
+from nova_twotier.db.store import Store, open_store
 from nova_twotier.tools.fakecloud import bootstrap, handover
-from nova_twotier.tools.faults import jobs, outcome
+from nova_twotier.tools.faults import clock, jobs, outcome
+from nova_twotier.tools.faults.control import Control
 from nova_twotier.tools.faults.databases import Database, database
+from nova_twotier.tools.faults.fairness import Fairness
 from nova_twotier.tools.faults.files import configure
 from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.journal import Journal
 from nova_twotier.tools.faults.killer import Killer
-from nova_twotier.tools.faults.mishaps import (
-    DatabaseRestart,
-    HostDeath,
-    Mishap,
-    Outage,
-    ServerLoss,
-    Victims,
-)
-from nova_twotier.tools.faults.proxy import Proxy
+from nova_twotier.tools.faults.managers import Workshop
+from nova_twotier.tools.faults.mishaps import Mishap, Outage
+from nova_twotier.tools.faults.plan import ON_A_SERVER, Means
+from nova_twotier.tools.faults.recovery import Recovery
 from nova_twotier.tools.faults.scenarios import Scenario
+from nova_twotier.tools.faults.site import Site
+from nova_twotier.tools.faults.split import Manager
 from nova_twotier.tools.faults.spoiler import Spoiler
+from nova_twotier.tools.faults.tenants import HostileTenants, deaf_image, is_hostile
 from nova_twotier.tools.faults.trouble import Troubles
+from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.run import Settings, replay
-from nova_twotier.tools.replay.supervisor import Supervisor, python
+from nova_twotier.tools.replay.workload import ReplayJob
 
-#: Seconds after which the manager takes a request for lost, and for which the proxy holds one back.
-TIMEOUT = 4.0
-HOLD = TIMEOUT + 1.0
 #: How often a job may begin anew, and seconds that the manager has to see that a gang is broken.
 RETRIES = 20
 PATIENCE = 60.0
 #: Seconds that it has to take background VMs from under a slot that was closed.
 LAG = 30.0
-#: Seconds for which the database is away.
-DATABASE_AWAY = 8.0
 #: The part of the time over which jobs are submitted in which mishaps happen.
 MIDDLE = (0.2, 0.8)
 
@@ -69,6 +65,7 @@ class Trial:
     :param info: content of the cloud's `cloud.json`.
     :param seed: of the jobs and of the trouble.
     :param server: URL of a database server; by default one of this machine, if one is needed.
+    :param broker: the gate before the cloud's RabbitMQ, where there is one.
     """
 
     def __init__(
@@ -79,6 +76,7 @@ class Trial:
         seed: int,
         out: pathlib.Path,
         server: str | None = None,
+        broker: Gate | None = None,
     ):
         self.info = info
         self.scenario = scenario
@@ -86,64 +84,140 @@ class Trial:
         self.seed = seed
         self.out = out
         self.server = server
+        self.broker = broker
         self.kills = round(scenario.kills * size.kills)
-        #: Names of the hosts that are dead at present.
-        self.dead: set[str] = set()
 
     def run(self) -> outcome.Outcome:
         """:raises ReplayError: if it cannot begin, or the cloud goes away."""
+        began = time.monotonic()
         self.out.mkdir(parents=True)
         self.journal = Journal(self.out / "faults.log")
         slots = len(self.info["hosts"]) * self.info["slots"]
         trace = self.out / "jobs.swf"
         jobs.write(trace, self._chance("jobs"), self.size.jobs, slots, self.size.span)
         with contextlib.ExitStack() as stack:
-            return self._run(stack)
+            result = self._run(stack)
+        result.seconds = time.monotonic() - began
+        return result
 
     def _run(self, stack: contextlib.ExitStack) -> outcome.Outcome:
-        queue = stack.enter_context(database(self.server)) if self.scenario.database else None
-        gate = stack.enter_context(Gate(queue.host, queue.port)) if queue else None
+        on_a_server = ON_A_SERVER & self.scenario.mishaps.keys()
+        queue = stack.enter_context(database(self.server)) if on_a_server else None
         # The replay reaches everything directly, the manager through what makes trouble.
         url = queue.url() if queue else f"sqlite:///{self.out}/queue.sqlite"
         direct = configure(self.info, self.out, "replay.conf", {"database": {"connection": url}})
         conf = configuration.load(direct, "faults")
         store = stack.enter_context(contextlib.closing(open_store(conf)))
 
-        supervisor = Supervisor("manager", [], self.out / "manager.log", self._restarted)
-        killer = Killer(self._chance("kills"), self.kills, supervisor, self.journal)
-        spoiler = Spoiler(self._chance("calls"), self.scenario.spoiled, self.journal)
-        mishaps = [*self._mishaps(store), *self._restarts(gate, queue)]
-        outages = [mishap for mishap in mishaps if isinstance(mishap, Outage)]
-        proxied = functools.partial(self._proxy, stack)
-        sections = {
-            "nova": {"endpoint_override": proxied("compute", killer, spoiler), "timeout": TIMEOUT},
-            "placement": {"endpoint_override": proxied("placement", killer, *outages)},
-            "database": {"connection": queue.url(gate.port) if queue else url},
-        }
-        supervisor.argv = python(
-            "nova_twotier.cmd.manager", *configure(self.info, self.out, "manager.conf", sections)
+        recovery = Recovery(store)
+        site = self._site(store, recovery)
+        managers, means = self._prepare(stack, site, queue, url)
+        mishaps = [
+            means.mishap(kind, at)
+            for kind, times in self.scenario.mishaps.items()
+            for at in self._instants(kind, times)
+        ]
+        killer = Killer(
+            self._chance("kills"), self.kills, managers[0].supervisor, self.journal, recovery
         )
-        stack.enter_context(supervisor)
-        troubles = stack.enter_context(Troubles([killer, *mishaps]))
+        spoiler = Spoiler(self._chance("calls"), self.scenario.spoiled, self.journal)
+        for manager in managers:
+            self._interpose(manager, killer, mishaps, spoiler)
+            stack.enter_context(manager.supervisor)
+        troubles = stack.enter_context(Troubles([killer, recovery, *mishaps]))
+        hostile = next((m for m in mishaps if isinstance(m, HostileTenants)), None)
+        fairness = Fairness(hostile.names if hostile else frozenset())
 
-        def watch() -> None:
-            supervisor.check()
+        def watch(player: Player) -> None:
+            fairness.see(player)
+            for manager in managers:
+                manager.supervisor.check()
             troubles.check()
 
-        done = self._replay(stack, conf, watch)
+        done = self._replay(stack, conf, watch, site, hostile)
         if done["interrupted"] == "interrupted":
             raise KeyboardInterrupt
-        return outcome.Outcome(
-            self.scenario.name,
-            done["totals"],
-            dict(self.journal.counts),
-            [
-                *outcome.broken(done),
-                *outcome.untried(self.scenario, self.kills, supervisor, spoiler, mishaps),
-            ],
+        result = outcome.Outcome.of(self.scenario, self.seed, done, recovery.seconds)
+        result.counts = dict(self.journal.counts)
+        result.stall = fairness.longest
+        result.problems += [
+            *outcome.wasteful(done, hostile.names if hostile else ()),
+            *outcome.untried(
+                self.scenario,
+                self.kills,
+                [manager.supervisor for manager in managers],
+                spoiler,
+                mishaps,
+            ),
+            *(problem for mishap in mishaps for problem in mishap.problems()),
+        ]
+        if hostile:
+            result.problems += fairness.problems()
+        return result
+
+    def _site(self, store: Store, recovery: Recovery) -> Site:
+        control = self.info["ports"].get("control")
+        return Site(
+            self.journal,
+            recovery,
+            store,
+            bootstrap.nova_client(handover.read(self.info)),
+            self._chance("victims"),
+            tuple(self.info["hosts"]),
+            Control(control) if control else None,
         )
 
-    def _replay(self, stack: contextlib.ExitStack, conf, watch) -> dict:
+    def _prepare(
+        self, stack: contextlib.ExitStack, site: Site, queue: Database | None, url: str
+    ) -> tuple[list[Manager], Means]:
+        scenario = self.scenario
+        workshop = Workshop(
+            stack, self.info, self.out, queue, url, scenario.options, self._restarted
+        )
+        identity = workshop.identity() if self.broker else None
+        offset = self.out / "clock"
+        environment = clock.environment(offset) if "clock" in scenario.mishaps else {}
+        managers = [
+            workshop.manager(number, environment, scenario.managers > 1, identity)
+            for number in range(scenario.managers)
+        ]
+        api = None
+        if "clients" in scenario.mishaps:
+            port, supervisor = workshop.api()
+            stack.enter_context(supervisor)
+            api = port, lambda: supervisor.pid
+        doors = [self.broker, identity, *(manager.gate for manager in managers)]
+        return managers, Means(
+            info=self.info,
+            site=site,
+            outage=self.size.outage,
+            death=self.size.death,
+            managers=managers,
+            queue=queue,
+            doors=tuple(door for door in doors if door),
+            offset=offset,
+            api=api,
+        )
+
+    @staticmethod
+    def _interpose(manager: Manager, killer: Killer, mishaps: list[Mishap], spoiler: Spoiler):
+        outages = [mishap for mishap in mishaps if isinstance(mishap, Outage)]
+        dark = [outage for outage in outages if outage.kind == "blackout"]
+        manager.proxies["compute"].interposers = [killer, *dark, spoiler]
+        manager.proxies["placement"].interposers = [killer, manager.ledger, *outages]
+
+    def _replay(
+        self, stack: contextlib.ExitStack, conf, watch, site: Site, hostile: HostileTenants | None
+    ) -> dict:
+        common = {"walltime": self.scenario.walltime}
+        deaf = deaf_image(self.info["urls"]["image"]) if hostile else None
+
+        def options(job: ReplayJob) -> dict:
+            if hostile and is_hostile(job):
+                hostile.names.add(job.name)
+                return {**common, "image": deaf}
+            return common
+
         settings = Settings(
             trace=self.out / "jobs.swf",
             out=self.out,
@@ -156,42 +230,13 @@ class Trial:
             retries=RETRIES,
             patience=PATIENCE if self.scenario.breaks_gangs else 0.0,
             lag=LAG,
+            options=options,
         )
         log = stack.enter_context((self.out / "replay.log").open("w", buffering=1))
-        return replay(conf, settings, Console(file=log, width=120), watch, self.dead)
-
-    def _mishaps(self, store) -> list[Mishap]:
-        nova = bootstrap.nova_client(handover.read(self.info))
-        victims = Victims(store, nova, self._chance("victims"))
-        scenario, journal = self.scenario, self.journal
-        return [
-            *(
-                Outage(at, journal, "placement", self.size.outage)
-                for at in self._instants("placement", scenario.placement_outages)
-            ),
-            *(
-                HostDeath(at, journal, victims, nova, self.dead, self.size.death)
-                for at in self._instants("host", scenario.host_deaths)
-            ),
-            *(
-                ServerLoss(at, journal, victims, nova)
-                for at in self._instants("server", scenario.server_losses)
-            ),
-        ]
-
-    def _restarts(self, gate: Gate | None, queue: Database | None) -> list[Mishap]:
-        return [
-            DatabaseRestart(at, self.journal, gate, queue, DATABASE_AWAY)
-            for at in self._instants("database", int(self.scenario.database))
-        ]
-
-    def _proxy(self, stack: contextlib.ExitStack, service: str, *interposers) -> str:
-        """A proxy before a service; its URL."""
-        target = self.info["urls"][service]
-        return stack.enter_context(Proxy(service, target, interposers, HOLD)).url
+        return replay(conf, settings, Console(file=log, width=120), watch, site.harm)
 
     def _restarted(self, line: str) -> None:
-        self.journal.write("manager restarted", line)
+        self.journal.write("process restarted", line)
 
     def _chance(self, purpose: str) -> random.Random:
         """The same for the same seed, scenario and purpose, whatever else is drawn."""

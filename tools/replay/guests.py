@@ -1,6 +1,7 @@
 """Acts as the guests: processes advance as their tier lets them, and stop when they are done."""
 
-from collections.abc import Set
+from collections import Counter
+from dataclasses import dataclass, field
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
@@ -10,32 +11,66 @@ from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
 
 
+@dataclass(frozen=True)
+class Harm:
+    """What befalls hosts and guests while they are played; any thread may change it.
+
+    :param dead: names of the hosts on which nothing runs.
+    :param struck: ids of servers whose guests were powered off hard, or deleted, by nobody whose
+        business it was: the work of their jobs is lost. Each counts once, and is taken out then.
+    """
+
+    dead: set[str] = field(default_factory=set)
+    struck: set[str] = field(default_factory=set)
+
+
 class Guests:
     """The work that each job has done, in seconds on dedicated slots.
 
     Shelving keeps it; a gang of other servers than before begins anew.
 
-    :param dead: names of the hosts on which nothing runs; others may change it at any time.
+    :ivar wasted: work of each job that was thrown away although nothing had befallen its guests, in
+        process-seconds: by the manager, or by a policy that kills.
+    :ivar destroyed: work that was lost with a host or a server, in process-seconds.
     """
 
-    def __init__(self, roster: Roster, model: Progress | None = None, dead: Set[str] = frozenset()):
+    def __init__(self, roster: Roster, model: Progress | None = None, harm: Harm | None = None):
         self._roster = roster
         self._model = model or Progress()
-        self._dead = dead
+        self._harm = harm or Harm()
         self._rates: dict[int, float] = {}
         self._gangs: dict[int, frozenset[str]] = {}
+        #: Jobs that have not advanced since a host of theirs died.
+        self._stricken: set[int] = set()
         self.work: dict[int, float] = {}
+        self.wasted: Counter[int] = Counter()
+        self.destroyed: Counter[int] = Counter()
 
     def advance(self, seconds: float, sample: Sample) -> None:
         """Let `seconds` of trace time pass as of the last sample; from now on, as of this one."""
         for number, rate in self._rates.items():
             runtime = self._roster[number].job.runtime
             self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
+        self._suffer(sample)
         self._begin_anew(sample)
         self._rates = self._model.rates(self._cluster(sample))
+        self._stricken -= self._rates.keys()
+
+    def _suffer(self, sample: Sample) -> None:
+        """Take the work from jobs whose guests were struck; note those on dead hosts."""
+        struck = set(self._harm.struck)
+        self._harm.struck.difference_update(struck)
+        for number, servers in self._gangs.items():
+            if servers & struck:
+                self._lose(self._roster[number], self.destroyed)
+        self._stricken |= {
+            entry.number
+            for server in sample.servers
+            if server.host in self._harm.dead and (entry := self._roster.find(server.job))
+        }
 
     def _begin_anew(self, sample: Sample) -> None:
-        """Forget the work of jobs that were booted once more."""
+        """Take the work from jobs that were booted once more."""
         for uuid, gang in sample.gangs().items():
             entry = self._roster.find(uuid)
             if entry is None or len(gang) != entry.size:
@@ -43,7 +78,11 @@ class Guests:
             servers = frozenset(server.id for server in gang)
             if self._gangs.setdefault(entry.number, servers) != servers:
                 self._gangs[entry.number] = servers
-                self.work.pop(entry.number, None)
+                dead = entry.number in self._stricken
+                self._lose(entry, self.destroyed if dead else self.wasted)
+
+    def _lose(self, entry: Entry, account: Counter[int]) -> None:
+        account[entry.number] += self.work.pop(entry.number, 0.0) * entry.size
 
     def done(self, entry: Entry) -> bool:
         """Whether it ran, and has nothing left to do."""
@@ -70,7 +109,7 @@ class Guests:
             for server in sample.servers
             if server.status == "ACTIVE"
             and not server.busy
-            and server.host not in self._dead
+            and server.host not in self._harm.dead
             and (entry := self._roster.find(server.job))
             and self.done(entry)
         ]
@@ -87,7 +126,7 @@ class Guests:
                 continue
             held = [sample.claim(server) for server in gang]
             up = all(server.status == "ACTIVE" for server in gang)
-            if any(server.host in self._dead for server in gang):
+            if any(server.host in self._harm.dead for server in gang):
                 continue
             if up and all(held) and len({claim.tier for claim in held}) == 1:
                 places = tuple(index[claim.host] for claim in held)

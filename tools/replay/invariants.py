@@ -58,6 +58,10 @@ class Invariants:
         self._threshold = threshold
         self._patience = patience
         self._lag = lag
+        #: Numbers of the jobs that did not finish with all their work, and of those that finished,
+        #: or ran, more than once.
+        self.lost: set[int] = set()
+        self.doubled: set[int] = set()
         #: Since when a job counts as running and is not whole.
         self._broken_since: dict[int, float] = {}
         #: What the last sample showed, and since when.
@@ -126,6 +130,8 @@ class Invariants:
     def _gangs(self, sample: Sample, when: str) -> None:
         for uuid, gang in sample.gangs().items():
             if entry := self._roster.find(uuid):
+                if len(gang) > entry.size:
+                    self.doubled.add(entry.number)
                 self._check(
                     GANG,
                     len(gang) <= entry.size,
@@ -166,6 +172,10 @@ class Invariants:
         for entry in self._roster:
             times = finishes.get(entry.number, 0)
             expected = 0 if entry.number in rejected else 1
+            if times == 0 or not guests.done(entry):
+                self.lost.add(entry.number)
+            if times > 1:
+                self.doubled.add(entry.number)
             self._check(
                 ONCE, times == expected, f"{entry.job.name} finished {times} times, not {expected}"
             )

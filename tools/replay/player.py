@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError
-from nova_twotier.tools.replay.guests import Guests
+from nova_twotier.tools.replay.guests import Guests, Harm
 from nova_twotier.tools.replay.invariants import Invariants
 from nova_twotier.tools.replay.queue import Look, Queue
 from nova_twotier.tools.replay.recorder import Recorder
@@ -58,9 +58,9 @@ class Player:
     say: Callable[[str], None]
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
-    #: Names of the hosts on which nothing runs, and the patience of `Invariants`: for replays in
-    #: which hosts, servers and the manager are made to fail.
-    dead: Set[str] = frozenset()
+    #: What befalls hosts and guests, and the patience of `Invariants`: for replays in which hosts,
+    #: servers and the manager are made to fail.
+    harm: Harm = field(default_factory=Harm)
     patience: float = 0.0
     lag: float = 0.0
     queue_lengths: list[QueueLength] = field(default_factory=list)
@@ -69,12 +69,13 @@ class Player:
     interrupted: str = ""
 
     def __post_init__(self):
-        self.guests = Guests(self.roster, dead=self.dead)
+        self.guests = Guests(self.roster, harm=self.harm)
         self.recorder = Recorder(self.roster, self.clock.began)
         self.invariants = Invariants(self.roster, patience=self.patience, lag=self.lag)
         self.poll = Look({})
         self._due = deque(self.jobs)
-        self._last: Sample | None = None
+        #: The last one.
+        self.sample: Sample | None = None
         self._heard_at = self.clock.began
         self._warned = False
 
@@ -129,8 +130,8 @@ class Player:
             self.say(f"warning: {error}; going on")
             return
         self._heard_at = at
-        passed = (at - self._last.at) * self.clock.speedup if self._last else 0.0
-        self._last = sample
+        passed = (at - self.sample.at) * self.clock.speedup if self.sample else 0.0
+        self.sample = sample
         self.guests.advance(passed, sample)
         self.recorder.see(sample)
         running = self.poll.running & self.queue.poll().running

@@ -1,6 +1,7 @@
 """The queue as the replay needs it: submits jobs, and reads what became of them."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nova_twotier.db.models import Job
@@ -48,11 +49,20 @@ class Queue:
     """Fills the roster as jobs are submitted.
 
     `options`: what every job asks for besides what the trace says, as `Store.submit` takes it.
+
+    :param of: what one job asks for besides.
     """
 
-    def __init__(self, store: Store, roster: Roster, **options):
+    def __init__(
+        self,
+        store: Store,
+        roster: Roster,
+        of: Callable[[ReplayJob], dict] = lambda _job: {},
+        **options,
+    ):
         self._store = store
         self._roster = roster
+        self._of = of
         self._options = options
 
     def submit(self, job: ReplayJob) -> Entry:
@@ -62,7 +72,7 @@ class Queue:
             job.name,
             job.estimate,
             bandwidth=job.mbps,
-            **self._options,
+            **(self._options | self._of(job)),
         )
         entry = Entry(row.number, row.uuid, job)
         self._roster.add(entry)

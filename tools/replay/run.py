@@ -3,7 +3,7 @@
 import contextlib
 import pathlib
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,6 +17,7 @@ from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.replay import chart, live, summary
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError, UsageError
+from nova_twotier.tools.replay.guests import Harm
 from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.queue import Queue
 from nova_twotier.tools.replay.roster import Roster
@@ -46,20 +47,22 @@ class Settings:
     retries: int = 0
     patience: float = 0.0
     lag: float = 0.0
+    #: What a job asks for besides what the trace says, as `Store.submit` takes it.
+    options: Callable[[ReplayJob], dict] = lambda _job: {}
 
 
 def replay(
     conf,
     settings: Settings,
     console: Console,
-    watch: Callable[[], None] = lambda: None,
-    dead: Set[str] = frozenset(),
+    watch: Callable[[Player], None] = lambda _player: None,
+    harm: Harm | None = None,
 ) -> dict:
     """Play, write the files, and return the summary.
 
     :param conf: the manager's configuration.
     :param watch: called now and then; what it raises ends the replay.
-    :param dead: names of the hosts on which nothing runs at present.
+    :param harm: what befalls hosts and guests meanwhile.
     :raises ReplayError: if it cannot begin, or the cloud goes away.
     """
     trace = _read(settings)
@@ -83,7 +86,7 @@ def replay(
     jobs = fitted(trace, settings, slots)
     store = Store(conf.database.connection)
     with contextlib.closing(store):
-        player = _play(store, cloud, sampler, jobs, settings, console, trace, watch, dead)
+        player = _play(store, cloud, sampler, jobs, settings, console, trace, watch, harm or Harm())
     title = settings.name or conf.manager.policy
     done = summary.summarise(
         player,
@@ -126,7 +129,7 @@ def _read(settings: Settings) -> swf.Trace:
     return trace
 
 
-def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch, dead) -> Player:
+def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch, harm) -> Player:
     roster = Roster()
     with live.view(console) as shown:
         left_out = f", {trace.left_out} records without run time or processors left out"
@@ -136,19 +139,19 @@ def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch
         )
 
         def each_round(player: Player) -> None:
-            watch()
+            watch(player)
             shown(player)
 
         player = Player(
             jobs=jobs,
-            queue=Queue(store, roster, retries=settings.retries),
+            queue=Queue(store, roster, settings.options, retries=settings.retries),
             roster=roster,
             cloud=cloud,
             sampler=sampler,
             clock=Clock(time.time(), settings.speedup),
             show=each_round,
             say=shown.say,
-            dead=dead,
+            harm=harm,
             patience=settings.patience,
             lag=settings.lag,
         )

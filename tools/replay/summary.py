@@ -64,7 +64,13 @@ def summarise(player: Player, about: dict) -> dict:
         name: {"holds": invariant.holds, "checks": invariant.checks, "broken": invariant.broken}
         for name, invariant in player.invariants.all.items()
     }
-    return {**about, "totals": totals, "invariants": invariants, "jobs": jobs}
+    losses = {
+        "lost": sorted(player.invariants.lost),
+        "doubled": sorted(player.invariants.doubled),
+        "wasted": dict(player.guests.wasted),
+        "destroyed": dict(player.guests.destroyed),
+    }
+    return {**about, "totals": totals, "losses": losses, "invariants": invariants, "jobs": jobs}
 
 
 def _background_start(happening: Happening) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.progress import Progress
-from nova_twotier.tools.replay.guests import Guests
+from nova_twotier.tools.replay.guests import Guests, Harm
 from tests.unit.replay.fakes import BG, FG, roster, sample
 
 
@@ -75,8 +75,9 @@ class TestGuests(testtools.TestCase):
         self.assertEqual({1: 20}, guests.work)
 
     def test_nothing_runs_on_a_dead_host(self):
-        dead = set()
-        guests = Guests(roster(((0.5, 0.5), 100)), dead=dead)
+        harm = Harm()
+        dead = harm.dead
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
         whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
         guests.advance(0, whole)
         dead.add("h2")

@@ -1,0 +1,32 @@
+"""The levers of a fake cloud's hosts, see `tools.fakecloud.control`."""
+
+import json
+import urllib.request
+
+#: Seconds within which the cloud answers, also when it is busy.
+PATIENCE = 30.0
+
+
+class Control:
+    """:param port: of the cloud's control server, on the loopback address."""
+
+    def __init__(self, port: int):
+        self._root = f"http://127.0.0.1:{port}"
+
+    def host(self, name: str, state: str) -> list[str]:
+        """Put a host into a state; ids of the servers that have lost their power by it."""
+        return self._put(f"/hosts/{name}", state=state).get("servers", [])
+
+    def uploads(self, accepted: bool = True, seconds: float = 0.0) -> None:
+        """Say how uploads of images end, and what each takes."""
+        self._put("/images", accepted=accepted, seconds=seconds)
+
+    def cell(self, answers: bool) -> None:
+        self._put("/cell", answers=answers)
+
+    def _put(self, path: str, **body) -> dict:
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            self._root + path, json.dumps(body).encode(), method="PUT"
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
+            return json.load(answer)

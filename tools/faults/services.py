@@ -1,0 +1,55 @@
+"""What befalls Nova and Glance: no room for images, a cell that does not answer."""
+
+from nova_twotier.tools.faults.mishaps import Mishap
+from nova_twotier.tools.faults.site import Site
+
+#: Seconds between two times at which the hosts look whether their guests are up.
+SYNC = 2.0
+
+
+class UploadFailure(Mishap):
+    """No image is taken for a while: a server that is shelved is powered off, and stays there."""
+
+    kind = "image uploads"
+
+    def __init__(self, at: float, site: Site, seconds: float):
+        super().__init__(at, site)
+        self._seconds = seconds
+
+    def happen(self) -> None:
+        self.site.control.uploads(accepted=False)
+        self.happened = True
+        self.note("fail")
+        try:
+            for _ in range(round(self._seconds / SYNC)):
+                if self.over.wait(SYNC):
+                    break
+                self._find_guests_that_are_off()
+        finally:
+            self.site.control.uploads(accepted=True)
+            self._find_guests_that_are_off()
+            self.note("succeed")
+
+    def _find_guests_that_are_off(self) -> None:
+        for host in self.site.hosts:
+            self.site.control.host(host, "up")
+
+
+class CellOutage(Mishap):
+    """The database of Nova's cell is away for its API, while the hosts run on."""
+
+    kind = "cell"
+
+    def __init__(self, at: float, site: Site, seconds: float):
+        super().__init__(at, site)
+        self._seconds = seconds
+
+    def happen(self) -> None:
+        self.site.control.cell(answers=False)
+        self.happened = True
+        self.note("down")
+        try:
+            self.over.wait(self._seconds)
+        finally:
+            self.site.control.cell(answers=True)
+            self.note("up")

@@ -1,0 +1,44 @@
+"""What mishaps are made of: the cloud, the queue, and what keeps the records."""
+
+import random
+from dataclasses import dataclass, field
+
+from nova_twotier.cloud.nova import JOB_KEY
+from nova_twotier.db.models import JobState
+from nova_twotier.db.store import Store
+from nova_twotier.tools.faults.control import Control
+from nova_twotier.tools.faults.journal import Journal
+from nova_twotier.tools.faults.recovery import Recovery
+from nova_twotier.tools.replay.guests import Harm
+
+TASK, HOST = "OS-EXT-STS:task_state", "OS-EXT-SRV-ATTR:host"
+
+
+@dataclass(frozen=True)
+class Site:
+    """
+    :param nova: novaclient of the administrator.
+    :param control: of the fake hosts; None where there is none.
+    :param hosts: names of the hosts.
+    """
+
+    journal: Journal
+    recovery: Recovery
+    store: Store
+    nova: object
+    chance: random.Random
+    hosts: tuple[str, ...] = ()
+    control: Control | None = None
+    harm: Harm = field(default_factory=Harm)
+
+    def victim(self):
+        """A server of a job that counts as running, by chance; None if there is none."""
+        running = {job.uuid for job in self.store.jobs() if job.state == JobState.RUNNING}
+        servers = [
+            server
+            for server in self.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
+            if server.metadata.get(JOB_KEY) in running
+            and server.status == "ACTIVE"
+            and not getattr(server, TASK)
+        ]
+        return self.chance.choice(sorted(servers, key=lambda s: s.name)) if servers else None
