@@ -14,10 +14,10 @@ from nova_twotier.conf import ConfigError
 from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, servers
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
-from nova_twotier.tools.faults import clock, report
+from nova_twotier.tools.faults import clock, report, soak
 from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.outcome import Outcome
-from nova_twotier.tools.faults.scenarios import SCENARIOS, Scenario
+from nova_twotier.tools.faults.scenarios import SCENARIOS, SOAK, Scenario
 from nova_twotier.tools.faults.trial import Size, Trial
 from nova_twotier.tools.replay.errors import ReplayError, UsageError
 
@@ -99,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         ("jobs", 60, "jobs of a run"),
         ("kills", 40, "kills of scenario kills; the others have a quarter of them"),
         ("hosts", 12, "fake compute hosts"),
+        ("soak-jobs", 10_000, "jobs of scenario soak"),
     ):
         parser.add_argument(
             f"--{name}", type=int, default=default, metavar="N", help=f"{text} (default: {default})"
@@ -152,15 +153,17 @@ def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
     began = time.monotonic()
     try:
         with contextlib.ExitStack() as stack:
-            options, broker = dict(scenario.cloud), None
+            options, broker = {"hosts": arguments.hosts, **scenario.cloud}, None
             if scenario.cloud.get("full"):
                 broker = stack.enter_context(Gate(*BROKER))
                 options["transport_url"] = f"rabbit://guest:guest@127.0.0.1:{broker.port}/"
-            cloud = FakeCloud(out / "cloud", hosts=arguments.hosts, **options)
-            stack.enter_context(cloud)
-            outcome = Trial(
-                cloud.info(), scenario, size, seed, out / "run", arguments.database_url, broker
-            ).run()
+            cloud = stack.enter_context(FakeCloud(out / "cloud", **options))
+            info, run = cloud.info(), out / "run"
+            if scenario is SOAK:
+                outcome = soak.run(info, run, seed, arguments.soak_jobs)
+            else:
+                server = arguments.database_url
+                outcome = Trial(info, scenario, size, seed, run, server, broker).run()
     except ReplayError as error:
         outcome.problems.append(str(error))
     outcome.seconds = time.monotonic() - began
@@ -182,7 +185,11 @@ def missing(scenario: Scenario) -> str:
 
 def _report(outcome: Outcome, out: pathlib.Path) -> None:
     mark = "✗" if outcome.problems else "✓"
-    if totals := outcome.totals:
+    if outcome.figures:
+        say(f"{mark} {outcome.scenario}: {outcome.seconds:.0f} s")
+        for what, value in outcome.figures.items():
+            say(f"  {what}: {value:g}")
+    elif totals := outcome.totals:
         say(
             f"{mark} {outcome.scenario}: {totals['finished']} of {totals['jobs']} jobs finished, "
             f"{totals['evictions']} evictions, {totals['restores']} restores, "

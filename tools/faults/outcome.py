@@ -27,6 +27,7 @@ class Outcome:
     :param stall: the longest time in seconds that a job waited beside idle slots that it fits into.
     :param seconds: wall time of the run.
     :param skipped: why it was not run; empty if it was.
+    :param figures: what else was measured, by what it is.
     """
 
     scenario: str
@@ -43,6 +44,7 @@ class Outcome:
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
     skipped: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scenario: Scenario, seed: int, done: dict, recovery: dict) -> "Outcome":

@@ -52,7 +52,12 @@ def read(files: Iterable[pathlib.Path]) -> list[Outcome]:
 def table(outcomes: Iterable[Outcome]) -> str:
     """In Markdown; work in process-seconds of the guests, times in seconds."""
     lines = [f"| {' | '.join(_COLUMNS)} |", "|" + "---|" * len(_COLUMNS)]
+    outcomes = list(outcomes)
     lines += [f"| {' | '.join(_cells(outcome))} |" for outcome in outcomes]
+    for outcome in outcomes:
+        figures = (f"{what} {value:g}" for what, value in outcome.figures.items())
+        if outcome.figures:
+            lines += ["", f"{outcome.scenario}: {', '.join(figures)}."]
     return "\n".join(lines) + "\n"
 
 

@@ -49,6 +49,12 @@ ALL = Scenario(
     spoiled=0.1,
     mishaps={"placement": 1, "host": 1, "server": 2, "database": 1},
 )
+SOAK = Scenario(
+    "soak",
+    "thousands of short jobs, one after the other, on a Nova that boots nothing",
+    kills=0.0,
+    cloud={"hosts": 16, "slots": 8},
+)
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
@@ -144,5 +150,6 @@ SCENARIOS = {
             kills=0.0,
             mishaps={"clients": 1},
         ),
+        SOAK,
     )
 }
