@@ -36,7 +36,8 @@ def test_a_trace_is_played(conf_file, tmp_path):
     settings = Settings(trace=EXCERPT, out=tmp_path / "out", jobs=JOBS, timeout=240)
     with Supervisor("manager", argv, tmp_path / "manager.log", said.append) as manager:
         conf = configuration.load(conf_file, "test")
-        done = replay(conf, settings, Console(file=io.StringIO()), watch=manager.check)
+        console = Console(file=io.StringIO())
+        done = replay(conf, settings, console, watch=lambda _player: manager.check())
     assert said == []
     assert done["totals"]["finished"] == JOBS
     broken = [name for name, found in done["invariants"].items() if not found["holds"]]
@@ -55,7 +56,7 @@ def test_a_standby_takes_over(conf_file, tmp_path):
         leader = subprocess.Popen(argv, stdout=log, stderr=log)
     killed = []
 
-    def kill():
+    def kill(_player):
         standby.check()
         if not killed and any(job.state == JobState.RUNNING for job in store.jobs()):
             os.kill(leader.pid, signal.SIGKILL)

@@ -50,7 +50,7 @@ def _run(arguments) -> int:
     if seed is None:
         seed = int(os.environ.get(SEED) or random.SystemRandom().randrange(1_000_000))
     span = arguments.span or max(60.0, SPAN_OF_KILL * arguments.kills)
-    size = Size(arguments.jobs, arguments.kills, span)
+    size = Size(arguments.jobs, arguments.kills, span, timeout=arguments.timeout)
     say(f"seed {seed}; the same again: --seed {seed}, or {SEED}={seed}")
     outcomes = []
     try:
@@ -109,6 +109,13 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         metavar="SECONDS",
         help="time over which the jobs are submitted (default: 8 s a kill, at least a minute)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=1800.0,
+        metavar="SECONDS",
+        help="after which a run that is not over never will be (default: %(default)g)",
     )
     parser.add_argument(
         "--table",

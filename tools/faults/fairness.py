@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Set
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import JobState
+from nova_twotier.db.states import JobState
 from nova_twotier.tools.replay.player import Player
 
 #: Seconds within which such a job starts, as the samples show it: they are a second apart, and a

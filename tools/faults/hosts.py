@@ -5,7 +5,7 @@ import time
 
 from novaclient import exceptions as nova_exc
 
-from nova_twotier.cloud.nova import JOB_KEY
+from nova_twotier.cloud.servers import JOB_KEY
 from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import HOST, TASK, Site
 

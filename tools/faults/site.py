@@ -3,8 +3,8 @@
 import random
 from dataclasses import dataclass, field
 
-from nova_twotier.cloud.nova import JOB_KEY
-from nova_twotier.db.models import JobState
+from nova_twotier.cloud.servers import JOB_KEY
+from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.tools.faults.control import Control
 from nova_twotier.tools.faults.journal import Journal

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from nova_twotier import conf as configuration
-from nova_twotier.cloud.nova import placement_for
-from nova_twotier.db.models import OVER, Event, Job, JobState
+from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.db.models import Event, Job
+from nova_twotier.db.states import OVER, JobState
 from nova_twotier.db.store import Store, open_store
 from nova_twotier.ledger import names
 from nova_twotier.tools.faults.clients import resident

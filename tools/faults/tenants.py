@@ -7,8 +7,8 @@ import urllib.request
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
-from nova_twotier.cloud.nova import JOB_KEY
-from nova_twotier.db.models import JobState
+from nova_twotier.cloud.servers import JOB_KEY
+from nova_twotier.db.states import JobState
 from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import TASK, Site
 from nova_twotier.tools.replay.workload import ReplayJob

@@ -3,6 +3,7 @@
 import pathlib
 import random
 import threading
+from unittest import mock
 
 import fixtures
 import testtools
@@ -51,9 +52,10 @@ class TestKiller(testtools.TestCase):
         self.manager = Manager()
         self.file = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "faults.log")
         self.journal = Journal(self.file)
+        self.recovery = mock.Mock()
 
     def killer(self, aim, kills=1, looks=0):
-        killer = Killer(Always(aim, looks), kills, self.manager, self.journal)
+        killer = Killer(Always(aim, looks), kills, self.manager, self.journal, self.recovery)
         self.addCleanup(killer.join)
         self.addCleanup(killer.over.set)
         killer.start()

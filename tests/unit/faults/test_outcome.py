@@ -13,7 +13,7 @@ class TestUntried(testtools.TestCase):
         return outcome.untried(
             scenario,
             4,
-            types.SimpleNamespace(kills=kills, deaths=deaths),
+            [types.SimpleNamespace(kills=kills, deaths=deaths)],
             types.SimpleNamespace(requests=requests, spoiled=spoiled),
             [types.SimpleNamespace(happened=happened) for happened in mishaps],
         )

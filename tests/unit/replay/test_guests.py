@@ -90,6 +90,50 @@ class TestGuests(testtools.TestCase):
         dead.add("h2")
         self.assertEqual(["vm1-0"], [server.id for server in guests.to_stop(whole)])
 
+    def test_work_that_nothing_had_befallen_counts_as_wasted(self):
+        guests = Guests(roster(((0.5, 0.5), 100)))
+        self.work_and_boot_anew(guests)
+        self.assertEqual({1: 2 * 60}, dict(guests.wasted))
+        self.assertEqual({}, dict(guests.destroyed))
+
+    def test_work_goes_down_with_a_host(self):
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        self.work_and_boot_anew(guests, lambda: harm.dead.add("h2"))
+        self.assertEqual({1: 2 * 60}, dict(guests.destroyed))
+
+    def test_a_host_that_came_back_is_no_excuse_later(self):
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm.dead.add("h2")
+        guests.advance(0, whole)
+        harm.dead.clear()
+        guests.advance(0, whole)
+        self.work_and_boot_anew(guests)
+        self.assertEqual({1: 2 * 60}, dict(guests.wasted))
+
+    def test_guests_that_were_powered_off_begin_anew_and_count_once(self):
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        harm.struck.add("vm1-1")
+        guests.advance(60, whole)
+        guests.advance(10, whole)
+        self.assertEqual({1: 2 * 60}, dict(guests.destroyed))
+        self.assertEqual({1: 10}, guests.work)
+        self.assertEqual(set(), harm.struck)
+
+    def work_and_boot_anew(self, guests, befall=lambda: None):
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        guests.advance(60, whole)
+        befall()
+        guests.advance(0, whole)
+        others = [replace(server, id=f"new{server.index}") for server in whole.servers]
+        guests.advance(0, replace(whole, servers=tuple(others)))
+
     def test_finished_guests_stop_again_after_a_restore_but_not_while_busy(self):
         guests = Guests(roster(((0.5,), 10)))
         up = sample(1, (1, 0, "h1", FG))

@@ -93,9 +93,9 @@ class TestEnd(testtools.TestCase):
         self.guests.advance(10, both)
 
     def end(self, finishes, rejected=(), leftovers=()):
-        checks = Invariants(self.jobs)
-        checks.end(finishes, rejected, self.guests, leftovers)
-        return {name: i.broken for name, i in checks.all.items() if not i.holds}
+        self.checks = Invariants(self.jobs)
+        self.checks.end(finishes, rejected, self.guests, leftovers)
+        return {name: i.broken for name, i in self.checks.all.items() if not i.holds}
 
     def test_all_is_well(self):
         self.assertEqual({}, self.end({1: 1, 2: 1}))
@@ -111,6 +111,7 @@ class TestEnd(testtools.TestCase):
             {invariants.ONCE: ["j-1 finished 2 times, not 1", "j-2 finished 0 times, not 1"]},
             self.end({1: 2}),
         )
+        self.assertEqual(({2}, {1}), (self.checks.lost, self.checks.doubled))
 
     def test_a_job_that_was_ended_before_its_work_was_done(self):
         self.guests.work[2] = 5
