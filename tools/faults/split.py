@@ -16,7 +16,9 @@ from nova_twotier.tools.faults.site import Site
 from nova_twotier.tools.replay.supervisor import Supervisor
 
 #: Seconds for which the leader's next look at the ledger is waited for, and another one's lead.
-AIM, ELECTION = 10.0, 60.0
+AIM, ELECTION = 20.0, 60.0
+#: In the path of such a look, and of none that a poll begins with.
+CONSUMER = "/allocations/"
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Manager:
 class LedgerWatch:
     """An interposer before Placement, for one manager.
 
-    Between a look at the ledger and the write that follows it lies the danger: there the manager
-    is stopped.
+    Between the look at what a consumer holds and the write that follows it lies the danger: there
+    the manager is stopped.
     """
 
     def __init__(self):
@@ -62,7 +64,7 @@ class LedgerWatch:
 
     def after(self, request: Request) -> None:
         with self._lock:
-            if self._stop is not None and not request.writes:
+            if self._stop is not None and not request.writes and CONSUMER in request.path:
                 os.kill(self._stop, signal.SIGSTOP)
                 self._stop = None
                 self.stopped.set()
