@@ -14,7 +14,7 @@ from nova_twotier.conf import ConfigError
 from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, servers
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
-from nova_twotier.tools.faults import clock, report, soak
+from nova_twotier.tools.faults import report, soak
 from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.outcome import Outcome
 from nova_twotier.tools.faults.scenarios import SCENARIOS, SOAK, Scenario
@@ -180,8 +180,6 @@ def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
 
 def missing(scenario: Scenario) -> str:
     """What this machine lacks for a scenario; empty if nothing."""
-    if "clock" in scenario.mishaps and not clock.library():
-        return "libfaketime is not installed (Debian: faketime)"
     if scenario.cloud.get("full"):
         try:
             servers.check_broker(DEFAULT_TRANSPORT_URL)

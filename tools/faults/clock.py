@@ -1,38 +1,22 @@
-"""The manager's clock jumps: libfaketime reads the offset from a file."""
+"""The manager's wall clock jumps.
+
+`python -m nova_twotier.tools.faults.clock FILE ARGUMENTS` is `twotier-manager ARGUMENTS` with a
+clock that is wrong by as many seconds as the file says. Of libfaketime, which does this to any
+program, 0.9.10 makes `time.sleep` fail after a jump.
+"""
 
 import pathlib
+import sys
+import time
 
 from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import Site
-
-LIBRARY = "libfaketimeMT.so.1"
-#: Where distributions put it.
-PLACES = ("/usr/lib/*/faketime", "/usr/lib*/faketime", "/usr/local/lib/faketime")
-
-
-def library() -> pathlib.Path | None:
-    """None if libfaketime is not installed."""
-    root = pathlib.Path("/")
-    found = (path for place in PLACES for path in root.glob(f"{place[1:]}/{LIBRARY}"))
-    return next(found, None)
-
-
-def environment(offset: pathlib.Path) -> dict[str, str]:
-    """What a process needs whose clock differs by what the file says; the monotonic one stays."""
-    set_offset(offset, 0)
-    return {
-        "LD_PRELOAD": str(library()),
-        "FAKETIME_TIMESTAMP_FILE": str(offset),
-        "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "DONT_FAKE_MONOTONIC": "1",
-    }
 
 
 def set_offset(file: pathlib.Path, seconds: int) -> None:
     # The process must never read half a file.
     new = file.with_suffix(".new")
-    new.write_text(f"{seconds:+d}\n")
+    new.write_text(str(seconds))
     new.replace(file)
 
 
@@ -51,10 +35,25 @@ class ClockJumps(Mishap):
         self._pause = pause
 
     def happen(self) -> None:
-        for seconds in (self._far, 0, -self._far, 0):
+        for seconds in (self._far, 0, -self._far):
             set_offset(self._offset, seconds)
             self.happened = True
             self.note("jumped", f"{seconds:+d} s off")
-            if seconds and self.over.wait(self._pause):
-                set_offset(self._offset, 0)
-                return
+            if self.over.wait(self._pause):
+                break
+        set_offset(self._offset, 0)
+        self.note("jumped", "right again")
+
+
+def main() -> int:
+    offset, *arguments = sys.argv[1:]
+    right, file = time.time, pathlib.Path(offset)
+    # Before the manager is imported, parts of which keep the function.
+    time.time = lambda: right() + float(file.read_text())
+    from nova_twotier.cmd import manager
+
+    return manager.main(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from nova_twotier.tools.faults import clock
 from nova_twotier.tools.faults.databases import Database
 from nova_twotier.tools.faults.files import configure
 from nova_twotier.tools.faults.gate import Gate
@@ -40,11 +41,11 @@ class Workshop:
     say: Callable[[str], None]
 
     def manager(
-        self, number: int, environment: Mapping[str, str], several: bool, identity: Gate | None
+        self, number: int, several: bool, identity: Gate | None, offset: pathlib.Path | None
     ) -> Manager:
         """A manager that is not started yet.
 
-        :param environment: variables of its process, besides ours.
+        :param offset: the file that says how wrong its clock is; None: it is right.
         :param several: whether it stands for election among others.
         :param identity: the gate before Keystone, where there is one.
         """
@@ -70,7 +71,10 @@ class Workshop:
         name = f"manager{number or ''}"
         files = configure(self.info, self.out, f"{name}.conf", sections)
         argv = python("nova_twotier.cmd.manager", *files)
-        supervisor = Supervisor(name, argv, self.out / f"{name}.log", self.say, environment)
+        if offset:
+            clock.set_offset(offset, 0)
+            argv = python("nova_twotier.tools.faults.clock", str(offset), *files)
+        supervisor = Supervisor(name, argv, self.out / f"{name}.log", self.say)
         return Manager(supervisor, gate, LedgerWatch(), proxies)
 
     def api(self) -> tuple[int, Supervisor]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from nova_twotier import conf as configuration
+from nova_twotier.db import terms
+from nova_twotier.db.models import DEFAULT_POOL
 from nova_twotier.db.store import Store, open_store
 from nova_twotier.tools.fakecloud import bootstrap, handover
-from nova_twotier.tools.faults import clock, jobs, outcome
+from nova_twotier.tools.faults import jobs, outcome
 from nova_twotier.tools.faults.control import Control
 from nova_twotier.tools.faults.databases import Database, database
 from nova_twotier.tools.faults.fairness import Fairness
@@ -36,6 +38,8 @@ from nova_twotier.tools.replay.workload import ReplayJob
 #: How often a job may begin anew, and seconds that the manager has to see that a gang is broken.
 RETRIES = 20
 PATIENCE = 60.0
+#: Seconds that a manager has to start.
+START = 60.0
 #: Seconds that it has to take background VMs from under a slot that was closed.
 LAG = 30.0
 #: The part of the time over which jobs are submitted in which mishaps happen.
@@ -124,6 +128,7 @@ class Trial:
         for manager in managers:
             self._interpose(manager, killer, mishaps, spoiler)
             stack.enter_context(manager.supervisor)
+        self._wait_for_leader(store)
         troubles = stack.enter_context(Troubles([killer, recovery, *mishaps]))
         hostile = next((m for m in mishaps if isinstance(m, HostileTenants)), None)
         fairness = Fairness(hostile.names if hostile else frozenset())
@@ -155,6 +160,13 @@ class Trial:
             result.problems += fairness.problems()
         return result
 
+    @staticmethod
+    def _wait_for_leader(store: Store) -> None:
+        """What goes wrong before anybody works shows nothing, and a slow machine starts late."""
+        end = time.monotonic() + START
+        while not terms.leader_of(store, DEFAULT_POOL) and time.monotonic() < end:
+            time.sleep(0.1)
+
     def _site(self, store: Store, recovery: Recovery) -> Site:
         control = self.info["ports"].get("control")
         return Site(
@@ -176,9 +188,9 @@ class Trial:
         )
         identity = workshop.identity() if self.broker else None
         offset = self.out / "clock"
-        environment = clock.environment(offset) if "clock" in scenario.mishaps else {}
+        wrong = offset if "clock" in scenario.mishaps else None
         managers = [
-            workshop.manager(number, environment, scenario.managers > 1, identity)
+            workshop.manager(number, scenario.managers > 1, identity, wrong)
             for number in range(scenario.managers)
         ]
         api = None

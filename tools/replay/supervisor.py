@@ -1,11 +1,10 @@
 """Keeps a program running, as systemd would."""
 
-import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from nova_twotier.tools.replay.errors import ReplayError
 
@@ -20,23 +19,14 @@ GRACE = 20.0
 class Supervisor:
     """Starts `argv` on entry, restarts it whenever it ends, and stops it on exit.
 
-    :param environment: variables of the program, besides ours.
     :param say: called with a line whenever it was restarted.
     :ivar kills: how often `kill` found it at work.
     :ivar deaths: how often it ended by itself, or by somebody else.
     """
 
-    def __init__(
-        self,
-        name: str,
-        argv: list[str],
-        log,
-        say: Callable[[str], None],
-        environment: Mapping[str, str] | None = None,
-    ):
+    def __init__(self, name: str, argv: list[str], log, say: Callable[[str], None]):
         self._name = name
         self.argv = argv
-        self._environment = {**os.environ, **(environment or {})}
         self._log = log
         self._say = say
         self.kills = 0
@@ -94,7 +84,6 @@ class Supervisor:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                env=self._environment,
             )
         self._started = time.monotonic()
 

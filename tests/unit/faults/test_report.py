@@ -5,6 +5,7 @@ import pathlib
 import fixtures
 import testtools
 
+from nova_twotier.tools.fakecloud import FakeCloudError, servers
 from nova_twotier.tools.faults import cli, report
 from nova_twotier.tools.faults.outcome import Outcome
 from nova_twotier.tools.faults.scenarios import SCENARIOS
@@ -20,7 +21,7 @@ GOOD = Outcome(
     seconds=61.2,
 )
 BAD = Outcome("silence", "nothing is heard", 7, {"jobs": 8}, 1, 2, 50.0, problems=["one", "two"])
-SKIPPED = Outcome("clock", "it jumps", 7, skipped="libfaketime is not installed")
+SKIPPED = Outcome("blackout", "all is away", 7, skipped="RabbitMQ does not answer")
 SOAK = Outcome("soak", "many", 7, {"jobs": 9}, figures={"memory (MiB)": 90.5})
 
 
@@ -39,7 +40,7 @@ class TestReport(testtools.TestCase):
         )
         self.assertIn("| 8 | 1 | 2 | 50 | 0 | - |", lines[3])
         self.assertTrue(lines[3].endswith("| no: 2 |"))
-        self.assertIn("libfaketime is not installed", lines[4])
+        self.assertIn("RabbitMQ does not answer", lines[4])
         self.assertEqual("soak: memory (MiB) 90.5.", lines[-1])
 
     def test_the_later_report_of_a_scenario_counts(self):
@@ -64,8 +65,10 @@ class TestReport(testtools.TestCase):
 
 
 class TestMissing(testtools.TestCase):
-    def test_a_clock_needs_its_library(self):
-        where = "nova_twotier.tools.faults.clock.library"
-        self.useFixture(fixtures.MonkeyPatch(where, lambda: None))
-        self.assertIn("libfaketime", cli.missing(SCENARIOS["clock"]))
+    def test_a_full_cloud_needs_a_broker(self):
+        def refuse(url):
+            raise FakeCloudError(f"RabbitMQ does not answer at {url}")
+
+        self.useFixture(fixtures.MonkeyPatch(f"{servers.__name__}.check_broker", refuse))
+        self.assertIn("RabbitMQ", cli.missing(SCENARIOS["blackout"]))
         self.assertEqual("", cli.missing(SCENARIOS["kills"]))
