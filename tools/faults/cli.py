@@ -171,7 +171,7 @@ def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
             else:
                 server = arguments.database_url
                 outcome = Trial(info, scenario, size, seed, run, server, broker).run()
-    except ReplayError as error:
+    except (ReplayError, FakeCloudError) as error:
         outcome.problems.append(str(error))
     outcome.seconds = time.monotonic() - began
     _report(outcome, out)

@@ -41,6 +41,8 @@ class Scenario:
 GANG_BREAKERS = {"server", "reboot", "power", "evacuation", "uploads", "tenants", "cell"}
 #: A cloud that misses a silent host within seconds; it is heard of again and again.
 ALERT = {"report_interval": 2, "service_down_time": 12}
+#: Of the policies that keep the work, the one that preempts most.
+EVICTS = {"policy": "cmcbf"}
 
 KILLS = Scenario("kills", "the manager is killed (-9) again and again", kills=1.0)
 ALL = Scenario(
@@ -113,7 +115,8 @@ SCENARIOS = {
             "uploads",
             "no image can be stored for a while: preempted guests are off and not shelved",
             kills=0.0,
-            mishaps={"uploads": 2},
+            mishaps={"uploads": 1},
+            options=EVICTS,
         ),
         Scenario(
             "cell", "a cell of Nova does not answer for a while", kills=0.0, mishaps={"cell": 2}
@@ -127,7 +130,7 @@ SCENARIOS = {
             "split",
             "a leader is stopped in mid-work, another one leads, the first goes on",
             kills=0.0,
-            mishaps={"split": 2},
+            mishaps={"split": 1},
             managers=2,
         ),
         Scenario(
@@ -143,6 +146,7 @@ SCENARIOS = {
             "and release jobs",
             kills=0.0,
             mishaps={"tenants": 1},
+            options=EVICTS,
         ),
         Scenario(
             "clients",

@@ -1,5 +1,6 @@
 """What befalls Nova and Glance: no room for images, a cell that does not answer."""
 
+from nova_twotier.db.states import JobState
 from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import Site
 
@@ -8,7 +9,10 @@ SYNC = 2.0
 
 
 class UploadFailure(Mishap):
-    """No image is taken for a while: a server that is shelved is powered off, and stays there."""
+    """No image is taken for a while: a server that is shelved is powered off, and stays there.
+
+    :param seconds: for which it goes on once a job is preempted; it waits for the first one.
+    """
 
     kind = "image uploads"
 
@@ -18,13 +22,13 @@ class UploadFailure(Mishap):
 
     def happen(self) -> None:
         self.site.control.uploads(accepted=False)
-        self.happened = True
         self.note("fail")
+        left = self._seconds
         try:
-            for _ in range(round(self._seconds / SYNC)):
-                if self.over.wait(SYNC):
-                    break
+            while left > 0 and not self.over.wait(SYNC):
                 self._find_guests_that_are_off()
+                self.happened |= bool(self.site.store.jobs(state=JobState.PREEMPTING))
+                left -= SYNC * self.happened
         finally:
             self.site.control.uploads(accepted=True)
             self._find_guests_that_are_off()

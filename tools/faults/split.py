@@ -17,6 +17,8 @@ from nova_twotier.tools.replay.supervisor import Supervisor
 
 #: Seconds for which the leader's next look at the ledger is waited for, and another one's lead.
 AIM, ELECTION = 20.0, 60.0
+#: How often: the second time it is the one that took over.
+ROUNDS = 2
 #: In the path of such a look, and of none that a poll begins with.
 CONSUMER = "/allocations/"
 
@@ -89,8 +91,11 @@ class SplitBrain(Mishap):
         self._seconds = seconds
 
     def happen(self) -> None:
-        if not (leader := self._leader()):
-            return
+        for _ in range(ROUNDS):
+            if leader := self._leader():
+                self._replace(leader)
+
+    def _replace(self, leader: Manager) -> None:
         pid, watch = leader.supervisor.pid, leader.ledger
         watch.stopped.clear()
         watch.stop_at_next_look(pid)
