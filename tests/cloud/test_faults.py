@@ -1,10 +1,11 @@
 """The manager is killed, and all else goes wrong: a small part of what `make faults` runs."""
 
+import dataclasses
 import os
 
 import pytest
 
-from nova_twotier.tools.faults.scenarios import ALL, KILLS
+from nova_twotier.tools.faults.scenarios import ALL, KILLS, SCENARIOS
 from nova_twotier.tools.faults.trial import Size, Trial
 
 pytestmark = pytest.mark.cloud
@@ -31,3 +32,10 @@ def test_nor_when_everything_goes_wrong_at_once(fakecloud, tmp_path):
     size = Size(jobs=6, kills=8, span=15.0, outage=5.0, death=10.0)
     outcome = attempt(fakecloud, scenario, size, tmp_path)
     assert outcome.counts["manager killed"] == 2
+
+
+def test_a_cell_that_does_not_answer_costs_no_work(fakecloud, tmp_path):
+    scenario = dataclasses.replace(SCENARIOS["cell"], mishaps={"cell": 1})
+    outcome = attempt(fakecloud, scenario, Size(jobs=4, kills=0, span=10.0), tmp_path)
+    assert outcome.counts["cell up"] == 1
+    assert (outcome.lost, outcome.doubled, outcome.wasted) == (0, 0, 0)
