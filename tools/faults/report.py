@@ -67,7 +67,8 @@ def _cells(outcome: Outcome) -> list[str]:
         return [what, *["-"] * (len(_COLUMNS) - 3), str(outcome.seed), outcome.skipped]
     return [
         what,
-        str(outcome.totals["jobs"]),
+        # A run that could not begin has none.
+        str(outcome.totals.get("jobs", 0)),
         str(outcome.lost),
         str(outcome.doubled),
         f"{outcome.wasted:,.0f}",

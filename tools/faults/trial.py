@@ -93,16 +93,13 @@ class Trial:
 
     def run(self) -> outcome.Outcome:
         """:raises ReplayError: if it cannot begin, or the cloud goes away."""
-        began = time.monotonic()
         self.out.mkdir(parents=True)
         self.journal = Journal(self.out / "faults.log")
         slots = len(self.info["hosts"]) * self.info["slots"]
         trace = self.out / "jobs.swf"
         jobs.write(trace, self._chance("jobs"), self.size.jobs, slots, self.size.span)
         with contextlib.ExitStack() as stack:
-            result = self._run(stack)
-        result.seconds = time.monotonic() - began
-        return result
+            return self._run(stack)
 
     def _run(self, stack: contextlib.ExitStack) -> outcome.Outcome:
         on_a_server = ON_A_SERVER & self.scenario.mishaps.keys()
@@ -145,19 +142,13 @@ class Trial:
         result = outcome.Outcome.of(self.scenario, self.seed, done, recovery.seconds)
         result.counts = dict(self.journal.counts)
         result.stall = fairness.longest
+        supervisors = [manager.supervisor for manager in managers]
         result.problems += [
             *outcome.wasteful(done, hostile.names if hostile else ()),
-            *outcome.untried(
-                self.scenario,
-                self.kills,
-                [manager.supervisor for manager in managers],
-                spoiler,
-                mishaps,
-            ),
+            *outcome.untried(self.scenario, self.kills, supervisors, spoiler, mishaps),
             *(problem for mishap in mishaps for problem in mishap.problems()),
+            *(fairness.problems() if hostile else ()),
         ]
-        if hostile:
-            result.problems += fairness.problems()
         return result
 
     @staticmethod

@@ -43,6 +43,10 @@ class TestReport(testtools.TestCase):
         self.assertIn("RabbitMQ does not answer", lines[4])
         self.assertEqual("soak: memory (MiB) 90.5.", lines[-1])
 
+    def test_a_run_that_could_not_begin(self):
+        failed = Outcome("kills", "again", 7, problems=["no database server answers"])
+        self.assertIn("| no: 1 |", report.table([failed]))
+
     def test_the_later_report_of_a_scenario_counts(self):
         report.write([GOOD, BAD], self.directory / "all")
         again = Outcome("silence", "nothing is heard", 8, {"jobs": 8})
