@@ -41,8 +41,8 @@ class Scenario:
 GANG_BREAKERS = {"server", "reboot", "power", "evacuation", "uploads", "tenants", "cell"}
 #: A cloud that misses a silent host within seconds; it is heard of again and again.
 ALERT = {"report_interval": 2, "service_down_time": 12}
-#: Of the policies that keep the work, the one that preempts most.
-EVICTS = {"policy": "cmcbf"}
+#: Without a background to go to, whoever is preempted is shelved.
+ONE_TIER, EVICTS = {"tiers": 1}, {"policy": "cmbf"}
 
 KILLS = Scenario("kills", "the manager is killed (-9) again and again", kills=1.0)
 ALL = Scenario(
@@ -116,6 +116,7 @@ SCENARIOS = {
             "no image can be stored for a while: preempted guests are off and not shelved",
             kills=0.0,
             mishaps={"uploads": 1},
+            cloud=ONE_TIER,
             options=EVICTS,
         ),
         Scenario(
@@ -146,6 +147,7 @@ SCENARIOS = {
             "and release jobs",
             kills=0.0,
             mishaps={"tenants": 1},
+            cloud=ONE_TIER,
             options=EVICTS,
         ),
         Scenario(
