@@ -1,7 +1,6 @@
 """The levers of a fake cloud's hosts, see `tools.fakecloud.control`."""
 
-import json
-import urllib.request
+import requests
 
 #: Seconds within which the cloud answers, also when it is busy.
 PATIENCE = 30.0
@@ -25,8 +24,6 @@ class Control:
         self._put("/cell", answers=answers)
 
     def _put(self, path: str, **body) -> dict:
-        request = urllib.request.Request(  # noqa: S310 - our own server
-            self._root + path, json.dumps(body).encode(), method="PUT"
-        )
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-            return json.load(answer)
+        answer = requests.put(self._root + path, json=body, timeout=PATIENCE)
+        answer.raise_for_status()
+        return answer.json()

@@ -1,9 +1,10 @@
 """Tenants who try to keep their slots, or to confuse the manager, by all that Nova lets them do."""
 
 import contextlib
-import json
-import urllib.request
+import itertools
+import time
 
+import requests
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
@@ -38,9 +39,9 @@ def deaf_image(url: str) -> str:
         "fakecloud_ignores_acpi": "yes",
         "os_shutdown_timeout": str(SHUTDOWN),
     }
-    request = urllib.request.Request(f"{url}/v2/images", json.dumps(image).encode())  # noqa: S310
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-        return json.load(answer)["id"]
+    answer = requests.post(f"{url}/v2/images", json=image, timeout=PATIENCE)
+    answer.raise_for_status()
+    return answer.json()["id"]
 
 
 class HostileTenants(Mishap):
@@ -62,10 +63,11 @@ class HostileTenants(Mishap):
     def happen(self) -> None:
         self.site.control.uploads(seconds=UPLOAD)
         try:
-            for number in range(round(self._seconds / ROUND)):
-                if self.over.wait(ROUND):
+            end = time.monotonic() + self._seconds
+            for held in itertools.cycle((False, True)):
+                if self.over.wait(ROUND) or time.monotonic() > end:
                     break
-                self._mischief(held=bool(number % 2))
+                self._mischief(held)
         finally:
             self.site.control.uploads()
             self._hold(self._hostile(), held=False)
