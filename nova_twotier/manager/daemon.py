@@ -82,7 +82,8 @@ def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
     LOG.info("The queue manager is at work for the pools %s", ", ".join(conf.manager.pools))
     while not any(loop.done() for loop in running):
         received = signal.sigtimedwait(_SIGNALS, _CARE)
-        if received is None:
+        # Interrupted by SIGSTOP, CPython 3.11 may return a signal that was never sent.
+        if received is None or received.si_signo not in _SIGNALS:
             continue
         if received.si_signo != signal.SIGHUP:
             return
