@@ -52,8 +52,16 @@ class CloudError(Exception):
         return (found[1] or found[2] or "quota").strip() if found else ""
 
 
-class UnfitFlavor(CloudError):
-    """The flavor that a job asks for is none for jobs; `public_reason` says why."""
+class Unfit(CloudError):
+    """What a job's servers are to be made of is not for jobs; `public_reason` says why."""
+
+
+class UnfitFlavor(Unfit):
+    """The flavor that a job asks for is none for jobs."""
+
+
+class UnfitImage(Unfit):
+    """The image that a job asks for would keep its slots too long when it is preempted."""
 
 
 def translated(method: Callable[P, T]) -> Callable[P, T]:

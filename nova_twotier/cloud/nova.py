@@ -14,7 +14,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
-from nova_twotier.cloud.errors import UnfitFlavor, translated
+from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of, uptime_seconds
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from nova_twotier.db.models import Job
 
 LOG = logging.getLogger(__name__)
+#: The property of an image that says how many seconds Nova waits for ACPI before it cuts the power.
+SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
 
 
 class Cloud:
@@ -167,14 +169,17 @@ class Cloud:
 
         :param user_data: in base64.
 
-        :raises UnfitFlavor: before anything is made, if its flavor asks for no slot.
+        :raises Unfit: before anything is made, if its flavor asks for no slot, or its image says
+            that its guests may take too long to shut down.
         """
         options = self._conf.manager
+        image = job.image or options.image
+        self._check_image(image)
         flavor = self._flavor(job.flavor or options.flavor)
         nova = self._for_owner(job)
         nova.servers.create(
             f"tt-{job.number}",
-            job.image or options.image,
+            image,
             flavor,
             min_count=job.size,
             max_count=job.size,
@@ -202,6 +207,19 @@ class Cloud:
             global_request_id=self.boot_request,
             **self._options,
         )
+
+    def _check_image(self, uuid: str) -> None:
+        """:raises UnfitImage: if it makes Nova wait too long for guests that do not shut down."""
+        image = self._reader.image(uuid) or {}
+        value = str(image.get("metadata", {}).get(SHUTDOWN_TIMEOUT, "0"))
+        longest = self._conf.manager.longest_shutdown
+        # Nova itself refuses what is no number.
+        if value.isdecimal() and int(value) > longest:
+            text = (
+                f"image {uuid} has {SHUTDOWN_TIMEOUT}={value}; choose one that has at most "
+                f"{longest:g}, or none"
+            )
+            raise UnfitImage(text, 400, text)
 
     def _flavor(self, name: str) -> str:
         """The id of a flavor by its name or id.

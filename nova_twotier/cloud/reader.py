@@ -27,6 +27,8 @@ MICROVERSION = "2.91"
 HINTS_MICROVERSION = "2.100"
 #: Lists hypervisors without asking each nova-compute for its uptime, as 2.88 and later may.
 HYPERVISORS_MICROVERSION = "2.87"
+#: The last with Nova's view of images, which needs no other endpoint, nor rights there.
+IMAGES_MICROVERSION = "2.35"
 
 Document = dict[str, Any]
 
@@ -103,6 +105,12 @@ class Reader:
     def flavors(self) -> list[Document]:
         """All flavors, private ones too, with their extra specs."""
         return list(self._pages("flavors/detail", {"is_public": "None"}))
+
+    def image(self, uuid: str) -> Document | None:
+        """An image with its properties as `metadata`; None if there is none, or Nova shows none."""
+        url = f"/images/{uuid}"
+        answer = self._answer(url, IMAGES_MICROVERSION)
+        return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
     def server_groups(self) -> list[Document]:
         """Server groups of all projects."""

@@ -121,6 +121,22 @@ Give more than the longest upload of an image when a server is shelved.
 Example: 300
 """,
     ),
+    cfg.FloatOpt(
+        "longest_shutdown",
+        mutable=True,
+        default=120.0,
+        min=0,
+        help="""
+Longest ``os_shutdown_timeout`` (seconds) that the image of a job may have.
+
+For so long Nova waits for a guest to shut down when its server is shelved, and tenants set it on
+their images. A job whose image says more fails, and its reason says why.
+
+Give less than preemption_timeout.
+
+Example: 60
+""",
+    ),
     cfg.IntOpt(
         "retries",
         default=3,

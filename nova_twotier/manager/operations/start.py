@@ -6,7 +6,7 @@ from functools import partial
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.errors import CloudError, UnfitFlavor
+from nova_twotier.cloud.errors import CloudError, Unfit
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import pause
 from nova_twotier.db.plans import StartPlan
@@ -295,7 +295,7 @@ def _refusal(error: CloudError, purpose: str) -> Refusal | None:
     if error.shortage:
         text = f"waits for quota: its project has not enough {error.shortage} left"
         return Refusal(str(error), text, quota=True)
-    if isinstance(error, UnfitFlavor):
+    if isinstance(error, Unfit):
         return Refusal(str(error), error.public_reason, unfit=True)
     if purpose in (BOOT, bandwidth.QOS):
         return Refusal(str(error), error.public_reason or _boot_refused(error))

@@ -54,6 +54,7 @@ class CloudCase(testtools.TestCase):
         #: What Keystone answers to who logs in by a trust.
         self.trust_status = 201
         self.http.get(f"{NOVA}/flavors/detail", json={"flavors": [SLOT]})
+        self.http.get(re.compile(f"^{NOVA}/images/"), json={"image": {"metadata": {}}})
         self.http.get(f"{NOVA}/os-server-groups", json={"server_groups": []})
         group = {"server_group": {"id": "g1", "name": "group"}}
         self.http.post(f"{NOVA}/os-server-groups", json=group)

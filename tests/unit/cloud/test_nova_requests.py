@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from keystoneauth1 import exceptions as ksa_exc
 
-from nova_twotier.cloud.errors import CloudError, UnfitFlavor
+from nova_twotier.cloud.errors import CloudError, UnfitFlavor, UnfitImage
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
@@ -46,6 +46,27 @@ class TestBoot(CloudCase):
         self.http.get(f"{NOVA}/flavors/detail", json={"flavors": flavors})
         group = {"server_group": {"id": "g"}}
         self.groups = self.http.post(f"{NOVA}/os-server-groups", json=group)
+
+    def image(self, metadata, status_code=200):
+        body = {"image": {"metadata": metadata}}
+        url = f"{NOVA}/images/{self.conf.manager.image}"
+        self.http.get(url, json=body, status_code=status_code)
+
+    def test_an_image_that_lets_guests_shut_down_slowly(self):
+        """Nova would wait that long each time that it is shelved."""
+        self.conf.set_override("longest_shutdown", 60.0, "manager")
+        self.image({"os_shutdown_timeout": "60"})
+        self.boot(job())
+        self.image({"os_shutdown_timeout": "61"})
+        booted = self.booted.call_count
+        error = self.assertRaises(UnfitImage, self.cloud.boot, job())
+        self.assertIn("os_shutdown_timeout=61; choose one that has at most 60", error.public_reason)
+        self.assertEqual(booted, self.booted.call_count)
+
+    def test_an_image_that_is_not_there(self):
+        """Nova says so when it is to boot from it."""
+        self.image({}, status_code=404)
+        self.boot(job())
 
     def boot(self, one, user_data=None):
         self.cloud.boot(one, user_data)
