@@ -15,7 +15,6 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
@@ -27,6 +26,7 @@ from nova_twotier.db.states import JobState
 from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
+from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
 
 #: Nova's tasks that end with another claim, or none.
 CLAIM_CHANGES = frozenset(
@@ -44,58 +44,6 @@ _TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
 UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
 UNMANAGED_NAME = "a server that is no job's"
-#: The same of the places that jobs are about to give up, and no other is about to get.
-LEAVING = {Tier.FG: -3, Tier.BG: -4}
-LEAVING_NAME = "a job that leaves"
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """A job that an open action takes off its slots, or to others.
-
-    :param decision: when that was decided.
-    :param tier: that it is to be in; None: it leaves.
-    :param targets: the hosts of the processes that are to change theirs, by index.
-    """
-
-    job: Job
-    decision: float
-    tier: Tier | None = None
-    targets: Mapping[int, str] = field(default_factory=dict)
-
-    def target(self, index: int, claim: Claim | None) -> tuple[Tier, str] | None:
-        """Tier and host of a process when that is over; None if that is nowhere, or not known.
-
-        :param claim: what it holds now.
-        """
-        if self.tier is None:
-            return None
-        if claim is not None and (claim.tier is self.tier or index not in self.targets):
-            return self.tier, claim.host
-        return (self.tier, self.targets[index]) if index in self.targets else None
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What a start that is not begun counts on.
-
-    :param decision: when it was decided.
-    :param freed: slots that were not idle then (see `StartPlan.freed`).
-    :param late: it has no right any more to slots that were.
-    """
-
-    decision: float
-    freed: int
-    late: bool
-
-
-class _Given(NamedTuple):
-    """A place that a process is to give up."""
-
-    decision: float
-    tier: Tier
-    host: int
-    cpu: float
 
 
 @dataclass(frozen=True)
@@ -299,7 +247,7 @@ class Observation:
         # The foreground first: it closes slots of the background.
         for tier in Tier:
             alike = {job: places for job, places in placed.items() if starting[job] is tier}
-            handed = _hand_over(cluster, tier, given, alike, expectations) if given else {}
+            handed = hand_over(cluster, tier, given, alike, expectations) if given else {}
             promised = Counter(chain.from_iterable(handed.values()))
             # First those whose slots are known: no other is to be thought to get these.
             for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
@@ -318,7 +266,7 @@ class Observation:
 
     def _depart(
         self, cluster: Cluster, departure: Departure, counted: set[str]
-    ) -> Iterator[_Given]:
+    ) -> Iterator[GivenPlace]:
         """Pin a job where it is going; the places that it gives up for that.
 
         Its servers are `counted` from then on.
@@ -330,11 +278,11 @@ class Observation:
             if claim is not None:
                 counted.add(server.id)
                 if target != (claim.tier, claim.host):
-                    yield _Given(departure.decision, claim.tier, self._index[claim.host], cpu)
+                    yield GivenPlace(departure.decision, claim.tier, self._index[claim.host], cpu)
             if target is not None and target[1] in self._index and self._is_single(server.id):
                 going.append((cpu, self._index[target[1]]))
         if going:
-            cpus, hosts = zip(*sorted(going, reverse=True), strict=True)
+            cpus, hosts = zip(*going, strict=True)
             part = replace(job.core, size=len(going), cpu=cpus)
             cluster.adopt(Run(part, departure.tier, hosts, pinned=True))
 
@@ -379,7 +327,7 @@ class Observation:
         for claim in self._claims_but(counted):
             others[claim.tier].append((claim.utilisation, self._index[claim.host]))
         for tier, places in others.items():
-            _adopt(cluster, UNMANAGED, UNMANAGED_NAME, tier, places)
+            adopt(cluster, UNMANAGED, UNMANAGED_NAME, tier, places)
 
     @staticmethod
     def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
@@ -425,54 +373,6 @@ class Observation:
                 if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
                     points[server.id] = wanted
         return points
-
-
-def _hand_over(
-    cluster: Cluster,
-    tier: Tier,
-    given: Iterable[_Given],
-    starting: Mapping[Job, Sequence[int]],
-    expectations: Mapping[int, Expectation],
-) -> dict[int, list[int]]:
-    """Hosts of the places in a tier that come to starting jobs, by number; the others are pinned.
-
-    Left out are places that nobody could get: others are on their way there, or they are closed.
-
-    :param starting: the places that the jobs hold already.
-    """
-    taken = Counter(chain.from_iterable(starting.values()))
-    kept = []
-    for place in given:
-        if place.tier is tier and cluster.room(tier, place.host) > taken[place.host]:
-            taken[place.host] += 1
-            kept.append(place)
-    handed = {}
-    for job, places in starting.items():
-        if expected := expectations.get(job.number):
-            own = [place for place in kept if place.decision == expected.decision]
-            coming = own[: job.size - len(places)]
-            handed[job.number] = [place.host for place in coming]
-            for place in coming:
-                kept.remove(place)
-    _adopt(cluster, LEAVING, LEAVING_NAME, tier, [(place.cpu, place.host) for place in kept])
-    return handed
-
-
-def _adopt(
-    cluster: Cluster,
-    numbers: Mapping[Tier, int],
-    name: str,
-    tier: Tier,
-    places: Iterable[tuple[float, int]],
-) -> None:
-    """Take over places that no policy can do anything to, as one job.
-
-    :param places: CPU utilisation and host of each.
-    """
-    if places := sorted(places, reverse=True):
-        cpu, hosts = zip(*places, strict=True)
-        job = CoreJob(numbers[tier], len(cpu), 0.0, cpu, name=name)
-        cluster.adopt(Run(job, tier, hosts, pinned=True))
 
 
 def _age(server: Server) -> tuple[str, str]:

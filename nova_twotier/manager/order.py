@@ -19,7 +19,8 @@ from nova_twotier.db.plans import (
     SwapPlan,
 )
 from nova_twotier.db.states import ActionKind, ActionState
-from nova_twotier.manager.observation import Departure, Expectation, Observation
+from nova_twotier.manager.departures import Departure, Expectation
+from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.operations.start import TAKEN
 from nova_twotier.manager.planning import PHASE_START_FG

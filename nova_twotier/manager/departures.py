@@ -1,0 +1,114 @@
+"""Places that jobs are about to give up, and who gets them: a policy sees neither as idle."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Run
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db.models import Job
+from nova_twotier.ledger.claims import Claim
+
+#: A policy sees those that come to nobody as one job a tier: its number, and its name.
+LEAVING = {Tier.FG: -3, Tier.BG: -4}
+LEAVING_NAME = "a job that leaves"
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A job that an open action takes off its slots, or to others.
+
+    :param decision: when that was decided.
+    :param tier: that it is to be in; None: it leaves.
+    :param targets: the hosts of the processes that are to change theirs, by index.
+    """
+
+    job: Job
+    decision: float
+    tier: Tier | None = None
+    targets: Mapping[int, str] = field(default_factory=dict)
+
+    def target(self, index: int, claim: Claim | None) -> tuple[Tier, str] | None:
+        """Tier and host of a process when that is over; None if that is nowhere, or not known.
+
+        :param claim: what it holds now.
+        """
+        if self.tier is None:
+            return None
+        if claim is not None and (claim.tier is self.tier or index not in self.targets):
+            return self.tier, claim.host
+        return (self.tier, self.targets[index]) if index in self.targets else None
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a start that is not begun counts on.
+
+    :param decision: when it was decided.
+    :param freed: slots that were not idle then (see `StartPlan.freed`).
+    :param late: it has no right any more to slots that were.
+    """
+
+    decision: float
+    freed: int
+    late: bool
+
+
+class GivenPlace(NamedTuple):
+    """A place that a process is to give up."""
+
+    decision: float
+    tier: Tier
+    host: int
+    cpu: float
+
+
+def hand_over(
+    cluster: Cluster,
+    tier: Tier,
+    given: Iterable[GivenPlace],
+    starting: Mapping[Job, Sequence[int]],
+    expectations: Mapping[int, Expectation],
+) -> dict[int, list[int]]:
+    """Hosts of the places in a tier that come to starting jobs, by number; the others are pinned.
+
+    Left out are places that nobody could get: others are on their way there, or they are closed.
+
+    :param starting: the places that the jobs hold already.
+    """
+    taken = Counter(chain.from_iterable(starting.values()))
+    kept = []
+    for place in given:
+        if place.tier is tier and cluster.room(tier, place.host) > taken[place.host]:
+            taken[place.host] += 1
+            kept.append(place)
+    handed = {}
+    for job, places in starting.items():
+        if expected := expectations.get(job.number):
+            own = [place for place in kept if place.decision == expected.decision]
+            coming = own[: job.size - len(places)]
+            handed[job.number] = [place.host for place in coming]
+            for place in coming:
+                kept.remove(place)
+    adopt(cluster, LEAVING, LEAVING_NAME, tier, [(place.cpu, place.host) for place in kept])
+    return handed
+
+
+def adopt(
+    cluster: Cluster,
+    numbers: Mapping[Tier, int],
+    name: str,
+    tier: Tier,
+    places: Iterable[tuple[float, int]],
+) -> None:
+    """Take over places that no policy can do anything to, as one job.
+
+    :param places: CPU utilisation and host of each.
+    """
+    if places := sorted(places, reverse=True):
+        cpu, hosts = zip(*places, strict=True)
+        job = CoreJob(numbers[tier], len(cpu), 0.0, cpu, name=name)
+        cluster.adopt(Run(job, tier, hosts, pinned=True))

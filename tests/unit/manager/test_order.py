@@ -1,0 +1,111 @@
+"""Whose turn it is: within a decision in order, and no decision waits for another one."""
+
+import testtools
+
+from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.states import ActionKind, ActionState, JobState
+from nova_twotier.manager.order import PATIENCE, Turns
+from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers
+
+NOW = 100.0
+EVICT, SWAP, MIGRATE, START_FG, START_BG = range(1, 6)
+
+
+class TestTurns(testtools.TestCase):
+    """Four slots on hosts `a` and `b`."""
+
+    def setUp(self):
+        super().setUp()
+        self.jobs, self.gangs, self.opened = {}, [], []
+
+    def open(self, phase, created_at=NOW, size=1, begun_at=None, placed=True, freed=0):
+        tier = BG if phase == START_BG else FG
+        one = job(size=size, tier=tier, state=JobState.RUNNING)
+        self.jobs[one.number] = one
+        if placed:
+            self.gangs.append(servers(one, hosts=("a",)))
+        if phase < START_FG:
+            kind = (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE)[phase - 1]
+            opened = action(kind, one, begun_at=begun_at)
+        else:
+            plan = StartPlan(tier, "immediate", freed=freed)
+            opened = action(ActionKind.START, one, plan, begun_at=begun_at)
+        opened.phase, opened.created_at, opened.state = phase, created_at, ActionState.EXPECTED
+        self.opened.append(opened)
+        return opened
+
+    def start(self, *args, **values):
+        return self.open(*args, placed=False, **values)
+
+    def due(self, now=NOW, **look):
+        look = seen(*self.gangs, at=now, where=hosts("ab", slots=2), **look)
+        self.turns = Turns(self.opened, self.jobs, look, 0.96, now)
+        return self.turns.due()
+
+    def test_the_phases_of_a_decision(self):
+        evict, swap, move = (self.open(phase) for phase in (EVICT, SWAP, MIGRATE))
+        front, back = self.start(START_FG), self.start(START_BG)
+        for each in (evict, swap, move, front):
+            self.assertEqual([each], self.due())
+            each.state = ActionState.DONE
+        self.assertEqual([back], self.due())
+
+    def test_the_next_decision_does_not_wait(self):
+        stuck = self.open(EVICT, begun_at=NOW)
+        self.start(START_FG)
+        swap, start = self.open(SWAP, NOW + 1), self.start(START_FG, NOW + 2)
+        self.assertEqual([stuck, swap, start], self.due(NOW + 2))
+
+    def test_repairs_and_ends_wait_for_nothing(self):
+        self.open(EVICT, begun_at=NOW)
+        repair = self.open(EVICT)
+        repair.plan = EvictPlan("the manager", repairs=True)
+        end = self.open(EVICT)
+        end.kind, end.phase = ActionKind.END, 0
+        end.plan = action(ActionKind.END).plan
+        self.assertEqual([repair, end], self.due()[1:])
+
+    def test_the_background_waits_until_the_foreground_is_placed(self):
+        """Not until it runs: a large image may take long."""
+        front = self.open(START_FG, begun_at=NOW)
+        back = self.start(START_BG)
+        self.assertEqual([front, back], self.due())
+        [gang] = self.gangs
+        self.gangs = [servers(self.jobs[front.job], "BUILD")]
+        self.assertEqual([front], self.due())
+        self.gangs = [gang]
+        self.start(START_FG, NOW + 1)
+        self.assertNotIn(back, self.due(NOW + 1))
+
+    def test_who_is_late_goes_as_soon_as_there_is_room(self):
+        self.open(EVICT, begun_at=NOW)
+        waiting = self.start(START_FG, size=3, freed=1)
+        self.start(START_FG, size=2)
+        late = NOW + PATIENCE
+        self.assertEqual([], self.due(late - 0.1)[1:])
+        # Three slots are idle: not enough for both.
+        self.assertEqual([waiting], self.due(late)[1:])
+
+    def test_but_not_before_its_own_eviction_is_over(self):
+        evict = self.open(EVICT, begun_at=NOW)
+        start = self.start(START_FG)
+        start.job = evict.job
+        self.assertEqual([evict], self.due(NOW + PATIENCE))
+
+    def test_what_was_freed_for_another_is_not_idle(self):
+        """Of its two slots one was given back already; the other is not."""
+        self.open(EVICT, begun_at=NOW)
+        self.start(START_FG, size=4, freed=2)
+        other = self.start(START_FG, NOW, size=3)
+        self.assertNotIn(other, self.due(NOW + PATIENCE))
+        other.job = self.start(START_FG, size=2).job
+        self.opened.pop()
+        self.assertIn(other, self.due(NOW + PATIENCE))
+
+    def test_who_has_waited_in_vain_is_dropped(self):
+        start = self.start(START_FG, size=5)
+        self.assertEqual([start], self.due())
+        self.assertEqual([], self.due(NOW + PATIENCE))
+        self.assertTrue(self.turns.dropped)
+        self.assertEqual(ActionState.FAILED, start.state)
+        self.assertIn("taken meanwhile", start.reason)
