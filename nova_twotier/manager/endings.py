@@ -11,8 +11,8 @@ from nova_twotier.manager.operations.context import defect
 from nova_twotier.manager.planning import PHASE_EVICT
 from nova_twotier.manager.shutdowns import Shutdown, Verdicts
 
+#: Of actions that wait for no others, and that no others wait for.
 PHASE_END = 0
-PHASE_POWER_ON = 0
 
 _OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
@@ -41,7 +41,7 @@ def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
 
 def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
     gang = seen.gang(job)
-    shutdowns = [off[server.id] for server in gang if server.id in off]
+    shutdowns = [off[server.id] for server in gang if server.id in off] if off else []
     befallen = [each for each in shutdowns if each.cause]
     if len(gang) == len(shutdowns) == job.size and not befallen:
         return _ended(job, shutdowns, seen)
@@ -79,7 +79,7 @@ def _power_on(job: Job, shutdown: Shutdown, seen: Observation, attempts: int) ->
         return _end(job, JobState.FAILED, reason, seen)
     if max(shutdown.vain, job.failures) >= attempts:
         return _broken(job, reason, seen)
-    return _action(ActionKind.POWER_ON, PHASE_POWER_ON, job, PowerOnPlan(reason), seen)
+    return _action(ActionKind.POWER_ON, PHASE_END, job, PowerOnPlan(reason), seen)
 
 
 def _together(job: Job, seen: Observation) -> bool:

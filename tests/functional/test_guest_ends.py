@@ -8,6 +8,7 @@ from nova.compute import power_state
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
 
+TOKEN = "0123456789abcdef"
 LONG_UP = " 10:15:11 up 93 days,  4:32,  2 users,  load average: 0.00, 0.01, 0.05\n"
 JUST_UP = " 10:15:11 up 0 min,  0 users,  load average: 0.00, 0.01, 0.05\n"
 
@@ -51,6 +52,25 @@ class TestGuestEnds(QueueTestCase):
         ):
             self.power_off()
             self.until(1, JobState.FINISHED)
+
+    def reports(self, console):
+        """From now on all guests have this on their consoles."""
+        with self.store.transaction() as session:
+            session.merge(self.store.job(1)).report_token = TOKEN
+        name = "nova.virt.fake.FakeDriver.get_console_output"
+        self.enterContext(mock.patch(name, lambda *_args: console))
+
+    def test_its_script_reported_its_end(self):
+        """Then the host may reboot."""
+        self.reports(f"[ 12.3] reboot: Power down\r\ntwotier-exit {TOKEN} 0\r\n")
+        self.uptime = JUST_UP
+        self.power_off()
+        self.until(1, JobState.FINISHED, exit_status=0)
+
+    def test_its_script_did_not(self):
+        self.reports("[ 12.3] Out of memory: Killed process 1\r\n")
+        self.power_off()
+        self.goes_on("its script did not report its end")
 
     def test_it_was_evacuated(self):
         host = self.host_of(self.server)

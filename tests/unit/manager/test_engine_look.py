@@ -275,6 +275,29 @@ class TestEnds(LookCase):
         )
 
 
+class TestPowerOn(LookCase):
+    def test_it_holds_nobody_up(self):
+        job = self.running(size=1)
+        off = builders.servers(job, "SHUTOFF")
+        self.cloud.instance_actions.return_value = builders.ENDED
+        self.cloud.booted_at.return_value = 80.0
+        self.poll(off)
+        self.answered()
+        self.poll(off)
+        self.answered()
+        self.cloud.start.assert_called_once_with(off[0])
+        waiting = self.store.submit(1, [0.5], at=200)
+        starting = builders.servers(job, "SHUTOFF", task="powering-on")
+        self.poll(starting)
+        self.poll(starting)
+        self.answered()
+        self.cloud.boot.assert_called_once()
+        self.assertEqual(
+            {(ActionKind.POWER_ON, job.number), (ActionKind.START, waiting.number)},
+            set(self.opened()),
+        )
+
+
 class TestFailure(LookCase):
     def test_half_a_job_does_not_stay_behind(self):
         """What a failure drops: not the migrations of a job whose swap is done."""
