@@ -38,7 +38,7 @@ class Evict(Operation):
         if _is_off(context):
             return failed(context, "its servers are off")
         # What makes room for nobody keeps nobody waiting: it is given up instead.
-        drawn_out = _saves(context) and context.escalated(_grace(context))
+        drawn_out = _saves(context) and _is_drawn_out(context)
         step: Step | None
         if _mode(context) is Preemption.REQUEUE:
             step = remove(context)
@@ -170,6 +170,13 @@ def _is_off(context: Context) -> bool:
 def _grace(context: Context) -> float:
     """Seconds that the guests are given before they are shelved."""
     return context.env.preemption_grace if _mode(context) is Preemption.SHELVE else 0.0
+
+
+def _is_drawn_out(context: Context) -> bool:
+    """Whether its servers are deleted from now on: what is saved by then is kept."""
+    if context.progress.escalated_at is None and all_saved(context, _mode(context)):
+        return False
+    return context.escalated(_grace(context))
 
 
 def _saves(context: Context) -> bool:

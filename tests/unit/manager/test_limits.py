@@ -114,6 +114,13 @@ class TestEscalation(LimitCase):
         self.at(180.0)
         self.assertEqual([server.id for server in self.gang], self.deleted)
 
+    def test_what_is_saved_at_the_last_moment_is_kept(self):
+        self.stuck(ActionKind.EVICT, "shelving")
+        self.at(139.0)
+        saved = seen(servers(self.one, "SHELVED_OFFLOADED", hosts=(None,)))
+        self.assertIs(ActionState.DONE, self.at(140.0, saved).state)
+        self.assertEqual([], self.calls)
+
     def test_the_notice_comes_before(self):
         self.stuck(ActionKind.EVICT, "shelving")
         self.at(159.0, preemption_grace=20.0)
