@@ -267,3 +267,13 @@ class TestServers(CloudCase):
     def test_one_that_is_no_jobs(self):
         self.http.get(f"{NOVA}/servers/s", json={"server": self.ONE | {"metadata": {}}})
         self.assertEqual("", self.cloud.server("s").job)
+
+
+class TestForcedMigration(CloudCase):
+    def test_only_what_is_under_way(self):
+        url = f"{NOVA}/servers/vm/migrations"
+        listed = [{"id": 1, "status": "completed"}, {"id": 2, "status": "running"}]
+        self.http.get(url, json={"migrations": listed})
+        forced = self.http.post(f"{url}/2/action", status_code=202)
+        self.cloud.force_migration(VM)
+        self.assertEqual({"force_complete": None}, forced.last_request.json())
