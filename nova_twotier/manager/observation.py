@@ -94,7 +94,7 @@ class Observation:
         Until it runs, only those of later ones: one before may be about to become whole.
         """
         gang = self.gang(job)
-        if len(self.servers.get(job.uuid, ())) <= job.size or len(gang) != job.size:
+        if job.uuid not in self.crowded or len(gang) != job.size:
             return []
         rest = [each for each in self._named(job) if each not in gang]
         if job.state == JobState.RUNNING:
@@ -143,6 +143,24 @@ class Observation:
     def _busy(self) -> set[str]:
         """The jobs that are named by servers that Nova is doing something with: few are."""
         return {uuid for uuid, named in self.servers.items() if any(each.busy for each in named)}
+
+    @functools.cached_property
+    def off(self) -> set[str]:
+        """Uuids of the jobs that are named by servers that are off: few are."""
+        return {
+            uuid
+            for uuid, named in self.servers.items()
+            if any(each.status == "SHUTOFF" for each in named)
+        }
+
+    @functools.cached_property
+    def crowded(self) -> set[str]:
+        """Uuids of the jobs that are named by two servers for the same process: very few are."""
+        return {
+            uuid
+            for uuid, named in self.servers.items()
+            if len(named) > 1 and len({each.index for each in named}) < len(named)
+        }
 
     def whole(self, job: Job) -> bool:
         """Whether the job has all its servers, each on a slot."""

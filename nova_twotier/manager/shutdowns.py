@@ -129,8 +129,10 @@ class Shutdowns:
         :param down: hosts whose nova-compute is down: they say nothing about themselves.
         """
         before, self._inquiries = self._inquiries, {}
+        if not seen.off:
+            return {}
         for job in jobs:
-            for server in seen.gang(job):
+            for server in seen.gang(job) if job.uuid in seen.off else ():
                 if server.status != "SHUTOFF" or server.busy:
                     continue
                 inquiry = before.get(server.id)

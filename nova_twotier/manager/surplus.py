@@ -34,6 +34,8 @@ class Surplus:
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
         """Delete what these jobs have besides their gangs."""
         before, self._asked = self._asked, {}
+        if not seen.crowded:
+            return
         for job in jobs:
             for server in seen.surplus(job):
                 asked_at = before.get(server.id)
