@@ -44,7 +44,7 @@ class Cloudless(Engine):
     def _wake(self) -> None:
         self._woken = True
 
-    def _observe(self) -> Observation:
+    def _observe(self, _recorded: object) -> Observation:
         return self._server_cache.seen()
 
 

@@ -6,7 +6,7 @@ A change here needs a migration beside it, in `migrations/versions`.
 import functools
 import math
 import uuid
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
@@ -40,6 +40,7 @@ class Base(DeclarativeBase):
 NAME_LENGTH = 255
 #: Longest time that a job is left alone after something about it was refused, seconds.
 LONGEST_PAUSE = 60.0
+PlanT = TypeVar("PlanT", bound=plans.Plan)
 ALL_TIERS: tuple[Tier, ...] = (FG, BG)
 
 
@@ -256,6 +257,26 @@ class Action(Base):
     @plan.setter
     def plan(self, plan: plans.Plan) -> None:
         self._plan, self.plan_data = plan, plans.dump(plan)
+
+    def planned(self, of: type[PlanT]) -> PlanT:
+        """The plan, as the class that actions of its kind have.
+
+        :raises TypeError: if it is of another.
+        """
+        plan = self.plan
+        if not isinstance(plan, of):
+            raise TypeError(f"the plan of a {self.kind} is a {type(plan).__name__}")
+        return plan
+
+    @property
+    def number(self) -> int:
+        """The number of its job.
+
+        :raises TypeError: if it is a swap, which is about several.
+        """
+        if self.job is None:
+            raise TypeError(f"a {self.kind} is about several jobs")
+        return self.job
 
     @property
     def progress(self) -> Progress:

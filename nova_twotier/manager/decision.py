@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import NOTHING, Cluster, OutOfSlots
+from nova_twotier.core.cluster import Cluster, OutOfSlots
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import order, planning
@@ -65,7 +67,7 @@ class Decisions:
     def caused(self, action: Action, jobs: Jobs) -> Event:
         """What a policy has to know of an action that is done, besides what it decided itself."""
         if action.kind == ActionKind.END:
-            tier = jobs[action.job].tier
+            tier = jobs[action.number].tier
             return _FREED[Tier(tier)] if tier else ALL
         if isinstance(action.plan, EvictPlan) and action.plan.repairs:
             return ALL
@@ -82,20 +84,22 @@ class Decisions:
         opened: Sequence[Action],
         seen: Observation,
         now: float,
-        plain_waiting: Mapping[int, Job] = NOTHING,
+        plain_waiting: Mapping[int, Job] = MappingProxyType({}),
     ) -> list[planning.Record]:
         """The records of what the policy decides now; the jobs that go on waiting learn why.
 
         :param plain_waiting: those of the jobs that are (see `Job.plain_waiting`) and have no open
             action.
         """
-        starting = {action.job: action for action in opened if action.kind == ActionKind.START}
-        ending = [jobs[action.job] for action in opened if action.kind == ActionKind.END]
+        starting = {action.number: action for action in opened if action.kind == ActionKind.START}
+        ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
         departures = order.departures(opened, jobs)
         moving = {departure.job.number for departure in departures}
         slots = seen.shape_slots
         active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
-        queue, pauses, held, saved, running, linked = dict(plain_waiting), [], set(), {}, [], False
+        queue, saved = dict(plain_waiting), dict[int, Job]()
+        running, pauses = list[Job](), list[float]()
+        held, linked = set[int](), False
         for number in [n for n, job in plain_waiting.items() if job.core.size > slots]:
             _wait(queue.pop(number), _too_large(plain_waiting[number], slots))
         for number, job in active.items():
@@ -126,26 +130,27 @@ class Decisions:
         settled = self._settled(running, seen, now)
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if not action.progress.undoing}
+        plans = {number: action.planned(StartPlan) for number, action in placing.items()}
         cluster = seen.cluster(
             running,
-            {jobs[number]: action.plan.tier for number, action in placing.items()},
+            {jobs[number]: plan.tier for number, plan in plans.items()},
             [job for job in ending if job.tier],
             self._options.threshold,
             settled,
             [vm for job in saved.values() for vm in seen.resting(job)],
-            {n: action.plan.hosts for n, action in placing.items() if action.plan.hosts},
+            {number: plan.hosts for number, plan in plans.items() if plan.hosts},
             self._network.cluster if linked else Cluster,
             departures,
             order.expectations(placing.values(), now),
         )
         idle = dict(cluster.idle)
-        if linked:
+        if isinstance(cluster, Linked):
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         decision, after, aside = self._ask(cluster, queue, fixed, now)
         # What takes longer is not waited for: its owner may make it take as long as he likes.
         passing = {
-            action.job
+            action.number
             for action in opened
             if action.kind in (ActionKind.START, ActionKind.END) and not order.is_late(action, now)
         }
@@ -188,7 +193,7 @@ class Decisions:
         )
         leaves = not all(isinstance(action, decided.Start) for action in decision)
         for number, action in unplaced.items():
-            if action.plan.tier is Tier.BG:
+            if action.planned(StartPlan).tier is Tier.BG:
                 # A slot might be closed above it.
                 if heats:
                     return True
@@ -212,7 +217,7 @@ class Decisions:
 
     def _notice_late(self, starting: Iterable[Action], now: float) -> None:
         """Starts that keep idle slots no longer."""
-        late = {a.job for a in starting if a.begun_at is None and order.is_late(a, now)}
+        late = {a.number for a in starting if a.begun_at is None and order.is_late(a, now)}
         if not self._late.issuperset(late):
             self._events = ALL
         self._late = late
@@ -273,16 +278,16 @@ class Decisions:
         :param cluster: may be used up.
         :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
         """
-        fixed = {number: hosts for number, hosts in fixed.items() if hosts is not None}
-        aside = {number for number, hosts in fixed.items() if not hosts}
+        bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
+        aside = {number for number, hosts in bound.items() if not hosts}
         while True:
             # To see who is stuck, it is needed as it was.
-            played_on = cluster.copy() if fixed else cluster
+            played_on = cluster.copy() if bound else cluster
             shown = Snapshot(played_on, self._queue.copy(), self._decided_at)
             for number in aside:
                 shown.queue.remove(self._cores[number])
             decision = self._policy.play(shown, self._events, now)
-            stuck = _stuck(decision, cluster, fixed)
+            stuck = _stuck(decision, cluster, bound)
             if not stuck:
                 for number in aside:
                     shown.queue.add(self._cores[number])

@@ -106,6 +106,14 @@ class _Round:
         return [*changed, *self.places, *self.servers, *self.events]
 
 
+@dataclass(frozen=True)
+class _Recorded:
+    """What the database has of running jobs: the slots that they hold, and their servers."""
+
+    places: schedule.Places
+    servers: RecordedServers
+
+
 class Engine:
     """One poll at a time: `look()` observes and takes each open action one step further.
 
@@ -141,10 +149,8 @@ class Engine:
         self._fence = fence
         self._qos = qos
         self._open_jobs = OpenJobs(pool)
-        #: The places that are held, as the database has them; None: to be read.
-        self._held: schedule.Places | None = None
         #: None: to be read.
-        self._recorded: RecordedServers | None = None
+        self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         self._outages = Outages(options, Fence(options, workers), pool)
@@ -166,10 +172,8 @@ class Engine:
         """
         # First: what is answered later may not show in what is seen now.
         self._outcomes.update(self._requests.collect(self._clock()))
-        if self._recorded is None:
-            with self._store.reading() as session:
-                self._recorded = RecordedServers(session, self._pool)
-        seen = self._observe()
+        recorded = self._read_recorded()
+        seen = self._observe(recorded)
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
         if seen.outage:
@@ -182,13 +186,13 @@ class Engine:
                 self._requests.tell(CloudRequest(RequestKey("trust"), run))
         try:
             work = self._begin(seen)
-            self._carry_on(work)
+            self._carry_on(work, recorded)
             self._write(work)
         except BaseException:
             # What was decided, or found out, may not have been recorded.
             self._decisions.happened(ALL)
             self._open_jobs.forget()
-            self._held = self._recorded = None
+            self._recorded = None
             raise
         self._outcomes.clear()
         for action in work.opened:
@@ -219,8 +223,15 @@ class Engine:
         with self._store.reading() as session:
             self._fence(session)
 
-    def _observe(self) -> Observation:
-        self._cloud.remember(self._recorded.job_of)
+    def _read_recorded(self) -> _Recorded:
+        if self._recorded is None:
+            with self._store.reading() as session:
+                places = schedule.Places(schedule.open_places(session, self._pool))
+                self._recorded = _Recorded(places, RecordedServers(session, self._pool))
+        return self._recorded
+
+    def _observe(self, recorded: _Recorded) -> Observation:
+        self._cloud.remember(recorded.servers.job_of)
         now = self._clock()
         if self._hosts.refresh(now):
             self._decisions.happened(Event.FOREGROUND)
@@ -247,8 +258,6 @@ class Engine:
         with self._store.reading() as session:
             self._fence(session)
             queue = session.get(models.Queue, self._pool)
-            if self._held is None:
-                self._held = schedule.Places(schedule.open_places(session, self._pool))
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
         for number in busy_jobs(opened):
@@ -257,7 +266,7 @@ class Engine:
         mode = queue.mode if queue else QueueMode.ACTIVE
         return _Round(seen, env, jobs, plain_waiting, active, opened, mode)
 
-    def _carry_on(self, work: _Round) -> None:
+    def _carry_on(self, work: _Round, recorded: _Recorded) -> None:
         self._settle_ledger(work)
         self._take_answers(work)
         self._warn(work)
@@ -299,8 +308,9 @@ class Engine:
             work.changed |= bool(work.decided)
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
-        work.places = self._held.follow(work.seen, work.jobs, running)
-        work.servers, work.without_servers = self._recorded.follow(work.seen, work.jobs, running)
+        work.places = recorded.places.follow(work.seen, work.jobs, running)
+        servers = recorded.servers.follow(work.seen, work.jobs, running)
+        work.servers, work.without_servers = servers
 
     def _write(self, work: _Round) -> None:
         rows = work.to_write()
@@ -341,7 +351,7 @@ class Engine:
             if text := warning(job, now, self._options.walltime_warning):
                 job.warned_at = now
                 work.note(Note(job.number, "warned", text))
-                end = datetime.fromtimestamp(now + job.walltime - job.ran(now), UTC)
+                end = datetime.fromtimestamp(now + (job.walltime or 0.0) - job.ran(now), UTC)
                 notice = f"stopped at {end.isoformat(timespec='seconds')}"
                 for server in work.seen.gang(job):
                     run = partial(self._cloud.notice, server, notice)
@@ -363,7 +373,7 @@ class Engine:
         the same quota as another that has just been refused."""
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
-                job = work.jobs[action.job]
+                job = work.jobs[action.number]
                 if job.requested_action or job.not_before > work.env.now:
                     action.state, action.closed_at = ActionState.FAILED, work.env.now
                     action.reason = (

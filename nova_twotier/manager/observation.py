@@ -15,10 +15,11 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import NOTHING, Cluster, Host, Run, make_run
+from nova_twotier.core.cluster import Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Job
@@ -182,8 +183,9 @@ class Observation:
         gang = self.gang(job)
         if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
             return None
-        hosts = tuple(self._index.get(server.host) for server in gang)
-        return () if None in hosts else hosts
+        hosts = tuple(self._index.get(server.host or "") for server in gang)
+        known = tuple(host for host in hosts if host is not None)
+        return known if len(known) == len(hosts) else ()
 
     @functools.cached_property
     def _index(self) -> dict[str, int]:
@@ -222,10 +224,10 @@ class Observation:
         threshold: float,
         settled: Container[int] = (),
         resting: Iterable[str] = (),
-        planned: Mapping[int, Sequence[str]] = NOTHING,
+        planned: Mapping[int, Sequence[str]] = MappingProxyType({}),
         filled: Callable[..., Cluster] = Cluster,
         departures: Sequence[Departure] = (),
-        expectations: Mapping[int, Expectation] = NOTHING,
+        expectations: Mapping[int, Expectation] = MappingProxyType({}),
     ) -> Cluster:
         """The cluster as it will be when what is under way is over, but with the ends still there.
 
@@ -251,7 +253,7 @@ class Observation:
         ]
         cluster = filled(hosts, threshold=threshold, runs=runs)
         for job in ending:
-            self._pin(cluster, job, Tier(job.tier), self._places(job, counted), self.at)
+            self._pin(cluster, job, Tier(job.tier or ""), self._places(job, counted), self.at)
         given = [place for each in departures for place in self._depart(cluster, each, counted)]
         leaving = {each.job for each in departures}
         placed = {}
@@ -299,7 +301,7 @@ class Observation:
                     yield GivenPlace(departure.decision, claim.tier, self._index[claim.host], cpu)
             if target is not None and target[1] in self._index and self._is_single(server.id):
                 going.append((cpu, self._index[target[1]]))
-        if going:
+        if going and departure.tier is not None:
             cpus, hosts = zip(*going, strict=True)
             part = replace(job.core, size=len(going), cpu=cpus)
             cluster.adopt(Run(part, departure.tier, hosts, pinned=True))
@@ -316,8 +318,8 @@ class Observation:
         for job in jobs:
             core = job.core
             vms = [server.id for server in self.gang(job)]
-            held = [claims.get(vm) for vm in vms]
-            if len(held) != core.size or not all(held):
+            held = [claim for vm in vms if (claim := claims.get(vm))]
+            if not len(held) == len(vms) == core.size:
                 continue
             counted.update(vms)
             places = tuple([index[claim.host] for claim in held])
@@ -325,7 +327,7 @@ class Observation:
             since = job.run_since
             began = job.started_at if since is None else since - job.run_before
             until = _expected_end(core, began)
-            yield make_run((core, _TIERS[job.tier], places, core.number in settled, until))
+            yield make_run((core, _TIERS[job.tier or ""], places, core.number in settled, until))
 
     def _places(self, job: Job, counted: set[str]) -> tuple[int, ...]:
         """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
@@ -341,7 +343,7 @@ class Observation:
 
         What is not known of their CPU utilisation is nothing.
         """
-        others = {tier: [] for tier in Tier}
+        others: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
         for claim in self._claims_but(counted):
             others[claim.tier].append((claim.utilisation, self._index[claim.host]))
         for tier, places in others.items():
@@ -357,7 +359,7 @@ class Observation:
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host whose foreground server closes them, whoever's it is."""
         closed = {host.name: 0 for host in self.hosts}
-        cpu = {}
+        cpu: dict[str, float] = {}
         for job in self._manned(jobs):
             cpu |= {server.id: job.cpu[server.index] for server in self.gang(job)}
         for claim in self.all_claims():

@@ -71,13 +71,13 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
     for action in opened:
         match action.plan:
             case EvictPlan():
-                leaving.append(Departure(jobs[action.job], action.created_at))
+                leaving.append(Departure(jobs[action.number], action.created_at))
             case SwapPlan(changes=changes):
                 tiers |= {each.number: (action.created_at, each.tier) for each in changes}
             case MigratePlan(targets=hosts):
-                number = action.job
+                number = action.number
                 targets[number] = hosts
-                tiers.setdefault(number, (action.created_at, Tier(jobs[number].tier)))
+                tiers.setdefault(number, (action.created_at, Tier(jobs[number].tier or "")))
     for number, (decided_at, tier) in tiers.items():
         hosts = targets.get(number, {})
         leaving.append(Departure(jobs[number], decided_at, tier, hosts))
@@ -87,9 +87,9 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
 def expectations(opened: Iterable[Action], now: float) -> dict[int, Expectation]:
     """What the starts that are not begun count on, by the numbers of their jobs."""
     return {
-        action.job: Expectation(action.created_at, action.plan.freed, is_late(action, now))
+        action.number: Expectation(action.created_at, plan.freed, is_late(action, now))
         for action in opened
-        if action.kind == ActionKind.START and action.begun_at is None
+        if isinstance(plan := action.plan, StartPlan) and action.begun_at is None
     }
 
 
@@ -160,7 +160,7 @@ class Turns:
         return (
             action.kind == ActionKind.START
             and action.begun_at is not None
-            and self.seen.whole(self.jobs[action.job])
+            and self.seen.whole(self.jobs[action.number])
         )
 
     def _closes_soon(self, action: Action) -> bool:
@@ -179,7 +179,7 @@ class Turns:
             room = self.seen.room(tier, self.jobs.values(), self.threshold)
             self._rooms[tier] = room - sum(self._promised(each, tier) for each in self._left)
         room = self._rooms[tier] + self._promised(start, tier)
-        size = self.jobs[start.job].size
+        size = self.jobs[start.number].size
         if size > room:
             return False
         self._rooms[tier] = room - size
@@ -190,15 +190,15 @@ class Turns:
         plan = action.plan
         if not isinstance(plan, StartPlan) or plan.tier is not tier or action.progress.undoing:
             return 0
-        job = self.jobs[action.job]
+        job = self.jobs[action.number]
         if action.begun_at is not None:
             return max(0, job.size - self._held(job, tier))
         evictions = self._evictions.get(action.created_at, ())
-        coming = sum(self._held(self.jobs[evict.job], tier) for evict in evictions)
+        coming = sum(self._held(self.jobs[evict.number], tier) for evict in evictions)
         claimed = plan.freed if is_late(action, self.now) else job.size
         return max(0, claimed - coming)
 
     def _held(self, job: Job, tier: Tier) -> int:
         """Slots that a job holds in a tier."""
         claims = (self.seen.claims.get(server.id) for server in self.seen.gang(job))
-        return sum(claim is not None and claim.tier is tier for claim in claims)
+        return sum(1 for claim in claims if claim is not None and claim.tier is tier)

@@ -156,7 +156,8 @@ class Shutdowns:
             found.append(Shutdown(exit_status=status))
             return
         log = self._cloud.instance_actions(server)
-        shutdown = explain(log, lambda: server.host and self._cloud.booted_at(server.host))
+        host = server.host
+        shutdown = explain(log, lambda: self._cloud.booted_at(host) if host else None)
         if console is not None and not shutdown.cause:
             shutdown = unreported(log)
         found.append(shutdown)

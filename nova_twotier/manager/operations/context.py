@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from oslo_log import log as logging
 
@@ -12,8 +12,7 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import Plan
+from nova_twotier.db.models import Action, Job, PlanT
 from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Placement
@@ -27,7 +26,6 @@ LEFT_BEHIND = 60.0
 NO_HOST = "No valid host was found"
 
 Jobs = Mapping[int, Job]
-P = TypeVar("P", bound=Plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +67,11 @@ class Context:
     @functools.cached_property
     def job(self) -> Job:
         """The job that the action is about; swaps are about several."""
-        number = self.action.job
-        if number is None:
-            raise TypeError(f"a {self.action.kind} is about several jobs")
-        return self.jobs[number]
+        return self.jobs[self.action.number]
 
-    def plan(self, of: type[P]) -> P:
-        """The action's plan, of the class that actions of its kind have."""
-        plan = self.action.plan
-        if not isinstance(plan, of):
-            raise TypeError(f"the plan of a {self.action.kind} is a {type(plan).__name__}")
-        return plan
+    def plan(self, of: type[PlanT]) -> PlanT:
+        """The action's plan, as the class that actions of its kind have."""
+        return self.action.planned(of)
 
     @property
     def tier(self) -> Tier:

@@ -62,7 +62,7 @@ class Seeing(Engine):
 
     gang = ()
 
-    def _observe(self):
+    def _observe(self, _recorded):
         return builders.seen(self.gang, at=self._clock())
 
     def _settle_ledger(self, work):

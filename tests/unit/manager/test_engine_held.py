@@ -15,7 +15,7 @@ class Decider(Engine):
 
     gangs = ()
 
-    def _observe(self):
+    def _observe(self, _recorded):
         return builders.seen(*self.gangs)
 
     def _settle_ledger(self, work):

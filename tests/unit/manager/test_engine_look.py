@@ -27,7 +27,7 @@ class Looking(Engine):
 
     seen = None
 
-    def _observe(self):
+    def _observe(self, _recorded):
         return self.seen
 
     def _settle_ledger(self, work):

@@ -15,7 +15,7 @@ OPTIONS = builders.options(attempts=1, boot_grace=0.0, concurrency=1)
 class Decider(Engine):
     """Decides upon two hosts of four slots each, with no cloud behind them."""
 
-    def _observe(self):
+    def _observe(self, _recorded):
         return builders.seen()
 
     def _settle_ledger(self, work):
