@@ -1,1 +1,1 @@
-"""The queue manager: observes Nova and Placement, asks the policy, carries its actions out."""
+"""The queue manager: polls Nova and Placement, asks the policy, carries out its actions."""

@@ -1,29 +1,29 @@
-"""The manager's clock: the wall clock, but it does not jump when that is set.
+"""The manager's clock: follows the wall clock, but does not jump when that is set.
 
-Run times, time limits and pauses are differences of times. Were they taken from a wall clock that
-is set forward by an hour, jobs would be ended at a walltime that they have not run.
+Run times, time limits and pauses are differences between times. With the wall clock itself, setting
+it forward by an hour would end jobs that have not used up their walltime.
 """
 
 import time
 from collections.abc import Callable
 
-#: Seconds by which the wall clock may get ahead or behind between two polls, because it is slewed
-#: or set by a little: it is followed. By more, it was set.
+#: Seconds. A smaller difference from the wall clock between two polls is slewing, and followed; a
+#: larger one means that somebody set the wall clock.
 TOLERANCE = 1.0
-#: It goes on while the machine is suspended, as the jobs do, which are on others.
+#: Keeps counting while this machine is suspended: the jobs run on other machines.
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def since_boot() -> float:
-    """Seconds since the machine was booted; nobody can set it."""
+    """Seconds since the machine booted; this clock cannot be set."""
     return time.clock_gettime(_STEADY)
 
 
 class SteadyClock:
-    """Seconds since the epoch; calling it tells them.
+    """A callable that returns seconds since the epoch.
 
-    :param wall: the clock that may be set.
-    :param steady: one that cannot be set, of whatever origin.
+    :param wall: seconds since the epoch; this clock may be set.
+    :param steady: seconds since any origin; this clock cannot be set.
     """
 
     def __init__(
@@ -38,12 +38,13 @@ class SteadyClock:
         return self._steady() + self._ahead
 
     def follow(self) -> float:
-        """Take over what little the wall clock differs by.
+        """Adopt a small difference from the wall clock.
 
-        :return: seconds by which it was set since, if it was; then this clock stays as it is until
-            it is told to `jump`. Otherwise 0.
+        :return: 0, or the seconds by which the wall clock was set; this clock then stays as it is
+            until `jump` is called.
         """
-        # It was read between these two instants: a pause of the process is no step.
+        # The wall clock is read between two readings of this one, so that a pause of the process
+        # does not count as a step.
         early, wall, late = self(), self._wall(), self()
         step = wall - min(max(wall, early), late)
         if abs(step) > TOLERANCE:
@@ -52,5 +53,5 @@ class SteadyClock:
         return 0.0
 
     def jump(self, step: float) -> None:
-        """Go on from a time that is so many seconds later."""
+        """Advance by `step` seconds."""
         self._ahead += step

@@ -1,4 +1,4 @@
-"""The queue manager's process: a loop for each of its pools, and what signals do to it."""
+"""The queue manager's process: runs one loop per pool and handles signals."""
 
 import contextlib
 import gc
@@ -24,21 +24,20 @@ from nova_twotier.manager.loop import Loop
 LOG = logging.getLogger(__name__)
 
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-#: Seconds between two polls whether all loops still run.
-_CARE = 0.5
-#: New objects after which Python looks for garbage among them, and how often it does so before it
-#: looks among the older ones, too. A poll at a long queue makes hundreds of thousands and keeps
-#: them; with Python's own, smaller numbers it is interrupted again and again to go through all.
-_COLLECT_AFTER = (50_000, 10, 2)
+#: Seconds between two checks that all loops still run.
+_CHECK_INTERVAL = 0.5
+#: Thresholds of Python's garbage collector. A poll of a long queue makes and keeps hundreds of
+#: thousands of objects; with the default thresholds the collector would go through them repeatedly.
+_GC_THRESHOLDS = (50_000, 10, 2)
 
 
 def run(conf, check: Callable[[], object]) -> None:
-    """Until SIGTERM or SIGINT; then the looks that are under way are finished.
+    """Run the manager until SIGTERM or SIGINT; polls in progress are finished first.
 
-    SIGHUP reads the configuration files again, for the options that may change in mid-run.
+    SIGHUP rereads the configuration files, for the options that may change at run time.
 
-    :param check: raises ConfigError if there is something wrong with the files.
-    :raises ConfigError: if the options are not enough to begin with.
+    :param check: raises ConfigError if the files are wrong.
+    :raises ConfigError: if a required option is missing.
     :raises StoreError: if the database cannot be used.
     """
     collect_seldom()
@@ -55,22 +54,22 @@ def run(conf, check: Callable[[], object]) -> None:
                     loop.stop()
         for each in running:
             each.result()
-    LOG.info("The queue manager has stopped; jobs go on, and so will it when started again")
+    LOG.info("The queue manager has stopped. Running jobs continue; a restart resumes the queue.")
 
 
 def collect_seldom() -> None:
-    """For a process that looks at long queues: fewer garbage collections."""
-    gc.set_threshold(*_COLLECT_AFTER)
+    """Make garbage collections rarer, for a process that polls long queues."""
+    gc.set_threshold(*_GC_THRESHOLDS)
 
 
 def name_of_process() -> str:
-    """What a manager is called where it tells others of itself."""
+    """The manager's name in logs and in the database: host name and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Threads that begin meanwhile inherit it: signals are seen by `sigtimedwait` only."""
+    """Block the signals, also in threads started meanwhile: only `sigtimedwait` receives them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         yield
@@ -79,7 +78,7 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
-    LOG.info("The queue manager is at work for the pools %s", ", ".join(conf.manager.pools))
+    LOG.info("The queue manager serves the pools %s", ", ".join(conf.manager.pools))
     while not any(loop.done() for loop in running):
         received = signal.sigtimedwait(_SIGNALS, _CARE)
         # Interrupted by SIGSTOP, CPython 3.11 may return a signal that was never sent.
@@ -92,12 +91,12 @@ def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
 
 def _reload(conf, check: Callable[[], object]) -> None:
     try:
-        check()  # oslo.config itself would notice what is wrong only when it is used
+        check()  # oslo.config itself reports a wrong value only when it is used
     except ConfigError as error:
-        LOG.error("The options stay as they were: %s", error)
+        LOG.error("The configuration was not reloaded: %s", error)
     else:
         conf.mutate_config_files()
-        LOG.info("The options that may change in mid-run were read again")
+        LOG.info("Reloaded the options that may change at run time")
 
 
 def _pools(conf) -> list[str]:

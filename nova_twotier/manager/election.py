@@ -1,9 +1,9 @@
-"""One leader for each pool of hosts, elected by tooz.
+"""Leader election: one leader for each pool of hosts, by a tooz lock.
 
-Whoever holds the pool's lock leads. How soon the others see that a leader is gone is the driver's
-matter: files know at once that a process has died, databases that a connection was closed, etcd
-that a lease was not renewed. None of them stops a leader that has lost its lock without noticing:
-that is what terms are for (`db.terms`), which it asks before whatever it does.
+The holder of the pool's lock leads. How soon the others notice that a leader is gone depends on the
+driver: a file lock ends with the process, a database lock with the connection, an etcd lock with
+the lease. None of them stops a leader that has lost its lock without noticing. Terms do
+(`db.terms`): the leader checks its term before everything it does.
 """
 
 import contextlib
@@ -23,15 +23,15 @@ LOG = logging.getLogger(__name__)
 
 
 class Led(Exception):
-    """A manager leads a pool; the message says which pool, and who."""
+    """Another process leads a pool; the message names both."""
 
 
 class Candidate:
-    """Stands for election as the leader of a pool.
+    """A candidate for leader of a pool.
 
-    :param options: of group `[coordination]`.
-    :param store: of the pool's jobs; None if there is no manager's database, and so no terms.
-    :param name: of this process, for people.
+    :param options: group `[coordination]`.
+    :param store: the manager's database; None without one, and then there are no terms.
+    :param name: this process's name in logs and messages.
     """
 
     def __init__(self, options, store: Store | None, pool: str, name: str):
@@ -44,10 +44,10 @@ class Candidate:
         self._resigned = threading.Event()
 
     def stand(self) -> bool:
-        """Lead from now on, unless somebody else does. Returns whether it leads.
+        """Try to become the leader; returns whether this process leads now.
 
-        :raises ConfigError: if the backend is not one that tooz has.
-        :raises ToozError, DBError: if one of them does not answer; try again later.
+        :raises ConfigError: if tooz does not know the backend.
+        :raises ToozError, DBError: if the backend or the database does not answer; try again later.
         """
         try:
             if self._coordinator is None:
@@ -71,19 +71,19 @@ class Candidate:
         return True
 
     def fence(self, session: Session, lock: bool = False) -> None:
-        """Go on only if no other leader has begun its term.
+        """Check that no other leader has begun a term.
 
-        :param lock: none begins before the session's transaction ends.
-        :raises Deposed: otherwise.
+        :param lock: also prevent one from beginning before the session's transaction ends.
+        :raises Deposed: if another leader has.
         """
         terms.require(session, self.pool, self._term, lock)
 
     def leader(self) -> str:
-        """The name of the one that leads, or was the last to do so; empty if none did."""
+        """The name of the present or the last leader; empty if there was none."""
         return terms.leader_of(self._store, self.pool) if self._store else ""
 
     def resign(self) -> None:
-        """Let another one lead, at once; nothing happens if this one does not."""
+        """Give the lead up, so that another process can take it; does nothing without the lead."""
         if self._lock is None:
             return
         lock, self._lock = self._lock, None
@@ -91,8 +91,8 @@ class Candidate:
         try:
             lock.release()
         except ToozError as error:
-            # It ends with the connection, or with the lease.
-            LOG.warning("The lead of pool %s is not given back: %s", self.pool, brief(error))
+            # The lock ends with the connection or the lease.
+            LOG.warning("Could not release the lead of pool %s: %s", self.pool, brief(error))
             self._disconnect()
 
     def close(self) -> None:
@@ -103,9 +103,9 @@ class Candidate:
         while not resigned.wait(self._options.lease / 3):
             try:
                 coordinator.heartbeat()
-            # Not all of tooz's drivers translate what their libraries raise; the next beat may do.
+            # Not all tooz drivers translate their libraries' errors. The next beat may succeed.
             except Exception as error:
-                LOG.warning("The lead of pool %s is not renewed: %s", self.pool, brief(error))
+                LOG.warning("Could not renew the lead of pool %s: %s", self.pool, brief(error))
 
     def _disconnect(self) -> None:
         coordinator, self._coordinator = self._coordinator, None
@@ -115,18 +115,18 @@ class Candidate:
 
 
 def connect(options, name: str) -> coordination.CoordinationDriver:
-    """A coordinator that is started.
+    """A started tooz coordinator.
 
-    :param options: of group `[coordination]`.
-    :raises ConfigError: if tooz has no such backend, or its library is not there.
-    :raises ToozError: if it does not answer.
+    :param options: group `[coordination]`.
+    :raises ConfigError: if tooz does not know the backend, or its library is not installed.
+    :raises ToozError: if the backend does not answer.
     """
     try:
         coordinator = coordination.get_coordinator(
             options.backend_url, name.encode(), timeout=str(options.lease)
         )
     except (ImportError, RuntimeError, ValueError) as error:
-        # Without the address: there is a password in it.
+        # Without the address: it may contain a password.
         scheme = options.backend_url.partition(":")[0]
         raise ConfigError(
             f"[coordination]backend_url: tooz cannot use {scheme!r} ({brief(error)}): give one of "
@@ -137,17 +137,17 @@ def connect(options, name: str) -> coordination.CoordinationDriver:
         coordinator.start()
     except ToozError:
         raise
-    except Exception as error:  # not all drivers translate what their libraries raise
+    except Exception as error:  # not all drivers translate their libraries' errors
         raise ToozError(brief(error)) from error
     return coordinator
 
 
 @contextlib.contextmanager
 def alone(options, store: Store | None, pools: Iterable[str], name: str) -> Iterator[None]:
-    """Lead all these pools, so that no manager does anything meanwhile.
+    """Lead all these pools, so that no manager acts meanwhile.
 
-    :raises Led: if one is led by somebody else.
-    :raises ConfigError: if it cannot be said, because the backend does not answer.
+    :raises Led: if another process leads one of them.
+    :raises ConfigError: if the backend does not answer.
     """
     with contextlib.ExitStack() as stack:
         for pool in sorted(pools):
@@ -166,10 +166,10 @@ def alone(options, store: Store | None, pools: Iterable[str], name: str) -> Iter
 
 
 def brief(error: Exception) -> str:
-    """The first line of an error, or its kind."""
+    """The first line of an error's message, or its class name."""
     return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _lock_name(pool: str) -> bytes:
-    # MySQL's may have 64 characters, and does not tell upper from lower case.
+    # MySQL allows 64 characters and ignores case.
     return f"twotier-{names.jobs_uuid(pool)}".encode()

@@ -1,4 +1,4 @@
-"""Fencing of hosts: a command of the operator's, which makes sure that no guest runs on there."""
+"""Fencing of hosts: runs the operator's command that stops all guests of a dead host."""
 
 import shlex
 import subprocess
@@ -9,27 +9,28 @@ from oslo_log import log as logging
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds until a command that failed is run again.
+#: Seconds until a failed command is run again.
 RETRY_AFTER = 60.0
 
 
 class Fence:
-    """Runs the command for each host, and does not wait for it.
+    """Fences hosts without waiting for the command.
 
-    :param options: of group `[manager]`: `fence_command` and `fence_timeout`.
-    :param executor: in whose threads the command runs.
-    :param run: `subprocess.run`, or what stands in for it.
+    :param options: group `[manager]`: `fence_command` and `fence_timeout`.
+    :param executor: runs the command.
+    :param run: `subprocess.run` or a substitute.
     """
 
     def __init__(self, options, executor: Executor, run: Callable[..., object] = subprocess.run):
         self._options, self._executor, self._run = options, executor, run
-        #: When the command was last begun for each host, and what becomes of it.
+        #: The last run of the command for each host: when it began, and its result.
         self._begun: dict[str, tuple[float, Future[bool]]] = {}
 
     def fenced(self, host: str, now: float) -> bool:
-        """Whether nothing runs on a host any more; begins to fence it if that is not known.
+        """Whether a host is fenced; starts the command if it has not succeeded yet.
 
-        Without a command, the operator has other means, or takes the risk.
+        Without a command every host counts as fenced: the operator has other means, or takes the
+        risk.
         """
         if not self._options.fence_command:
             return True
@@ -46,14 +47,14 @@ class Fence:
         return False
 
     def forget(self, hosts: Iterable[str]) -> None:
-        """These are back: when they go down again, they are fenced again."""
+        """Forget hosts that are back, so that they are fenced again when they go down again."""
         for host in hosts:
             self._begun.pop(host, None)
 
     def _fence(self, host: str) -> bool:
         command = [*shlex.split(self._options.fence_command), host]
         try:
-            # The operator's own command, without a shell.
+            # The operator's command, run without a shell.
             self._run(
                 command,
                 check=True,
@@ -72,8 +73,8 @@ class Fence:
             LOG.info("Host %s is fenced", host)
             return True
         LOG.error(
-            "Host %s is not fenced, so its jobs are not begun anew: [manager]fence_command: %s. "
-            "Trying again in %g s.",
+            "Host %s is not fenced, so its jobs are not restarted elsewhere: "
+            "[manager]fence_command: %s. Trying again in %g s.",
             host,
             reason,
             RETRY_AFTER,

@@ -1,6 +1,6 @@
-"""Servers are locked against their owners, who change them through the job and not behind its back.
+"""Locks the servers of jobs, so that their owners change them only through the job.
 
-The lock is an administrator's: no tenant can take it off, and it does not hold the manager up.
+The lock is an administrator's: tenants cannot remove it, and it does not hinder the manager.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,20 +14,21 @@ from nova_twotier.db.states import JobState
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 
-#: Seconds until a lock is asked for once more if it does not show.
+#: Seconds until a lock that does not show is requested again.
 RETRY_AFTER = 30.0
 #: On no host, a server of these has no cell yet, or never will: Nova cannot lock it.
 UNMADE = frozenset({"BUILD", "ERROR"})
 
 
 class Locks:
-    """
-    :param tell: makes a request; its future has the error, or None.
+    """Locks each server once, and again if the lock does not show.
+
+    :param tell: sends a request; its future holds the error, or None.
     """
 
     def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
         self._cloud, self._tell = cloud, tell
-        #: When the lock of each server was asked for, and what becomes of that.
+        #: The last request to lock each server: when it was sent, and its result.
         self._asked: dict[str, tuple[float, Future]] = {}
 
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
@@ -55,7 +56,7 @@ class Locks:
 
 
 def _in_vain(at: float, answer: Future, server: Server, now: float) -> bool:
-    """Whether a lock that was asked for at `at` is to be asked for once more."""
+    """Whether the lock requested at `at` has to be requested again."""
     if now < at + RETRY_AFTER or not answer.done():
         return False
     return answer.result() is not None or not server.locked

@@ -1,4 +1,4 @@
-"""The loop of a pool: stand by, lead, look, wait until something happens."""
+"""The loop of a pool: stand by, lead, poll, wait for news."""
 
 import threading
 import time
@@ -19,23 +19,23 @@ from nova_twotier.manager.engine import Engine
 
 LOG = logging.getLogger(__name__)
 
-#: What passes: it is tried again.
+#: Passing errors: the loop tries again.
 TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
-#: Seconds that news are waited for after the first: what comes together is looked at together.
+#: Seconds to wait after the first news, so that one poll serves all that arrive together.
 GATHER = 0.05
 
 
 class Loop:
-    """Leads a pool while nobody else does, and sees to its jobs as long as it leads.
+    """Tries to lead a pool, and runs its queue while it leads.
 
-    Every term has an engine of its own: nothing that was seen in an earlier one is believed.
+    Every term has an engine of its own, which trusts nothing seen in an earlier term.
 
-    :param engine: makes one: `engine(fence, wake, clock)`.
-    :param listener: wakes it while it leads.
+    :param engine: makes an engine: `engine(fence, wake, clock)`.
+    :param listener: wakes the loop while it leads.
     :param lease: seconds; a standby tries to lead twice in that time.
-    :param options: group `[manager]`, which may change meanwhile.
-    :param clock: in seconds, of whatever origin; nobody can set it.
-    :param wall: seconds since the epoch, which somebody may set.
+    :param options: group `[manager]`; it may change at run time.
+    :param clock: seconds since any origin; cannot be set.
+    :param wall: seconds since the epoch; may be set.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Loop:
         self._followed: str | None = None
 
     def run(self) -> None:
-        """Until `stop`; what it does not expect, it raises."""
+        """Run until `stop` is called; unexpected errors are raised."""
         try:
             while not self._stopping.is_set():
                 if self._stand():
@@ -74,16 +74,16 @@ class Loop:
             self._candidate.close()
 
     def stop(self) -> None:
-        """Finish the look that is under way, then give the lead up."""
+        """Finish the poll in progress, then give the lead up."""
         self._stopping.set()
         self._woken.set()
 
     def wake(self) -> None:
-        """Something has happened: look at once."""
+        """Poll at once: something has happened."""
         self._woken.set()
 
     def wake_for_hosts(self) -> None:
-        """Aggregates or compute services have changed: look at those, too."""
+        """Poll at once, with the hosts: aggregates or compute services have changed."""
         self._hosts_changed.set()
         self._woken.set()
 
@@ -113,8 +113,7 @@ class Loop:
             self._candidate.resign()
 
     def _keep_time(self, clock: SteadyClock) -> bool:
-        """If the wall clock was set, go on as if it had always been so; returns whether that is
-        recorded."""
+        """Shift all recorded times if the wall clock was set; returns False if that failed."""
         step = clock.follow()
         if step:
             try:
@@ -127,27 +126,26 @@ class Loop:
                 return False
             clock.jump(step)
             LOG.warning(
-                "The wall clock was set by %+.1f s: run times and time limits of pool %s go on as "
-                "if it had not been",
+                "The wall clock was set by %+.1f s: run times and time limits of pool %s are not "
+                "affected",
                 step,
                 self._candidate.pool,
             )
         return True
 
     def _use(self, policy: str, clock: SteadyClock) -> None:
-        """Look again and again, as long as this is the policy and nobody sets the wall clock: an
-        engine keeps times in memory, too."""
+        """Poll until the policy changes or the wall clock is set: engines keep times in memory."""
         engine = self._engine(self._candidate.fence, self.wake, clock)
         try:
             LOG.info("The policy of pool %s is %s", self._candidate.pool, policy)
             while not (self._stopping.is_set() or policy != self._options.policy or clock.follow()):
                 self._poll(engine)
         finally:
-            # What was asked of Nova is answered before somebody else asks.
+            # Wait for Nova's answers before another leader sends requests.
             engine.close()
 
     def _poll(self, engine: Engine) -> None:
-        """One poll, and what time there is until the next one."""
+        """Poll once, then wait until the next poll."""
         self._woken.clear()
         try:
             with self._store.reading() as session:
@@ -167,9 +165,9 @@ class Loop:
             self._stopping.wait(self._options.poll_interval)
 
     def _wait(self, seen: int) -> None:
-        """Until the next poll is due, or there is news: of Nova, or in the database.
+        """Wait until the next poll is due, or until Nova or the database has news.
 
-        :param seen: the last event that there was before the look.
+        :param seen: the last event before the poll.
         """
         end = self._clock() + self._options.poll_interval
         while (left := end - self._clock()) > 0:
@@ -180,8 +178,8 @@ class Loop:
                 return
 
     def _report(self, error: Exception, pause: float) -> None:
-        """Once, not every time that it is tried again."""
-        trouble = brief(error)  # not the SQL that follows
+        """Log an error once, not at every retry."""
+        trouble = brief(error)  # without the SQL that follows
         if trouble != self._trouble:
             LOG.error("%s Trying again every %g s.", trouble, pause)
         self._trouble = trouble

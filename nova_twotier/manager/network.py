@@ -1,4 +1,4 @@
-"""The network of a pool's hosts: which jobs with bandwidth it can take, and what is left of it."""
+"""The network of a pool's hosts: which jobs with bandwidth it can take, and its free bandwidth."""
 
 from collections.abc import Sequence
 
@@ -18,35 +18,36 @@ from nova_twotier.ledger.tree import TierHost
 
 LOG = logging.getLogger(__name__)
 
-#: Why jobs with bandwidth wait, whatever else is free.
+#: Reasons why jobs with bandwidth wait even if hosts are free.
 NO_LINKS = "its bandwidth cannot be guaranteed: the pool's hosts have no twotier:uplink_mbps"
 NO_TREE = "its bandwidth cannot be guaranteed: the pool's network is described wrongly"
 
 
 class Network:
-    """
-    :param policy: that decides; one that does not embed is shown no job with bandwidth.
+    """Judges jobs with bandwidth, and builds the cluster with links for the policy.
+
+    :param policy: the pool's policy; one that does not embed never sees a job with bandwidth.
     """
 
     def __init__(self, policy: Policy, placement: Placement):
         self._policy, self._placement = policy, placement
         self._hosts: Sequence[TierHost] = ()
-        #: None if there is no network of which the rates are known; then the problem says why.
+        #: None without a network with known rates; `_problem` says why.
         self._topology: Topology | None = None
         self._problem = NO_LINKS
-        #: The uuid of each link's provider.
+        #: Uuid of each link's provider.
         self._providers: dict[str, str] = {}
-        #: What a job is measured by when nothing runs, and why those of a size and a bandwidth do
-        #: not fit even then.
+        #: The cluster without any job.
         self._empty: Linked | None = None
+        #: Why a job of a size and bandwidth does not fit the empty cluster; empty if it does.
         self._refusals: dict[tuple[int, float], str] = {}
-        #: The largest bandwidth that a job has asked for (Bmax), as far as this manager knows.
+        #: Bmax: the largest bandwidth of a job that this manager has seen, Mbit/s.
         self._max_mbps = 0
 
     def refusal(self, job: Job, hosts: Sequence[TierHost]) -> str:
         """Why the bandwidth of a job can never be guaranteed; empty if it can be.
 
-        :param hosts: of the pool, as `Observation` has them.
+        :param hosts: the pool's, from an `Observation`.
         """
         if not self._policy.embeds:
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
@@ -69,21 +70,21 @@ class Network:
         return self._refusals[kind]
 
     def pins(self, job: Job) -> bool:
-        """Whether a running job is to stay as it is: the policy does not know of its bandwidth."""
+        """Whether a running job must stay where it is: the policy cannot handle its bandwidth."""
         return bool(job.core.mbps) and not self._policy.embeds
 
     def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
-        """A cluster with links, of the hosts that `refusal` was given."""
+        """A cluster with links, of the hosts last given to `refusal`."""
         if self._topology is None:
-            raise RuntimeError("a job was let in whose bandwidth cannot be guaranteed")
+            raise RuntimeError("a job with bandwidth was accepted without a known network")
         return Linked(
             hosts, self._topology, max_mbps=self._max_mbps, threshold=threshold, runs=runs
         )
 
     def limit(self, cluster: Linked) -> None:
-        """Take what is left of links from the ledger, where others hold some: one request.
+        """Limit the cluster's links to the bandwidth that the ledger has left, in one request.
 
-        Those are jobs of other pools, and jobs that are just leaving.
+        Jobs of other pools, and jobs that are just leaving, hold bandwidth there, too.
         """
         left = reading.links_left(self._placement.get(reading.LINKS_URL))
         cluster.limit({link: left.get(uuid, 0) for link, uuid in self._providers.items()})
@@ -97,11 +98,11 @@ class Network:
         try:
             self._topology = Topology.from_paths(_paths(hosts), rates)
         except InvalidTopology as error:
-            LOG.error("No bandwidth can be guaranteed: twotier:switch is wrong: %s", error)
+            LOG.error("Bandwidth cannot be guaranteed: twotier:switch is wrong: %s", error)
             self._problem = NO_TREE
             return
         self._providers = {link: names.link_uuid(link) for link in rates}
-        # A host that takes no VMs now may take some later, unless it leaves.
+        # A disabled host may take VMs later, a leaving one does not.
         specs = [
             Host(host.name, host.shape.slots, host.shape.tiers, not host.leaving) for host in hosts
         ]
@@ -109,7 +110,7 @@ class Network:
 
 
 def _paths(hosts: Sequence[TierHost]) -> dict[str, str]:
-    """The switch of each host; of those that leave it is not known any more, so any root."""
+    """The switch of each host; a leaving host's is no longer known, so it gets any root."""
     roots = sorted(host.shape.switch.split("/")[0] for host in hosts if host.shape.switch)
     elsewhere = roots[0] if roots else ""
     return {host.name: host.shape.switch or (elsewhere if host.leaving else "") for host in hosts}

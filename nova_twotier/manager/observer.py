@@ -1,4 +1,4 @@
-"""Polls at Nova and Placement: what they say, put together."""
+"""Polls Nova and Placement, and puts their answers together into an observation."""
 
 from collections.abc import Iterable
 
@@ -10,25 +10,27 @@ from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.outages import Outages
 
-#: Status of servers that Nova does nothing with, as long as they have no task.
+#: Statuses of servers that do not change by themselves, as long as they have no task.
 SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
 
 
 class Observer:
-    """
-    :param hosts: those of the pool, kept up to date by whoever polls.
-    :param outages: judges which of them are dead.
+    """Makes the observations of a pool.
+
+    :param hosts: the pool's hosts; the caller keeps them up to date.
+    :param outages: judges which hosts are dead.
     """
 
     def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts, outages: Outages):
         self._cloud, self._hosts, self._outages = cloud, hosts, outages
         self._claim_cache = ClaimCache(placement)
-        #: Who held slots at the last poll, and was no server of a job.
+        #: Consumers that held slots at the last poll but were no listed servers.
         self._unknown: set[str] = set()
 
     def poll(self, now: float) -> Observation:
-        """
-        :raises CloudError, PlacementError: if one of them does not answer.
+        """The state of the pool now.
+
+        :raises CloudError, PlacementError: if Nova or Placement does not answer.
         """
         servers = self._cloud.servers()
         settled = {
@@ -39,7 +41,7 @@ class Observer:
         held = self._claim_cache.poll(self._hosts.tree, settled)
         unknown = held.keys() - {server.id for server in servers}
         if unknown - self._unknown:
-            # Servers may have been made, and placed, in between.
+            # Nova may have made and placed servers between the two reads.
             late = [server for server in self._cloud.servers() if server.id in unknown]
             servers = [*servers, *late]
             unknown -= {server.id for server in late}
@@ -58,7 +60,7 @@ class Observer:
 
 
 def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:
-    """By the job that they name, in the order of the processes."""
+    """Servers by the job that they name, in the order of the processes."""
     gangs: dict[str, list[Server]] = {}
     for server in servers:
         gangs.setdefault(server.job, []).append(server)

@@ -1,9 +1,9 @@
-"""Which silent hosts are dead: a few alone may be, many at once mean that the control plane is ill.
+"""Tells dead hosts from an outage of the control plane.
 
-A nova-compute is down for Nova when its heartbeats do not arrive, whatever the reason: its host
-died, or RabbitMQ, a conductor or a switch did, and all guests run on. So hosts that fall silent
-together are not taken for dead, as in the zone disruption mode of Kubernetes' node lifecycle
-controller; and what is taken for dead is fenced first, if the operator has said how.
+Nova calls a nova-compute down when its heartbeats stop. Its host may have died, but it may also be
+RabbitMQ, a conductor or a switch that failed, and all guests still run. So hosts that fall silent
+together do not count as dead, as in the zone disruption mode of Kubernetes' node lifecycle
+controller. A host that does count as dead is fenced first, if the operator has configured that.
 """
 
 import math
@@ -18,19 +18,19 @@ LOG = logging.getLogger(__name__)
 
 
 class Outages:
-    """
-    :param options: of group `[manager]`.
-    :param fence: keeps the guests of a host from running on, before they are started elsewhere.
-    :param pool: whose hosts are judged.
+    """Judges the silent hosts of a pool.
+
+    :param options: group `[manager]`.
+    :param fence: stops the guests of a dead host before its jobs are restarted elsewhere.
     """
 
     def __init__(self, options, fence: Fence, pool: str):
         self._options, self._fence, self._pool = options, fence, pool
-        #: Hosts that are taken for dead, while they are down.
+        #: Hosts of the pool that are down and count as dead.
         self.dead: frozenset[str] = frozenset()
-        #: Why nothing is decided or begun anew; empty while there is no outage.
+        #: Why nothing is decided or restarted; empty without an outage.
         self.reason = ""
-        #: When the last outage was seen, and when a host was last taken for dead.
+        #: When an outage was last seen, and when a host was last declared dead.
         self._outage_at = self._death_at = -math.inf
 
     def judge(
@@ -38,8 +38,8 @@ class Outages:
     ) -> None:
         """Find out which hosts are dead, and whether there is an outage.
 
-        :param hosts: of all pools, by name.
-        :param down: since when each of them that is down was seen so.
+        :param hosts: those of all pools, by name.
+        :param down: when each host that is down was first seen down.
         """
         own = {name for name, host in hosts.items() if host.shape.pool == self._pool}
         forced = {name for name in down if hosts[name].forced_down}
@@ -61,7 +61,7 @@ class Outages:
     def _together(self, silent: Mapping[str, ComputeHost], alive: set[str]) -> set[str]:
         """Silent hosts that went down together, if they are too many to be single deaths.
 
-        :param alive: all hosts that are not dead yet, the silent ones too.
+        :param alive: all hosts that do not count as dead, including the silent ones.
         """
         most = max(1.0, self._options.outage_share * len(alive))
         largest: set[str] = set()
@@ -78,14 +78,14 @@ class Outages:
         before, self.reason = self.reason, ""
         if group:
             self._outage_at = now
-            # Read by tenants: without the names of hosts.
+            # Tenants read this: it names no hosts.
             self.reason = (
                 f"{len(group)} hosts went down together: nothing is decided until they are back "
-                "or an operator says that they are dead"
+                "or an operator declares them dead"
             )
         if self.reason and not before:
             LOG.error(
-                "Outage in pool %s: %s. If they are dead, say so: openstack compute service set "
+                "Outage in pool %s: %s. To declare them dead: openstack compute service set "
                 "--down HOST nova-compute. The hosts: %s",
                 self._pool,
                 self.reason,
@@ -97,15 +97,15 @@ class Outages:
     def _died(
         self, silent: Mapping[str, ComputeHost], down: Mapping[str, float], now: float
     ) -> set[str]:
-        """The next host that is taken for dead, if one is due: one at a time, and fenced."""
+        """The next host to declare dead, if one is due: one at a time, after fencing it."""
         grace, interval = self._options.host_down_grace, self._options.dead_host_interval
         for name in sorted(silent, key=lambda name: (down[name], name)):
-            # Those that are not back yet after an outage get the same time once more.
+            # After an outage, hosts that are not back yet get the grace period once more.
             if now < max(down[name], self._outage_at) + grace:
                 continue
             if now < self._death_at + interval or not self._fence.fenced(name, now):
                 continue
-            LOG.warning("Host %s is taken for dead: its jobs begin anew elsewhere", name)
+            LOG.warning("Host %s counts as dead: its jobs are restarted elsewhere", name)
             self._death_at = now
             return {name}
         return set()
@@ -116,5 +116,5 @@ def _only(hosts: Mapping[str, ComputeHost], names: Iterable[str]) -> dict[str, C
 
 
 def _apart(one: float | None, other: float | None) -> float:
-    """Seconds between the last heartbeats of two hosts; those that are unknown may be any."""
+    """Seconds between the last heartbeats of two hosts; 0 if one of them is unknown."""
     return 0.0 if one is None or other is None else abs(one - other)

@@ -1,6 +1,6 @@
-"""Why jobs wait: hundreds of them learn it at each poll, the others at the next ones.
+"""The reasons why jobs wait: a few hundred are updated at each poll, in turn.
 
-A decision may change the reasons of all that wait. To find and write ten thousand of them each time
+A decision may change the reasons of all waiting jobs. Finding and writing ten thousand of them
 would take longer than the decision itself.
 """
 
@@ -12,32 +12,33 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Job
 
-#: Reasons that are found at a poll.
+#: Number of reasons found at each poll.
 AT_ONCE = 300
-#: Of so many jobs, the first by arrival, they are found at each decision.
+#: So many jobs at the head of the queue get theirs at every decision.
 FIRST = 100
 
 
 class Reasons:
-    """
-    :param policy: that decides.
+    """Keeps the reasons of a pool's waiting jobs up to date.
+
+    :param policy: the pool's policy, which gives the reasons.
     """
 
     def __init__(self, policy: Policy):
         self._policy = policy
         self._find: Callable[[CoreJob], str] | None = None
         self._given: Mapping[int, str] = {}
-        #: The jobs that wait after the last decision.
+        #: Jobs that still wait after the last decision.
         self._left: dict[int, CoreJob] = {}
-        #: Numbers of those who have not learned yet why, in their turn.
+        #: Numbers of the jobs whose reasons are due, in turn.
         self._due: dict[int, None] = {}
 
     def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, str]) -> None:
-        """There was a decision: who was not there before it comes first, then who waits longest.
+        """Start over after a decision: after the queue's head come the new jobs, then the others.
 
-        :param after: as things are after the decision, also with whom it preempts; it is kept.
-        :param waiting: numbers of the jobs that waited before.
-        :param given: reasons that the policy does not know of, by number.
+        :param after: the state after the decision, its preemptions included; it is kept.
+        :param waiting: numbers of the jobs that waited before the decision.
+        :param given: reasons that the policy does not know, by number.
         """
         before = self._left
         self._left = {job.number: job for job in after.queue if job.number in waiting}
@@ -48,7 +49,7 @@ class Reasons:
         self._find = self._policy.reasons(after)
 
     def tell(self, waiting: Mapping[int, Job]) -> None:
-        """Tell those whose turn it is, of the jobs that still wait."""
+        """Update the reasons that are due, of the jobs that still wait."""
         if self._find is None:
             return
         for number in list(islice(self._due, AT_ONCE)):

@@ -1,8 +1,8 @@
-"""Which servers are a job's: recorded when it has started, for the owner may change the metadata.
+"""Records which servers belong to a job once it has started: owners may change the metadata.
 
-A server is known by what its metadata said when it was first seen. That does not outlive the
-process: until the server is locked its owner may write there, and a manager that starts later would
-take it for another job's.
+Until a server is recorded, the manager remembers the job that its metadata named when the server
+was first seen. That memory ends with the process, and until the server is locked its owner may
+change the metadata: a manager that starts later would take the server for another job's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,10 +16,10 @@ from nova_twotier.manager.observation import Observation
 
 
 class RecordedServers:
-    """Those of the jobs of a pool, as the database has them."""
+    """The recorded servers of a pool's jobs, read from the database once."""
 
     def __init__(self, session: Session, pool: str):
-        #: By server the uuid of its job; it follows the records.
+        #: Uuid of the job of each recorded server.
         self.job_of: dict[str, str] = {}
         self._of_job: dict[int, list[str]] = {}
         rows = select(JobServer.id, Job.number, Job.uuid).join(Job, Job.number == JobServer.job)
@@ -31,8 +31,8 @@ class RecordedServers:
     ) -> tuple[list[JobServer], list[int]]:
         """The servers to record, and the numbers of the jobs whose records are to be deleted.
 
-        :param jobs: those that are not over, or have just ended.
-        :param running: of them; they have started, with all their servers.
+        :param jobs: open jobs and those that have just ended, by number.
+        :param running: those of them that run, with all their servers.
         """
         ended = [number for number in self._of_job if _has_none(jobs.get(number))]
         for number in ended:
@@ -54,7 +54,7 @@ class RecordedServers:
 
 
 def _has_none(job: Job | None) -> bool:
-    """Whether a job has no servers any more, or others from now on."""
+    """Whether a job has no servers any more, or will get new ones."""
     if job is None or job.state in OVER:
         return True
     return job.state == JobState.QUEUED and not job.saved

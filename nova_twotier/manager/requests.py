@@ -1,6 +1,6 @@
-"""Requests to Nova that are under way, and what became of them. Nobody waits for them.
+"""Sends requests to the cloud from threads, so that the loop never waits, and keeps the outcomes.
 
-This is kept in memory only: after a crash, what Nova did shows which of them it took.
+They are kept in memory only: after a crash, the state of the servers shows what Nova did.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,19 +16,18 @@ from nova_twotier.manager.operations.operation import CloudRequest, Outcome
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds until requests that Nova could not take are made again; each time twice as many, up to
-#: the longest pause.
+#: Seconds until requests that Nova could not take are repeated; doubles up to the longest pause.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-#: After so many failures in a row, a request that may succeed later counts as refused.
+#: After so many failures in a row, a passing error counts as a refusal.
 MOST_FAILURES = 8
 
 
 class Requests:
-    """Of each action, those that were made together: the next ones follow when all are answered.
+    """The requests of actions: an action makes its next ones when all earlier ones are answered.
 
-    :param executor: whose threads make them.
-    :param permit: called there before each; a request is not made if it raises `Deposed`.
-    :param wake: called there when one was answered.
+    :param executor: its threads make the requests.
+    :param permit: called in those threads before each request, which is dropped on `Deposed`.
+    :param wake: called in those threads after each answer.
     """
 
     def __init__(self, executor: Executor, permit: Callable[[], None], wake: Callable[[], None]):
@@ -40,23 +39,23 @@ class Requests:
         self._not_before: dict[int, float] = {}
 
     def make(self, action: int, requests: Iterable[CloudRequest]) -> None:
-        """Make the requests of an action that has none under way."""
+        """Make the requests of an action, which must have none under way."""
         futures = self._under_way[action] = {}
         for request in requests:
             futures[request.key] = self.tell(request)
 
     def tell(self, request: CloudRequest) -> Future:
-        """Make a request of which nobody wants to know what becomes of it."""
+        """Make a request that belongs to no action; the future holds the error, or None."""
         future = self._executor.submit(self._run, request)
         future.add_done_callback(lambda _future: self._wake())
         return future
 
     def waiting(self, action: int, now: float) -> bool:
-        """Whether the action is not to go on yet: for answers, or until they may be others."""
+        """Whether the action still waits for answers, or backs off after failures."""
         return action in self._under_way or now < self._not_before.get(action, now)
 
     def collect(self, now: float) -> dict[int, list[Outcome]]:
-        """The answers of those actions that have them all; each is given once."""
+        """The outcomes of each action whose requests are all answered; each is returned once."""
         over = [
             action
             for action, futures in self._under_way.items()
@@ -80,12 +79,12 @@ class Requests:
         ]
 
     def forget(self, action: int) -> None:
-        """The action is over."""
+        """Drop what is kept about an action that is over."""
         self._failures.pop(action, None)
         self._not_before.pop(action, None)
 
     def close(self) -> None:
-        """Wait for the requests under way; those that are not will not be made."""
+        """Wait for the requests under way and drop those that have not begun."""
         self._executor.shutdown(cancel_futures=True)
 
     def _run(self, request: CloudRequest) -> CloudError | None:

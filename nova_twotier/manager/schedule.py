@@ -1,4 +1,4 @@
-"""The schedule that was: which slot each process of a job held, from when to when."""
+"""The recorded schedule: which slot each process of a job held, from when to when."""
 
 import csv
 import io
@@ -15,18 +15,18 @@ COLUMNS = ("job", "process", "host", "tier", "from", "to")
 
 
 def open_places(session: Session, pool: str) -> list[Place]:
-    """Those that jobs of a pool hold still."""
+    """Places that jobs of a pool still hold."""
     held = select(Place).join(Job, Job.number == Place.job).where(Job.pool == pool)
     return list(session.scalars(held.where(Place.until.is_(None))))
 
 
 def places(session: Session) -> Iterator[Place]:
-    """All, in the order in which they were taken."""
+    """All recorded places, in the order in which they were taken."""
     return session.scalars(select(Place).order_by(Place.since, Place.job, Place.process))
 
 
-class _Held(NamedTuple):
-    """What is looked at of a place, of tens of thousands at each poll, and its record."""
+class _OpenPlace(NamedTuple):
+    """A place's record, with its fields copied: each poll compares tens of thousands of them."""
 
     job: int
     server: str
@@ -36,9 +36,9 @@ class _Held(NamedTuple):
 
 
 class Places:
-    """The places that are held.
+    """The places that are held now.
 
-    :param held: as the database has them.
+    :param held: from the database.
     """
 
     def __init__(self, held: Iterable[Place]):
@@ -47,12 +47,12 @@ class Places:
     def follow(
         self, seen: Observation, jobs: Container[int], running: Iterable[Job]
     ) -> list[Place]:
-        """Close the places that are not held any more; returns those and the new ones.
+        """Close the places that are no longer held; returns those and the new ones.
 
-        A process takes its place when its whole job runs, and keeps it until its server gives it
-        up, whatever becomes of the job.
+        A process takes its place when its whole job runs, and keeps it until its server gives up
+        the slot, even if the job ends before.
 
-        :param jobs: numbers; others are somebody else's.
+        :param jobs: numbers of the jobs to look at.
         """
         held, closed = [], []
         for entry in self._held:
@@ -69,12 +69,12 @@ class Places:
         return [*closed, *begun]
 
 
-def _entry(place: Place) -> _Held:
-    return _Held(place.job, place.server, place.host, place.tier, place)
+def _entry(place: Place) -> _OpenPlace:
+    return _OpenPlace(place.job, place.server, place.host, place.tier, place)
 
 
 def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Iterator[Place]:
-    """The places of servers that keep none of theirs."""
+    """Places of servers that did not keep an earlier one."""
     for job in running:
         number = job.number
         for server in seen.gang(job):
@@ -91,7 +91,7 @@ def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Ite
 
 
 def as_csv(rows: Iterable[Place]) -> str:
-    """A header and a line for each place: times in seconds since the epoch, `to` empty if held."""
+    """The places as CSV with a header; times in seconds since the epoch, `to` empty if held still."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

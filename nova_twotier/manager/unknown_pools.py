@@ -1,4 +1,4 @@
-"""Jobs of pools that there are not: no manager would ever look after them."""
+"""Fails jobs of pools that do not exist: no manager would ever run them."""
 
 from collections.abc import Set
 
@@ -15,10 +15,10 @@ LOG = logging.getLogger(__name__)
 def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
     """Fail the queued jobs of pools that no aggregate names and that no manager ever led.
 
-    Several managers may do so at once: each job fails once.
+    Several managers may call this at once: each job fails once.
 
-    :param pools: those that the aggregates name.
-    :return: the jobs that failed; their trusts are still there.
+    :param pools: the pools that the aggregates name.
+    :return: the jobs that failed; their trusts still exist.
     """
     with store.reading() as session:
         known = pools | set(session.scalars(select(Leader.pool)))

@@ -85,7 +85,7 @@ class TestOnFiles(testtools.TestCase):
         manager.says("The policy of pool default is easy")
         site.configure("policy = fastest")
         manager.signal(signal.SIGHUP)
-        manager.says("The options stay as they were")
+        manager.says("The configuration was not reloaded")
         self.assertEqual(0, manager.end())
         self.assertEqual(1, manager.log().count("leads pool default"))
 
@@ -214,7 +214,7 @@ class TestOnEtcd(TakenOver, testtools.TestCase):
         first = self.site.start()
         self.site.leads(first)
         self.end_etcd()
-        first.says("is not renewed")
+        first.says("Could not renew the lead")
         second = self.site.start()
         second.says("Trying again every")
         self.start_etcd()

@@ -1,9 +1,9 @@
-"""How each kind of action is carried out: the next step from what is seen.
+"""How each kind of action is carried out, one step at a time.
 
-An operation looks at the action's record and an observation, and says what to request of Nova now
-and whether the action is over; so a manager that was killed can go on. Nothing is requested twice
-while Nova is at it, because a server that is being worked on is busy. Writes to the ledger are made
-at once: repeating one changes nothing.
+From the action's record and an observation, an operation derives the requests to make now and
+whether the action is over, so a restarted manager can continue. A request is not repeated while
+Nova works on it: the server is busy then. Writes to the ledger are made at once; repeating one
+changes nothing.
 """
 
 from nova_twotier.db.states import ActionKind

@@ -1,4 +1,4 @@
-"""What starts and ends of jobs with bandwidth ask of Neutron, once each."""
+"""Requests to Neutron about a job's bandwidth: guarantee it at the start, withdraw it at the end."""
 
 from collections.abc import Callable
 
@@ -11,15 +11,15 @@ QOS = "qos"
 
 
 def guarantee(context: Context) -> list[CloudRequest]:
-    """The request to guarantee it to the ports of servers that are there; none if that is done."""
+    """The request to guarantee the job's bandwidth to its ports; none if that is done."""
     return _once(context, lambda qos: qos.guarantee(context.job, context.gang))
 
 
 def withdraw(context: Context) -> list[CloudRequest]:
-    """The request to take it from servers that stay, or went; none if that is done.
+    """The request to withdraw the job's bandwidth, even if its servers are gone; none if done.
 
-    What Neutron refuses to the end is left behind, as the log says, and taken over by the job's
-    next start, if there is one.
+    If Neutron refuses for good, the policy is left behind and logged; the job's next start, if
+    there is one, reuses it.
     """
     return _once(context, lambda qos: qos.withdraw(context.job, context.gang))
 

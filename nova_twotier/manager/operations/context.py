@@ -1,4 +1,4 @@
-"""What a step of an operation works on: its action, its job, what was seen, and the ways to act."""
+"""The context of a step of an operation: its action and job, the observation, and how to act."""
 
 import functools
 import math
@@ -20,9 +20,9 @@ from nova_twotier.manager.observation import Observation
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds after which slots are taken from servers that are gone: Nova has forgotten about them.
+#: Seconds after which the slots of deleted servers are taken back: Nova did not drop them.
 LEFT_BEHIND = 60.0
-#: The fault that owners may read: it is the scheduler's, which names no hosts.
+#: The only fault that owners may read: the scheduler's, which names no hosts.
 NO_HOST = "No valid host was found"
 
 Jobs = Mapping[int, Job]
@@ -30,12 +30,12 @@ Jobs = Mapping[int, Job]
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Cloud and ledger, limits, and the time.
+    """The same for all actions of a poll: cloud and ledger, limits, and the time.
 
-    :param polling_since: since when the manager has polled without a long break; an action is
-        overdue only by what it took since then, for before that nobody may have carried it on.
-    :param user_data: of a job, by its number, in base64.
-    :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
+    :param polling_since: since when the manager has polled without a long break. Only time after
+        that makes an action overdue: before, perhaps no manager was working on it.
+    :param user_data: returns a job's user data in base64, by the job's number.
+    :param qos: Neutron; None if it does not guarantee the jobs' bandwidth.
     """
 
     cloud: Cloud
@@ -55,8 +55,9 @@ class Environment:
 
 @dataclass(frozen=True)
 class Context:
-    """
-    :param jobs: those that are not over, by number.
+    """An action, and everything that a step of its operation needs.
+
+    :param jobs: the open jobs, by number.
     """
 
     action: Action
@@ -75,7 +76,7 @@ class Context:
 
     @property
     def tier(self) -> Tier:
-        """The tier that the job has, or is to get."""
+        """The job's present or next tier."""
         return Tier(self.job.tier or "")
 
     @functools.cached_property
@@ -93,26 +94,26 @@ class Context:
     # Requests
 
     def tried(self, purpose: str, server: str = "") -> int:
-        """How often the cloud took a request, or refused it."""
+        """How often the cloud accepted or refused a request."""
         return self.progress.attempts.get(RequestKey(purpose, server), 0)
 
     def exhausted(self, purpose: str, server: str = "") -> bool:
-        """Whether a request was tried as often as an operation may be."""
+        """Whether a request has used up its attempts."""
         return self.tried(purpose, server) >= self.env.attempts
 
     def count(self, key: RequestKey) -> None:
         self.record(attempts={**self.progress.attempts, key: self.tried(*key) + 1})
 
     def ask(self, keys: Iterable[RequestKey]) -> None:
-        """These requests are about to be made: from now on the action has touched their servers."""
+        """Record requests before making them: from now on the action has touched their servers."""
         self.record(attempts={**dict.fromkeys(keys, 0), **self.progress.attempts})
 
     # Time
 
     def overdue(self, times: int = 1, grace: float = 0.0) -> bool:
-        """Whether the action has taken longer than it may, or so many times as long.
+        """Whether the action has taken longer than `times` operation timeouts.
 
-        :param grace: seconds that it may take besides.
+        :param grace: additional seconds.
         """
         since = max(self.begun_at, self.env.polling_since)
         return self.env.now >= since + grace + times * self.env.operation_timeout
@@ -168,7 +169,7 @@ class Context:
 
     @property
     def public_reason(self) -> str:
-        """Why the action failed, as the owners of its jobs may read it."""
+        """Why the action failed, in words that the owners of its jobs may read."""
         return self.progress.public_reason or self.action.reason
 
     # The gang
@@ -177,17 +178,17 @@ class Context:
         return defect(self.job, self.seen)
 
     def with_fault(self, reason: str) -> str:
-        """A defect for operators: with what Nova says of the first server in ERROR, if one is."""
+        """The reason for operators: with Nova's fault of the first server in ERROR, if any."""
         for server in self.gang:
             if server.status == "ERROR":
                 return f"{reason}; Nova says: {server.fault or 'nothing'} (server {server.id})"
         return reason
 
     def still_claiming(self) -> bool:
-        """Whether a server that the action took away still holds a slot.
+        """Whether a server that the action deleted still holds a slot.
 
-        Nova drops a deleted server from its list a moment before it drops the claim. A claim that
-        it has not dropped after `LEFT_BEHIND` seconds is taken away here.
+        Nova removes a deleted server from its list a moment before it drops the claim. This method
+        drops a claim that Nova has not dropped after `LEFT_BEHIND` seconds.
         """
         held = {claim.vm for claim in self.seen.all_claims()} & self.progress.servers
         if not held:
@@ -197,24 +198,24 @@ class Context:
             self.record(vacated_at=self.env.now)
         elif self.env.now >= vacated_at + LEFT_BEHIND:
             gone = sorted(held)
-            LOG.warning("Slots of servers that are gone are taken back: %s", ", ".join(gone))
+            LOG.warning("Releasing the slots of deleted servers: %s", ", ".join(gone))
             claims.vacate(self.env.placement, self.seen.hosts, gone)
         return True
 
     def vacate(self) -> None:
-        """Give the slots of the gang back; its servers stay where they are."""
+        """Release the slots of the gang; its servers stay where they are."""
         vms = [server.id for server in self.gang]
         claims.vacate(self.env.placement, self.seen.hosts, vms)
 
     def release(self) -> None:
-        """Take the job's entry out of the ledger, with its links."""
+        """Remove the job's entry from the ledger, with its links."""
         claims.release(self.env.placement, self.job.uuid)
 
 
 def defect(job: Job, seen: Observation) -> str:
-    """Why a job's gang cannot be worked with: servers gone, or lost; empty if it can.
+    """Why a job's gang is unusable, such as missing servers; empty if it is usable.
 
-    Its owner may read it; `Context.with_fault` has the rest.
+    The owner may read it; `Context.with_fault` adds what only operators may read.
     """
     gang = seen.gang(job)
     if len(gang) < job.size:

@@ -1,4 +1,4 @@
-"""Requests that several operations make of a gang's servers: delete, save and resume them."""
+"""Requests about a gang's servers that several operations make: delete, save and resume."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -33,15 +33,15 @@ def delete(context: Context, server: Server) -> CloudRequest:
 
 
 def notify(context: Context, server: Server, text: str | None) -> CloudRequest:
-    """Tell a server's guest what is about to happen to it; None: nothing any more."""
+    """Give a server's guest notice of what is about to happen; None withdraws the notice."""
     return request(NOTICE, server, partial(context.env.cloud.notice, server, text))
 
 
 def remove(context: Context) -> Step | None:
-    """The next step towards a job without servers; None when there are none.
+    """The next step of deleting all servers of a job; None when there are none.
 
-    A delete may be repeated, also of a server that Nova is busy with; and it has to be if the host
-    that was at it went down, or if it takes too long.
+    A delete may be repeated even while Nova is busy with the server. It has to be if the host that
+    was deleting the server went down, or if the deletion takes too long.
     """
     if context.gang:
         return Step(
@@ -57,7 +57,7 @@ def remove(context: Context) -> Step | None:
 
 
 def is_saved(server: Server, mode: Preemption) -> bool:
-    """Whether it is where that way of preemption leads; one that was off cannot be suspended."""
+    """Whether a server is in the final state of a preemption; a SHUTOFF one cannot be suspended."""
     if server.busy:
         return False
     if mode is Preemption.SHELVE:
@@ -70,7 +70,7 @@ def all_saved(context: Context, mode: Preemption) -> bool:
 
 
 def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
-    """Shelve or suspend those servers that are not, and that Nova is not busy with."""
+    """Shelve or suspend the servers that are not yet, unless Nova is busy with them."""
     cloud = context.env.cloud
     act = cloud.shelve if mode is Preemption.SHELVE else cloud.suspend
     return Step(
@@ -83,7 +83,7 @@ def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
 
 
 def resume(context: Context) -> list[CloudRequest]:
-    """Requests to resume those that are suspended, as often as an operation is tried."""
+    """Requests to resume the suspended servers, until their attempts are used up."""
     return [
         request(UNDO, server, partial(context.env.cloud.resume, server))
         for server in context.gang

@@ -1,4 +1,4 @@
-"""Move the processes of a job that cannot swap in place: live migration into the job's tier."""
+"""Migrate: live-migrate the processes of a job that cannot swap in place into the job's tier."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ from nova_twotier.manager.operations.operation import (
 
 
 class Migrate(Operation):
-    """The swap of the same pass has given the job its new tier: Nova claims a slot of that tier."""
+    """The swap of the same pass has set the job's new tier, so Nova claims slots of that tier."""
 
     def advance(self, context: Context) -> Step:
         if context.progress.escalated_at is not None:
@@ -41,7 +41,7 @@ class Migrate(Operation):
                 return failed(context, reason)
             if context.exhausted(MIGRATE, server.id):
                 return failed(context, f"server {server.id} does not migrate into {job.tier}")
-            # The place that the plan named first; then wherever Nova finds one in the tier.
+            # First the host of the plan, then any host that Nova finds in the tier.
             host = None if context.tried(MIGRATE, server.id) else target
             run = partial(context.env.cloud.live_migrate, server, host)
             step.requests.append(request(MIGRATE, server, run))

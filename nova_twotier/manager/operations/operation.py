@@ -1,4 +1,4 @@
-"""What an operation is, and what a step of it may ask for."""
+"""The base class of operations, and the steps, requests and outcomes that they exchange."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from nova_twotier.manager.operations.context import Context
 
 @dataclass(frozen=True, slots=True)
 class CloudRequest:
-    """A request to Nova, Neutron or Keystone. How often it was answered is counted by its key.
+    """A request to Nova, Neutron or Keystone. Its answers are counted by its key.
 
-    What the cloud could not take for now (see `CloudError.passing`) does not count.
+    A passing error (see `CloudError.passing`) does not count.
     """
 
     key: RequestKey
@@ -22,10 +22,10 @@ class CloudRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a request.
+    """The outcome of a request.
 
     :param key: that of its `CloudRequest`.
-    :param final: the cloud took it, or refused it; else the same request may be taken later.
+    :param final: the cloud accepted or refused it; otherwise the same request may succeed later.
     """
 
     key: RequestKey
@@ -37,8 +37,8 @@ class Outcome:
 class Step:
     """Requests to make now; `state` is set when the action is over, `reason` when it failed.
 
-    :param freed: its slots can be given to others, although it is not over.
-    :param alone: although it failed, what was decided besides holds good.
+    :param freed: its slots can be given to other jobs although the action is not over.
+    :param alone: the action failed, but the rest of the same decision is still valid.
     """
 
     requests: list[CloudRequest] = field(default_factory=list)
@@ -58,26 +58,26 @@ class Note:
 
 
 class Operation:
-    """Base of the operations: each is one kind of action, and keeps nothing itself."""
+    """Base class of operations: one subclass for each kind of action, without state of its own."""
 
     def begin(self, context: Context) -> None:
-        """Before the first step: the job enters its new state."""
+        """Put the job into its new state, before the first step."""
 
     def advance(self, context: Context) -> Step:
-        """The next step, from what is seen; none of the action's requests is under way."""
+        """The next step, from the observation; none of the action's requests is under way."""
         raise NotImplementedError
 
     def answered(self, context: Context, outcome: Outcome) -> None:
-        """A request was answered; what the cloud could not take for now does not count."""
+        """Count the answer to a request, except a passing error."""
         if outcome.final:
             context.count(outcome.key)
 
     def close(self, context: Context) -> list[Note]:
-        """After the effect was observed: the job's record follows."""
+        """Update the job's record after the action succeeded."""
         raise NotImplementedError
 
     def undo(self, context: Context) -> list[Note]:
-        """After the action failed: the job's record says what is true now."""
+        """Update the job's record after the action failed."""
         raise NotImplementedError
 
 
@@ -89,8 +89,8 @@ def failed(context: Context, reason: str, public_reason: str = "") -> Step:
     """Give the action up.
 
     :param reason: for operators: becomes the action's reason, and is logged.
-    :param public_reason: for the owners of its jobs, if they may not read the reason: texts of
-        Placement and Nova's faults name hosts, and the servers of others.
+    :param public_reason: for the owners of its jobs, if they may not read the reason: texts from
+        Placement and Nova's faults name hosts and other tenants' servers.
     """
     context.fail(reason, public_reason)
     return Step(state=ActionState.FAILED, reason=reason)

@@ -1,4 +1,4 @@
-"""Change the tiers of jobs in place: one transaction of the ledger for all that swap in a pass."""
+"""Swap: change the tiers of jobs in place, all swaps of a pass in one ledger transaction."""
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
@@ -8,8 +8,8 @@ from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGenerat
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
 
-#: What the owners read of a conflict; Placement's text names hosts and servers of others.
-TAKEN = "a slot that it was to get was taken meanwhile"
+#: What owners read about a conflict; Placement's text names hosts and other tenants' servers.
+TAKEN = "a slot planned for it was taken meanwhile"
 
 
 class Swap(Operation):
@@ -37,7 +37,7 @@ class Swap(Operation):
 
     @staticmethod
     def _reopen(context: Context) -> None:
-        """Open the slots that hot processes leave: those that come down may take their places."""
+        """Open the slots that hot processes leave, so that demoted processes can take them."""
         jobs, seen, threshold = context.jobs, context.seen, context.env.threshold
         closed = seen.closed(jobs.values(), threshold)
         for change in context.plan(SwapPlan).changes:

@@ -207,7 +207,7 @@ class TestService(ElectionTestCase):
             self.assertTrue(coordinator.beats.wait(10))
         coordinator.fails = False
         candidate.resign()
-        self.assertIn("The lead of pool default is not renewed: nobody answers", self.log.output)
+        self.assertIn("Could not renew the lead of pool default: nobody answers", self.log.output)
 
     def test_connects_anew_after_trouble(self):
         candidate = self.candidate("only")
@@ -215,7 +215,7 @@ class TestService(ElectionTestCase):
         self.made[0].fails = True
         candidate.resign()
         self.assertTrue(self.made[0].stopped)
-        self.assertIn("is not given back: nobody answers", self.log.output)
+        self.assertIn("Could not release the lead of pool default: nobody answers", self.log.output)
         self.assertTrue(candidate.stand())
         self.assertEqual(2, len(self.made))
 
