@@ -8,19 +8,20 @@ class BackgroundThresholdFilter(TwoTierFilter):
     """Drop hosts without an open slot for the next background VM of a request.
 
     A slot is closed if its foreground VM uses `[twotier]background_threshold` of it (0.96) or more.
-    How many slots of a host are closed is the greatest of what is known:
+    The number of closed slots of a host is the greatest of:
 
-    - what the queue manager (from the jobs' profiles) or the node agent (from its telemetry) has
-      closed: units of the background provider that are `reserved`. These Placement itself refuses;
-    - what follows from the CPU points in the ledger. Placement tells their sum and the number of
-      foreground VMs on a host, not each VM's: as many slots count as closed as must be, whichever
-      way the sum divides. With one foreground VM that is exact; so is a host of VMs that all use
-      their slots up. 100 + 50 points could be 75 + 75: no slot is closed by that;
-    - if the host has foreground VMs and none of them has points, there is no reading: all their
-      slots are closed, or none with `[twotier]missing_reading = open`. Not for a job of the queue
-      manager, which knows the profiles before Placement does, and has closed what they close.
+    - the slots that the queue manager (from the jobs' profiles) or the node agent (from its
+      telemetry) has closed: `reserved` units of the background provider. Placement itself does not
+      hand these out;
+    - the slots that the CPU points in the ledger prove closed. Placement gives the sum of a host's
+      points and its number of foreground VMs, not the points of each VM. A slot counts as closed
+      only if it is closed however the sum is divided. This is exact for one foreground VM, and if
+      all VMs use their slots fully. 100 + 50 points could be 75 + 75, so they close no slot;
+    - the slots of all foreground VMs if none of them has points (no reading); none with
+      `[twotier]missing_reading = open`. This does not apply to jobs of the queue manager, which
+      knows the profiles before Placement does and has closed slots accordingly.
 
-    Works with TierFilter before it, after it or without it. Foreground requests pass.
+    May run before, after or without TierFilter. Foreground requests pass.
     """
 
     def keep(self, hosts):

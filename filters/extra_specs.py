@@ -1,6 +1,6 @@
-"""The flavor's extra specs of ours, so that Nova's API refuses wrong ones (2.86 and later).
+"""Validators of our flavor extra specs: Nova's API refuses wrong ones (2.86 and later).
 
-As soon as they are registered Nova also refuses other names that begin with `twotier:`.
+Once they are registered, Nova also refuses other names that begin with `twotier:`.
 """
 
 from nova.api.validation.extra_specs import base

@@ -1,7 +1,7 @@
-"""A request for two-tier VMs, and what Placement says about the hosts that it may get.
+"""A request for two-tier VMs, with Placement's data about the candidate hosts.
 
-Kept on Nova's `HostState` objects, which live for exactly one request; filter and weigher objects
-are shared by threads and keep nothing. Whichever filter is the first reads the ledger for all.
+The data is kept on Nova's `HostState` objects, which live for exactly one request; threads share
+filter and weigher objects, so these keep nothing. The first filter reads the ledger for all.
 """
 
 import json
@@ -26,12 +26,12 @@ LOG = logging.getLogger(__name__)
 
 
 class Asked:
-    """What all hosts of a request share.
+    """Data of a request that is the same for all hosts.
 
-    :param tier: the tier that the request wants.
-    :param mbps: bandwidth that it asks for, in Mbit/s for each VM.
-    :param of_job: whether the tier is that of a job in the ledger.
-    :param cluster: what that job holds of the network; None without bandwidth.
+    :param tier: the requested tier.
+    :param mbps: the requested bandwidth of each VM, Mbit/s.
+    :param of_job: whether the tier comes from a job in the ledger.
+    :param cluster: the job's share of the network; None without bandwidth.
     """
 
     __slots__ = ("closing", "cluster", "mbps", "metadata_keys", "multipliers", "of_job", "tier")
@@ -40,21 +40,21 @@ class Asked:
         self, tier: Tier, mbps: float, of_job: bool, cluster: VirtualCluster | None = None
     ):
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
-        # Rounded, since 100 * 0.29 is a little less than 29.
+        # Rounded, because 100 * 0.29 is slightly less than 29.
         points = math.ceil(round(100 * CONF.twotier.background_threshold, 6))
-        #: What closes slots: the points of a VM, and whether VMs without any do.
+        #: CPU points from which on a VM closes its slot, and whether VMs without points do.
         self.closing = points, CONF.twotier.missing_reading == "closed" and not of_job
-        #: What each of our weighers found out about its multiplier.
+        #: Multiplier of each of our weighers, and whether an aggregate overrides it.
         self.multipliers: dict[str, tuple[float, bool]] = {}
-        #: Those of the hosts' aggregates; None until a weigher asks.
+        #: Metadata keys of the hosts' aggregates; None until a weigher asks.
         self.metadata_keys: frozenset[str] | None = None
 
 
 class HostTiers:
-    """The tiers of a host for one request: what there is to say of its first VM, said once.
+    """The tiers of a host for one request, computed once for its first VM.
 
-    :param view: None if the host has no tiers, or no room in the one that is asked for.
-    :param before: VMs on the host before the request, of whatever kind.
+    :param view: None if the host has no tiers, or no room in the requested one.
+    :param before: number of VMs of any kind on the host before the request.
     """
 
     __slots__ = (
@@ -70,17 +70,17 @@ class HostTiers:
 
     def __init__(self, asked: Asked, view: reading.HostView | None, before: int):
         self.asked, self.view, self.before = asked, view, before
-        #: Nova's candidates of all tiers, once TierFilter has picked those of its own. To let go of
-        #: the others leaves holes all over the memory; what Nova's weighers make afterwards gets
-        #: spread over those, which costs more time than the filter takes.
+        #: Nova's candidates of all tiers, after TierFilter has picked those of the requested one.
+        #: Freeing the others would fragment the memory that Nova's weighers use afterwards, which
+        #: costs more time than the filter takes.
         self.all_candidates: list | None = None
-        #: The provider of the tier that is asked for.
+        #: The provider of the requested tier.
         self.provider = ""
-        #: VMs on the host, of whatever kind, with which that tier is full.
+        #: Number of VMs of any kind on the host at which that tier is full.
         self.full_at = before
-        #: The same for the places of the background that the threshold leaves open, if it is that.
+        #: The same for the background places that the threshold leaves open.
         self.open_until = before
-        #: The load of the other tier beside the first VM that the request puts on the host.
+        #: The other tier's load beside the request's first VM on the host.
         self.load = 0.0
         if view is not None:
             self.provider, room = view.room(asked.tier)
@@ -90,7 +90,7 @@ class HostTiers:
             self.load = view.load_beside(asked.tier, 0)
 
     def load_beside(self, host_state) -> float:
-        """The load of the other tier beside the next VM that the request puts on the host."""
+        """The other tier's load beside the request's next VM on the host."""
         placed = host_state.num_instances - self.before
         if self.view is None or not placed:
             return self.load
@@ -98,15 +98,15 @@ class HostTiers:
 
 
 def of(host_state) -> HostTiers | None:
-    """What the first filter left on a host; None for requests that are not ours."""
+    """The tiers that `attach` left on a host; None for requests that are not ours."""
     return getattr(host_state, "twotier", None)
 
 
 def attach(hosts: list, spec) -> None:
-    """Leave every host its tiers, unless an earlier filter has done it.
+    """Attach its tiers to every host, unless an earlier filter has done so.
 
     :raises NoValidHost: if the request is wrong, or Placement does not answer. The scheduler has
-        claimed nothing yet.
+        not claimed anything at that point.
     """
     if not hosts or of(hosts[0]) is not None:
         return
@@ -125,14 +125,14 @@ def attach(hosts: list, spec) -> None:
                     booting=tier_request.boots(entry, spec),
                     named=_names_host(spec),
                 )
-        # A single host, as of a live migration to it, is read alone.
+        # A single host, as in a live migration to a named host, is read alone.
         url = reading.candidates_url(tier, hosts[0].uuid if len(hosts) == 1 else None, pool)
         views = _read(url, reading.scan_host_views)
     except tier_request.BadRequest as error:
         LOG.warning("No host for instance %s: %s", spec.instance_uuid, error)
         raise exception.NoValidHost(reason=str(error)) from error
     except _Unreadable as error:
-        # Addresses of the cloud are for the log, not for the tenant.
+        # The cloud's addresses go into the log, not to the tenant.
         LOG.error("No host for instance %s: %s", spec.instance_uuid, error)
         raise exception.NoValidHost(
             reason="Placement does not say which hosts have room in the tiers"
@@ -148,7 +148,7 @@ def _names_host(spec) -> bool:
 
 
 class _Unreadable(Exception):
-    """Placement did not give an answer that the request depends on."""
+    """Placement did not give an answer that the request needs."""
 
 
 def _admission(job: str) -> reading.Admission | None:
@@ -165,4 +165,4 @@ def _read(url: str, parse):
     try:
         return parse(answer.content.decode())
     except (ValueError, LookupError) as error:
-        raise _Unreadable(f"Placement's answer to {url} is not understood: {error!r}") from error
+        raise _Unreadable(f"Placement's answer to {url} cannot be parsed: {error!r}") from error

@@ -1,16 +1,16 @@
-"""Keeps the hosts, and of each the allocation candidate, of the tier that a request wants."""
+"""Keeps the hosts with room in the requested tier, and their allocation candidates of that tier."""
 
 from nova_twotier.filters.two_tier_filter import TwoTierFilter
 
 
 class TierFilter(TwoTierFilter):
-    """Filter two-tier requests by the tier that they want.
+    """Filter two-tier requests by the tier that they request.
 
-    That is what the job's entry in the ledger says (hint `twotier:job`); else the hint
-    `twotier:tier`, if the flavor's `twotier:tiers` lists it; else the flavor's `twotier:tier`; else
-    the foreground. A wrong hint or extra spec ends the request, and the log says which.
+    The tier comes from the job's entry in the ledger (hint `twotier:job`), else from the hint
+    `twotier:tier` if the flavor's `twotier:tiers` lists it, else from the flavor's `twotier:tier`,
+    else it is the foreground. A wrong hint or extra spec fails the request, and the log says which.
 
-    To be enabled with the ledger. Without it, Nova would claim a slot of either tier.
+    Required with the ledger. Without this filter, Nova would claim a slot of either tier.
     """
 
     def keep(self, hosts):
@@ -20,7 +20,7 @@ class TierFilter(TwoTierFilter):
             if host.num_instances < tiers.full_at:
                 if tiers.all_candidates is None:
                     tiers.all_candidates, provider = host.allocation_candidates, tiers.provider
-                    # Nova's filter_candidates writes each candidate to the log, twice.
+                    # Nova's filter_candidates would log each candidate twice.
                     host.allocation_candidates = [
                         each for each in tiers.all_candidates if provider in each["allocations"]
                     ]

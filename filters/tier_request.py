@@ -1,11 +1,13 @@
-"""What a request says about tiers, checked: tenants write its hints, operators its flavor.
+"""Reads and checks the tier request: the flavor's extra specs and the scheduler hints.
 
-Flavor: `twotier:tier` (fg or bg) is the tier of its VMs, `twotier:tiers` (fg, bg or both, with a
-comma) those that a hint or a job may choose from, `twotier:jobs_only` (true) refuses servers that
-are no job's, and `twotier:mbps` is the bandwidth of a VM in Mbit/s. Without `twotier:tiers` a job
-may choose any, and a hint has no choice: only the flavor's own tier, which is fg unless it says bg.
-Hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier` and `twotier:mbps`; and
-`twotier:bandwidth`, whole Mbit/s of a VM that are guaranteed: only beside a job that holds them.
+Operators write the flavor: `twotier:tier` (fg or bg) is the tier of its VMs, `twotier:tiers` (fg,
+bg or both, with a comma) lists the tiers that a hint or a job may choose, `twotier:jobs_only`
+(true) refuses servers that belong to no job, and `twotier:mbps` is the bandwidth of a VM in Mbit/s.
+Without `twotier:tiers` a job may choose any tier, but a hint only the flavor's own (default fg).
+
+Tenants write the hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier`,
+`twotier:mbps`, and `twotier:bandwidth`, the guaranteed whole Mbit/s of a VM: only together with a
+job that has reserved them.
 """
 
 import re
@@ -22,10 +24,10 @@ RESOURCE = f"resources:{SLOT}"
 
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
-#: The hint that Nova adds when it asks whether a server may be rebuilt on its host, and its value.
+#: The hint and its value that Nova adds when it checks whether a server can be rebuilt on its host.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
-#: No more than this of a tenant's text is repeated in a log.
+#: Most characters of a tenant's text that are repeated in a log.
 _SHOWN = 60
 
 
@@ -35,12 +37,13 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TierRequest:
-    """
+    """The tier and bandwidth that a request asks for.
+
     :param job: uuid of the job whose entry in the ledger names the tier, or None.
     :param tier: the tier without a job.
     :param mbps: bandwidth of the VM in Mbit/s.
     :param allowed: tiers that a job may have with this flavor.
-    :param guaranteed: Mbit/s of each VM of the job that its entry holds; 0 if none are asked for.
+    :param guaranteed: Mbit/s that the job's entry guarantees to each VM; 0 if none are requested.
     """
 
     job: str | None
@@ -51,21 +54,21 @@ class TierRequest:
 
 
 def is_ours(spec) -> bool:
-    """Whether a request asks for a slot, or for bandwidth, which others do not get."""
+    """Whether a request asks for a slot or for bandwidth."""
     return RESOURCE in (spec.flavor.extra_specs or {}) or BANDWIDTH in _hints(spec)
 
 
 def is_rebuild(spec) -> bool:
-    """Whether Nova asks if a server may be rebuilt with another image on the host that it is on.
+    """Whether Nova checks if a server can be rebuilt with another image on its present host.
 
-    The hint alone does not tell: some releases of Nova also take it from tenants (CVE-2026-46448).
-    For a rebuild Nova forces host and node, too, which a tenant may not.
+    The hint alone is no proof: some releases of Nova also accept it from tenants (CVE-2026-46448).
+    For a rebuild Nova also forces host and node, which a tenant may not.
     """
     return _claims_rebuild(_hints(spec)) and bool(spec.force_hosts and spec.force_nodes)
 
 
 def read(spec) -> TierRequest:
-    """What a request of ours asks for.
+    """The tier request of a two-tier request.
 
     :param spec: Nova's RequestSpec.
     :raises BadRequest: if a hint or an extra spec is wrong.
@@ -102,12 +105,12 @@ def read(spec) -> TierRequest:
 
 
 def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Admission:
-    """The entry of the request's job, in a tier that its flavor allows.
+    """The entry of the request's job, checked.
 
-    :param entry: the job's in the ledger; None without one.
+    :param entry: the job's entry in the ledger; None without one.
     :param spec: Nova's RequestSpec.
-    :raises BadRequest: if there is no such job, or it is not this request that boots it (who asks
-        does not learn which), or its tier is not sold with this flavor.
+    :raises BadRequest: if there is no such job, or another request boots it (the message does not
+        say which of the two), or the flavor does not allow its tier.
     """
     if entry is None or not _may_name(entry, spec):
         raise unknown_job(wanted.job)
@@ -118,7 +121,7 @@ def check_job(wanted: TierRequest, entry: Admission | None, spec) -> Admission:
 
 
 def check_bandwidth(wanted: TierRequest, entry: Admission) -> None:
-    """:raises BadRequest: if what the job holds of links is not for VMs of that bandwidth."""
+    """:raises BadRequest: if the job's reservation is not for VMs of that bandwidth."""
     most = entry.size // 2 * wanted.guaranteed
     for mbps in entry.links.values():
         if mbps > most or mbps % wanted.guaranteed:
@@ -127,19 +130,19 @@ def check_bandwidth(wanted: TierRequest, entry: Admission) -> None:
 
 
 def _may_name(entry: Admission, spec) -> bool:
-    """Whether the request is the queue manager's, or another administrator's.
+    """Whether the request may name the job: the queue manager's, or an administrator's.
 
-    The manager boots in a tenant's name, and so with no more rights than the tenant has: what tells
-    its boot from any of the tenant's own is the request's id, which nobody else can read. All that
-    happens to the VMs later it does as an administrator.
+    The manager boots VMs in the tenant's name, with no more rights than the tenant. Only the id of
+    the request, which others cannot read, tells it from a boot by the tenant. Later requests about
+    the VMs the manager makes as an administrator.
     """
     return spec._context.is_admin or (spec.project_id == entry.project and boots(entry, spec))
 
 
 def boots(entry: Admission, spec) -> bool:
-    """Whether it is the request that boots all VMs of a job, and not what happens to one later.
+    """Whether the request boots all VMs of a job, rather than moving or restoring one later.
 
-    How many VMs it is about does not tell: Nova keeps that of the boot for whatever follows.
+    The number of instances in the spec is no proof: Nova keeps that of the boot for later requests.
     """
     return spec._context.global_request_id == entry.user
 
@@ -180,12 +183,12 @@ def _claims_rebuild(hints) -> bool:
 
 
 def _guaranteed(value, job) -> int:
-    """Mbit/s of a hint, which nobody but the queue manager can give: it reserves them first."""
+    """The guaranteed Mbit/s of a hint; only the queue manager can give it, after reserving them."""
     if value is None:
         return 0
     if job is None:
         raise BadRequest(
-            f"Hint: {BANDWIDTH}={_shown(value)} asks for bandwidth that nobody has reserved; "
+            f"Hint: {BANDWIDTH}={_shown(value)} asks for bandwidth that is not reserved; "
             "submit a job with a bandwidth to the queue manager, which reserves it and boots "
             "its VMs"
         )
@@ -195,7 +198,7 @@ def _guaranteed(value, job) -> int:
 
 
 def _hint(hints, name: str):
-    """The one value of a hint; None if it is not given."""
+    """The single value of a hint; None without the hint."""
     if name not in hints:
         return None
     values = hints[name] if isinstance(hints[name], list) else [hints[name]]
@@ -207,7 +210,7 @@ def _hint(hints, name: str):
 
 
 def _job(value) -> str:
-    """The uuid as Placement writes it: what a tenant writes becomes part of no URL."""
+    """The uuid as Placement writes it, so that no text of a tenant becomes part of a URL."""
     try:
         return str(uuid.UUID(value))
     except (ValueError, AttributeError, TypeError):
@@ -229,6 +232,6 @@ def _message(where: str, name: str, value, allowed: str) -> str:
 
 
 def _shown(value) -> str:
-    """As a literal: a value shall not be able to forge lines of a log."""
+    """The value as a literal, so that it cannot forge lines of a log."""
     shown = ascii(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""What the filters of two-tier requests have in common."""
+"""Base class of the filters of two-tier requests."""
 
 import threading
 
@@ -6,20 +6,20 @@ from nova.scheduler import filters
 
 from nova_twotier.filters import request, tier_request
 
-# Nova takes the VMs of a request one after another, in one thread: what its first VM was.
+# Nova schedules the VMs of a request one after another in one thread: whether its first was ours.
 _request = threading.local()
 
 
 class TwoTierFilter(filters.BaseHostFilter):
-    """Requests that are not ours pass unread. So does Nova's rebuild: the VM stays where it is.
+    """Filters two-tier requests; others pass, and so does Nova's rebuild, where the VM stays.
 
-    Whichever filter comes first reads the ledger, once for all VMs of the request.
+    The first of these filters reads the ledger, once for all VMs of the request.
     """
 
     def run_filter_for_index(self, index):
-        """Whether to run for the VM of that index: of requests that are not ours, for the first.
+        """Whether to run for the VM of that index: only for the first one of requests not ours.
 
-        A filter that runs costs something even if it passes all: Nova makes a list of its hosts.
+        Even a filter that passes all hosts costs time: Nova makes a list of them.
         """
         return index == 0 or getattr(_request, "ours", True)
 
@@ -32,5 +32,5 @@ class TwoTierFilter(filters.BaseHostFilter):
         return self.keep(hosts)
 
     def keep(self, hosts: list) -> list:
-        """The hosts that pass, of those with what `request.attach` left on them."""
+        """The hosts that pass; `request.attach` has been called for them."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Where the VMs of a job with guaranteed bandwidth go: within what its entry holds of the links.
+"""Places the VMs of a job with guaranteed bandwidth within the job's reservation of the links.
 
-The queue manager has found a placement, and reserved in the ledger just what that needs. Here the
-same function of `core` finds one within the reservation, on the hosts that Nova has left.
+The queue manager has found a placement, and has reserved in the ledger exactly what it needs. Here
+the same function of `core` finds a placement within the reservation, on Nova's remaining hosts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,18 @@ LOG = logging.getLogger(__name__)
 
 
 class NoPlace(Exception):
-    """The VMs have no place within the reservation; the message says why."""
+    """The VMs do not fit within the reservation; the message says why."""
 
 
 class VirtualCluster:
-    """What a job holds of the network.
+    """A job's share of the network.
 
-    :param size: its number of VMs.
-    :param mbps: of each of them.
+    :param size: the job's number of VMs.
+    :param mbps: bandwidth of each VM.
     :param reserved: Mbit/s by the uuid of a link's provider.
-    :param booting: whether all VMs are placed, and not one of them moved or brought back.
-    :param named: whether the request names its host: then an administrator has chosen it, as the
-        queue manager does for VMs that it brings back.
+    :param booting: whether the request places all VMs, rather than moving or restoring one.
+    :param named: whether the request names its host: an administrator has chosen it, or the queue
+        manager for VMs that it restores.
     """
 
     __slots__ = ("_booting", "_mbps", "_named", "_reserved", "_size", "plan")
@@ -46,7 +46,7 @@ class VirtualCluster:
 
         :param hosts: Nova's HostState objects, with their tiers.
         :param max_mbps: Bmax of AdaBa.
-        :raises NoPlace: if there is no place.
+        :raises NoPlace: if the VMs do not fit.
         """
         hosts = {host.nodename: host for host in hosts if host.twotier.view}
         if self._booting:
@@ -54,10 +54,10 @@ class VirtualCluster:
         elif self._named:
             self.plan = dict.fromkeys(hosts, 1)
         else:
-            # Where the others of the job are is not known, but where it holds bandwidth.
+            # It is unknown where the job's other VMs are, but known where it holds bandwidth.
             self.plan = dict.fromkeys(self._near(hosts), 1) if self._reserved else {}
         if not self.plan:
-            raise NoPlace("no host that is left has bandwidth of the job's reservation")
+            raise NoPlace("the job has reserved bandwidth on none of the remaining hosts")
 
     def _embed(self, hosts: Mapping, max_mbps: int) -> dict[str, int]:
         """VMs by host."""
@@ -71,7 +71,7 @@ class VirtualCluster:
         try:
             topology = Topology.from_paths({name: _switch(hosts[name]) for name in near}, rates)
         except InvalidTopology as error:
-            # What names hosts is for the log, not for the tenant.
+            # Text that names hosts goes into the log, not to the tenant.
             LOG.error("The metadata twotier:switch of aggregates is wrong: %s", error)
             raise NoPlace("the network of the hosts is described wrongly") from error
         state = State(topology, slots, free=free, max_mbps=max_mbps)
@@ -81,10 +81,10 @@ class VirtualCluster:
         raise NoPlace(f"within the job's reservation, {found.reason}")
 
     def _near(self, hosts: Mapping) -> dict[str, dict[str, int]]:
-        """The hosts that the reservation may be for: of each, what is reserved of counted links.
+        """The hosts that the reservation may be for, each with its reserved Mbit/s by counted link.
 
-        Their lowest counted link carries some of it. Where nothing is reserved, all VMs are below
-        one such link.
+        The lowest counted link of such a host carries some of the reservation. If nothing is
+        reserved, all VMs are below one such link.
         """
         ways = {name: links(name, _switch(host)) for name, host in hosts.items()}
         held = {
@@ -111,12 +111,12 @@ class VirtualCluster:
 
 
 def _tier(host):
-    """What Placement says of the tier that is asked for."""
+    """Placement's view of the requested tier."""
     return host.twotier.view.tier(host.twotier.asked.tier)
 
 
 def _switch(host) -> str:
-    """The path of a host's switch, of its aggregates; empty if none says."""
+    """The path of a host's switch from its aggregates; empty if none gives it."""
     return _metadata(host, "twotier:switch") or ""
 
 

@@ -16,13 +16,13 @@ LOG = logging.getLogger(__name__)
 class VirtualClusterFilter(TwoTierFilter):
     """Keep the hosts on which the VMs of a request have their guaranteed bandwidth.
 
-    For jobs that the queue manager boots with the hint `twotier:bandwidth`: what their entry in the
-    ledger holds of the links is what one placement needs. For the first VM of a request all of them
-    are planned, with the embedding of `core`, on the hosts that other filters left; each VM then
-    finds the hosts of the plan that have not all of theirs yet. A VM of such a job that is moved
-    without a host being named stays where its job holds bandwidth.
+    For jobs that the queue manager boots with the hint `twotier:bandwidth`. Their entry in the
+    ledger reserves the link bandwidth of one placement. For the first VM of a request, this filter
+    plans all VMs with the embedding of `core` on the hosts that other filters left; each VM then
+    gets the hosts of the plan that still lack VMs. When a VM of such a job is moved to an unnamed
+    host, it stays where its job holds bandwidth.
 
-    Put it last. Requests without guaranteed bandwidth pass.
+    Must be the last filter. Requests without guaranteed bandwidth pass.
     """
 
     def keep(self, hosts):

@@ -4,10 +4,11 @@ from nova_twotier.weighers.two_tier_weigher import TwoTierWeigher
 
 
 class ComplementWeigher(TwoTierWeigher):
-    """Weigh hosts by the load of the other tier beside the next VM: the less, the higher.
+    """Weigh hosts by the other tier's load beside the next VM: less load, higher weight.
 
-    The weight is `1 / (1 + load)`, what a process gets of a slot beside so much load at equal
-    priorities: 1 on an idle slot, 1/2 beside a busy VM, less beside several (K > 2), never below 0.
+    The weight is `1 / (1 + load)`, the share of a slot that a process gets beside that load at
+    equal priorities: 1 on an idle slot, 1/2 beside a busy VM, less beside several (K > 2), never
+    below 0.
 
     Higher weights win. The default multiplier outweighs Nova's own weighers but not the
     build-failure weigher; a negative multiplier stacks load on load.

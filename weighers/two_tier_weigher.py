@@ -1,4 +1,4 @@
-"""What the weighers of two-tier requests have in common."""
+"""Base class of the weighers of two-tier requests."""
 
 from itertools import chain
 
@@ -13,10 +13,10 @@ scheduler_conf.register_opts(CONF)
 
 
 class TwoTierWeigher(weights.BaseHostWeigher):
-    """Weighs the hosts of two-tier requests, and no others. Needs a filter of ours before it.
+    """Weighs the hosts of two-tier requests only. Needs at least one filter of nova-twotier.
 
-    Weights are on a fixed scale, `minval` to `maxval`, which Nova makes 0 to 1: a difference
-    between two hosts counts the same whichever other hosts there are.
+    Weights are on a fixed scale, `minval` to `maxval`, which Nova maps to 0 to 1: the difference
+    between two hosts does not depend on the other hosts.
     """
 
     #: Name of the multiplier's option in `[twotier]`; with `twotier_` before it, the key in the
@@ -52,13 +52,13 @@ class TwoTierWeigher(weights.BaseHostWeigher):
         return configured
 
     def _multiplier(self, hosts):
-        """The multiplier by option, and whether an aggregate of one of the hosts overrides it.
+        """The option's multiplier, and whether an aggregate of one of the hosts overrides it.
 
-        Once a request: for each host and VM it would take as long as all the rest.
+        Found once a request: doing it for each host and VM would double the time.
         """
         asked = hosts[0].twotier.asked
         if asked.metadata_keys is None:
-            # No step of Python for each host: thousands share a few aggregates.
+            # No Python loop over the hosts: thousands share a few aggregates.
             aggregates = list(chain.from_iterable([host.aggregates for host in hosts]))
             distinct = dict(zip(map(id, aggregates), aggregates, strict=True)).values()
             asked.metadata_keys = frozenset(key for each in distinct for key in each.metadata)

@@ -1,6 +1,6 @@
-"""Who holds slots, kept up to date by reading what has changed.
+"""The claim cache: the claims on slots, kept up to date by reading only what has changed.
 
-To read all providers of all hosts at each poll would take longer than all the rest of it.
+Reading all providers of all hosts would take longer than the rest of a poll.
 """
 
 import math
@@ -14,33 +14,33 @@ from nova_twotier.ledger.claims import Claim, claims_on
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.ledger.tree import TierHost
 
-#: Polls within which each provider is read anew, whatever is known of it.
+#: Number of polls within which each provider is read again even if nothing seems to have changed.
 RENEWAL = 30
 
 
 class ClaimCache:
     """The claims on the slots of hosts.
 
-    Placement raises a provider's generation at every write of a claim on it, but neither when a
-    claim is deleted nor when it is written anew on other providers only. Neither happens to a VM
-    that Nova leaves alone; who else holds a slot is looked up each time.
+    Placement increments a provider's generation when a claim on it is written, but not when a claim
+    is deleted, or rewritten on other providers only. Neither happens to a VM that Nova is not
+    working on; providers with claims of other consumers are read at each poll.
     """
 
     def __init__(self, placement: Placement):
         self._placement = placement
-        #: By provider; those that were read longest ago come first.
+        #: Claims by provider; the provider read longest ago comes first.
         self._claims: dict[str, list[Claim]] = {}
         self._generations: dict[str, int | None] = {}
 
     def poll(
         self, hosts: Iterable[TierHost], settled: Mapping[str, str | None]
     ) -> dict[str, list[Claim]]:
-        """All claims on the hosts' slots, by consumer, as `claims.read_claims` says.
+        """All claims on the hosts' slots by consumer, like `claims.read_claims`.
 
-        Two requests, and one for each provider that may have changed. That somebody deletes the
-        claim of a settled VM shows within `RENEWAL` polls.
+        Two requests, and one for each provider that may have changed. A claim of a settled VM that
+        somebody deletes disappears here within `RENEWAL` polls.
 
-        :param settled: the host of each VM that is on one, and that Nova does nothing with.
+        :param settled: the host of each VM that is on one and that Nova is not working on.
         """
         places = {uuid: (host.name, tier) for host in hosts for tier, uuid in host.provider.items()}
         for gone in self._claims.keys() - places.keys():
@@ -53,7 +53,7 @@ class ClaimCache:
             for uuid in sorted(due):
                 self._read(uuid, *places[uuid])
             read |= due
-            # Who holds several has moved, perhaps from a provider that does not show it.
+            # A VM with several claims has moved, perhaps from a provider with the same generation.
             count = Counter(claim.vm for claim in self._all())
             due = {
                 uuid
@@ -69,7 +69,7 @@ class ClaimCache:
     def _changed(
         self, uuid: str, now: Mapping[str, int], settled: Mapping[str, str | None]
     ) -> bool:
-        """Whether the claims on a provider may be others than those that are known."""
+        """Whether the claims on a provider may have changed."""
         return (
             uuid not in self._claims
             or self._generations[uuid] != now.get(uuid)

@@ -1,4 +1,4 @@
-"""Who holds what: the claims of VMs and the entries of jobs, and the atomic change of several."""
+"""Claims of VMs and entries of jobs in the ledger, and atomic changes of several of them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ NO_LINKS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A VM's place: host and tier, and whether its CPU points are in the ledger."""
+    """A VM's claim of a slot: host, tier, and whether the ledger has its CPU points."""
 
     vm: str
     host: str
@@ -30,15 +30,15 @@ class Claim:
 
     @property
     def utilisation(self) -> float:
-        """CPU utilisation 0..1, as far as the ledger knows it."""
+        """CPU utilisation 0..1, as recorded in the ledger."""
         return min(1.0, self.cpu_points / 100)
 
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """What a job holds: `size` places wanted in a tier, and Mbit/s by link (`shape.way_up`).
+    """A job's entry: `size` places wanted in a tier, and reserved Mbit/s by link (`shape.way_up`).
 
-    :param pool: of the hosts that it may use.
+    :param pool: the pool whose hosts it may use.
     """
 
     uuid: str
@@ -50,7 +50,7 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A job changes its tier: these VMs in place; the rest will seek slots of the new tier."""
+    """A job changes its tier: these VMs in place, the others by claiming slots of the new tier."""
 
     job: str
     size: int
@@ -60,14 +60,14 @@ class Swap:
 
 
 def cpu_points(cpu: float) -> int:
-    """CPU utilisation 0..1 in percent points, rounded down: only a hot process gets hot points."""
+    """CPU utilisation 0..1 in percent points, rounded down so that only hot processes are hot."""
     return math.floor(round(100 * cpu, 6))
 
 
 def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, list[Claim]]:
     """All claims on the hosts' slots, by consumer.
 
-    While a VM migrates, Nova keeps its claim on the source under the migration's uuid.
+    While a VM migrates, Nova holds its claim on the source under the migration's uuid.
     """
     claims: dict[str, list[Claim]] = {}
     for host in hosts:
@@ -117,7 +117,7 @@ def read_jobs(placement: Placement) -> list[JobEntry]:
     entries = []
     for job, allocations in sorted(held.items()):
         if link_of:
-            # Tier, size and links as they were at one instant.
+            # One read, so that tier, size and links are consistent.
             allocations = consumers.read(placement, job)
         links = {
             link_of[provider]: resources[names.MBPS]
@@ -141,15 +141,15 @@ def admit(
     links: Mapping[str, int] = NO_LINKS,
     pool: str = names.DEFAULT_POOL,
 ) -> None:
-    """Enter a job, or make its entry this one: tier, size and bandwidth in one transaction.
+    """Write a job's entry, or replace it: tier, size and bandwidth in one transaction.
 
-    :param project: the job's.
-    :param user: the id (`X-OpenStack-Request-ID`) of the request that boots the job's VMs. Other
-        requests of its tenants may not name the job: only administrators' ones may.
-    :param pool: of the hosts that it may use; `tree.prepare` has made it.
-    :param links: Mbit/s on each link that the job's traffic takes, by the links' names.
-    :raises Conflict: if a link has no room; it says which.
-    :raises NotFound: if a link is in no host's way up, or the pool is not made.
+    :param project: the job's project.
+    :param user: the id (`X-OpenStack-Request-ID`) of the request that boots the job's VMs. Besides
+        that request, only administrators' requests may name the job.
+    :param pool: the pool whose hosts it may use; `tree.prepare` has made its provider.
+    :param links: Mbit/s to reserve on each link, by the links' names.
+    :raises Conflict: if a link has no room; the message says which.
+    :raises NotFound: if no host is below a link, or the pool has no provider.
     """
     wanted = {names.link_uuid(link): {names.MBPS: mbps} for link, mbps in links.items() if mbps}
     places = {
@@ -164,12 +164,12 @@ def admit(
 
 
 def release(placement: Placement, job: str) -> None:
-    """Take a job's entry out, with its links; nothing happens without one."""
+    """Remove a job's entry, with its links; does nothing without one."""
     consumers.rewrite(placement, {job: lambda _held: {}}, {})
 
 
 def move(placement: Placement, job: str, tier: Tier) -> None:
-    """Change the tier that a job wants, ahead of its VMs' live migration; size and links stay.
+    """Change the tier in a job's entry before its VMs are live-migrated; size and links stay.
 
     :raises NotFound: if the job has no entry.
     """
@@ -190,7 +190,7 @@ def swap(
 
     The jobs keep their links.
 
-    :raises Conflict: if a tier has no room for it, or a VM has no claim to change.
+    :raises Conflict: if a tier has no room, or a VM has no claim to change.
     """
     tier_of = {uuid: (host, tier) for host in hosts for tier, uuid in host.provider.items()}
     places = {uuid: f"host {host.name} in {tier}" for uuid, (host, tier) in tier_of.items()}
@@ -203,7 +203,7 @@ def swap(
 
 
 def vacate(placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str]) -> None:
-    """Give up the slots of VMs that stay on their hosts; the rest of their claims stays, too."""
+    """Release the slots of VMs that stay on their hosts; they keep their other resources."""
     children = _children(hosts)
 
     def change(held: Allocations) -> Allocations:
@@ -215,10 +215,10 @@ def vacate(placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str]) 
 def seat(
     placement: Placement, hosts: Iterable[TierHost], vms: Mapping[str, str], tier: Tier
 ) -> None:
-    """Claim slots of a tier for VMs that are on their hosts without any: all of them, or none.
+    """Claim slots of a tier for VMs that are on their hosts without slots: all or nothing.
 
     :param vms: the host of each VM.
-    :raises Conflict: if a host has no room for it, or no such slots, or a VM is not there.
+    :raises Conflict: if a host has no room or no slots of that tier, or a VM is not there.
     """
     hosts = tuple(hosts)
     seats = {host.name: host.provider.get(tier) for host in hosts}
@@ -245,8 +245,8 @@ def set_cpu_points(
 ) -> None:
     """Add the processes' CPU utilisation, in percent points, to the claims of their VMs.
 
-    On a host that was shrunk below its use there may be no room for more of them: the VMs there
-    stay without, and the others get theirs.
+    A host that was shrunk below its use may have no room for more points: the VMs there stay
+    without, the others get theirs.
     """
     children = _children(hosts)
 
@@ -270,7 +270,7 @@ def set_cpu_points(
         raise
     except Conflict as error:
         if len(points) == 1:
-            LOG.info("CPU points of VM %s are not in the ledger: %s", *points, error)
+            LOG.info("Could not add the CPU points of VM %s to the ledger: %s", *points, error)
             return
         for vm, amount in points.items():
             set_cpu_points(placement, hosts, {vm: amount})
@@ -286,7 +286,7 @@ def _jobs_entry(tier: Tier, size: int, pool: str) -> dict[str, dict[str, int]]:
 
 
 def _size(resources: Mapping[str, int]) -> int:
-    """Places that an entry wants, in whatever tier; 0 of what is no entry."""
+    """Places that an entry wants in either tier; 0 if the resources are no entry."""
     return sum(resources.get(resource_class, 0) for resource_class in names.JOB_SIZE.values())
 
 

@@ -1,4 +1,4 @@
-"""Consumers of Placement, VMs and jobs alike: several are read, changed and written as one."""
+"""Reads Placement's consumers (VMs and jobs), and changes several in one transaction."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -27,7 +27,7 @@ def read(placement: Placement, consumer: str) -> dict[str, dict[str, int]]:
 
 
 def read_provider(placement: Placement, provider: str) -> dict[str, dict[str, int]]:
-    """Resources of a provider that are held, by consumer; empty if there is no such provider."""
+    """Resources that consumers hold of a provider, by consumer; empty without such a provider."""
     try:
         return _resources(placement.get(f"/resource_providers/{provider}/allocations"))
     except NotFound:
@@ -41,14 +41,14 @@ def rewrite(
     new: Mapping[str, str] = NOBODY,
     owner: Mapping[str, str] = NOBODY,
 ) -> None:
-    """Change consumers in one transaction; again, from a fresh read, if somebody was faster.
+    """Change consumers in one transaction; repeated from a fresh read after a concurrent change.
 
-    :param places: by uuid of a provider what to call it when Placement refuses.
+    :param places: names of providers for error messages, by uuid.
     :param new: type, project and user of consumers that hold nothing yet; VMs always hold some.
-    :param owner: the same for all of them, whatever they have been.
-    :raises StaleGeneration: if somebody was faster every time.
-    :raises Conflict: if there is no room; it says where.
-    :raises NotFound: if there is no such provider; it says which.
+    :param owner: type, project and user for all of the consumers, replacing their present ones.
+    :raises StaleGeneration: if others changed them at every attempt.
+    :raises Conflict: if there is no room; the message says where.
+    :raises NotFound: if there is no such provider; the message says which.
     """
 
     def write() -> None:
@@ -82,7 +82,7 @@ def rewrite(
 
 
 def _named(error: PlacementError, places: Mapping[str, str]) -> PlacementError:
-    """The same refusal, with the place that it is about by its name; Placement says its uuid."""
+    """The same error with the name of the provider, for which Placement gives only the uuid."""
     for provider, place in places.items():
         if provider in str(error):
             if isinstance(error, Conflict):
@@ -105,6 +105,6 @@ def _identity(current: Mapping) -> dict:
         "project_id": current["project_id"],
         "user_id": current["user_id"],
         "consumer_generation": current["consumer_generation"],
-        # Nova claims without a type, which Placement shows as one that it does not take.
+        # Nova claims without a type; Placement shows "unknown" then, but does not accept it back.
         "consumer_type": names.VM_CONSUMER if kind == "unknown" else kind,
     }

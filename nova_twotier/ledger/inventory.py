@@ -1,4 +1,4 @@
-"""What there is in Placement of ours, whatever the aggregates say: hosts with their slots."""
+"""Reads the hosts and slots that are in Placement, independent of the aggregates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from nova_twotier.ledger.placement import Placement
 
 @dataclass(frozen=True, slots=True)
 class TierSlots:
-    """One tier of a host: its places, and those that are withheld.
+    """One tier of a host: its places, and how many of them are withheld.
 
-    :param retired: all places are withheld because the host left, or gave the tier up.
-    :param pool: whose jobs get them; None if they are nobody's.
+    :param retired: all places are withheld because the host left, or no longer has the tier.
+    :param pool: the pool whose jobs get the places; None if they have no pool.
     """
 
     provider: str
@@ -25,7 +25,7 @@ class TierSlots:
 
     @property
     def offered(self) -> int:
-        """Places that may be in use; more may be, if they were withheld later."""
+        """Places that are not withheld; more may be in use, if some were withheld later."""
         return slots.offered(self.total, self.reserved)
 
 
@@ -33,8 +33,8 @@ class TierSlots:
 class HostSlots:
     """A host with providers of ours.
 
-    :param name: of the host's own provider.
-    :param tiers: those that have a provider.
+    :param name: the name of the host's own provider.
+    :param tiers: the tiers that have a provider.
     """
 
     name: str
@@ -69,7 +69,7 @@ def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str,
     listed = list(listed)
     name_of = {provider["uuid"]: provider["name"] for provider in listed}
     if names.jobs_uuid() not in name_of:
-        return {}  # nobody has made a ledger yet: its traits are not known to Placement
+        return {}  # there is no ledger yet: Placement does not know its traits
     retired = {each["uuid"] for each in providers.listed(placement, names.RETIRED_TRAIT)}
     pool_of = _pools(placement)
     found: dict[str, dict[Tier, TierSlots]] = {}
@@ -85,7 +85,7 @@ def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str,
 
 
 def _pools(placement: Placement) -> dict[str, str]:
-    """The pool of each provider that has the trait of one."""
+    """The pool of each provider with a pool's trait."""
     return {
         provider["uuid"]: names.pool_of(jobs["name"])
         for jobs in providers.listed(placement, names.JOBS_TRAIT)
@@ -94,7 +94,7 @@ def _pools(placement: Placement) -> dict[str, str]:
 
 
 def _slots(placement: Placement, provider: str) -> tuple[int, int]:
-    """All places of a provider, and those that are withheld."""
+    """The numbers of all places and of withheld places of a provider."""
     inventories = placement.get(f"/resource_providers/{provider}/inventories")["inventories"]
     slot = inventories.get(names.SLOT, {"total": 0, "reserved": 0})
     return slot["total"], slot["reserved"]

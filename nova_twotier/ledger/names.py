@@ -1,4 +1,4 @@
-"""The names that the ledger uses in Placement."""
+"""Names and uuids that the ledger uses in Placement."""
 
 import uuid
 
@@ -15,7 +15,7 @@ MBPS = "CUSTOM_TWOTIER_MBPS"
 JOB_SIZE = {Tier.FG: "CUSTOM_TWOTIER_JOB_FG", Tier.BG: "CUSTOM_TWOTIER_JOB_BG"}
 RESOURCE_CLASSES = (SLOT, CPU, MBPS, *JOB_SIZE.values())
 
-#: What a provider of ours is.
+#: Trait of the provider of each tier.
 TRAIT = {Tier.FG: "CUSTOM_TWOTIER_FG", Tier.BG: "CUSTOM_TWOTIER_BG"}
 LINK_TRAIT = "CUSTOM_TWOTIER_LINK"
 JOBS_TRAIT = "CUSTOM_TWOTIER_JOBS"
@@ -24,14 +24,14 @@ RETIRED_TRAIT = "CUSTOM_TWOTIER_RETIRED"
 TRAITS = (*TRAIT.values(), LINK_TRAIT, JOBS_TRAIT, RETIRED_TRAIT)
 
 JOB_CONSUMER = "TWOTIER_JOB"
-#: Placement wants a project and a user for each consumer; job entries belong to nobody's quota.
+#: Placement requires a project and a user for each consumer; job entries count against no quota.
 JOB_OWNER = {"project": "twotier", "user": "twotier"}
 VM_CONSUMER = "INSTANCE"
 JOBS_PROVIDER = "twotier-jobs"
-#: The pool of hosts whose aggregates name none, and of jobs that name none.
+#: The pool of hosts and jobs that name none.
 DEFAULT_POOL = "default"
 
-#: Our providers have uuids that follow from the host's, so that making one twice changes nothing.
+#: Our providers' uuids are derived from the host's, so that making one twice changes nothing.
 _NAMESPACE = uuid.UUID("5c1b24c8-6a55-4c1e-9b43-5b8f3d0f8a52")
 _SIZE = "CUSTOM_TWOTIER_SIZE_"
 _POOL = "CUSTOM_TWOTIER_POOL_"
@@ -47,7 +47,7 @@ def child_uuid(host_uuid: str, tier: Tier) -> str:
 
 
 def jobs_name(pool: str = DEFAULT_POOL) -> str:
-    """Name of the provider that the entries of a pool's jobs are on."""
+    """Name of the provider that holds the entries of a pool's jobs."""
     return JOBS_PROVIDER if pool == DEFAULT_POOL else f"{JOBS_PROVIDER}:{pool}"
 
 
@@ -61,9 +61,9 @@ def pool_of(provider_name: str) -> str:
 
 
 def pool_trait(jobs_provider: str) -> str:
-    """What the tiers of a pool's hosts carry: it follows from where the pool's job entries are.
+    """Trait of the tiers of a pool's hosts, derived from the provider of the pool's job entries.
 
-    Whoever has read a job's entry so knows which hosts are the job's, without another read.
+    So a job's entry alone shows which hosts the job may use.
     """
     return f"{_POOL}{jobs_provider.replace('-', '').upper()}"
 
@@ -82,12 +82,12 @@ def link_uuid(link: str) -> str:
 
 
 def link_of(provider_name: str) -> str | None:
-    """The link that a provider stands for, or None."""
+    """The link that a provider represents, or None."""
     return provider_name.removeprefix(_LINK) if provider_name.startswith(_LINK) else None
 
 
 def size_trait(size: int) -> str:
-    """Says that a provider's inventory was written for this many places, or Mbit/s."""
+    """Trait of a provider whose inventory was written for this many places, or Mbit/s."""
     return f"{_SIZE}{size}"
 
 

@@ -1,4 +1,4 @@
-"""The one client for Placement: JSON in, JSON out, and errors that say what happened."""
+"""The client for Placement: JSON in, JSON out, and typed errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,19 +24,19 @@ class PlacementUnavailable(PlacementError):
 
 
 class NotFound(PlacementError):
-    """There is no such thing in Placement."""
+    """404: Placement has no such provider, consumer or trait."""
 
 
 class Conflict(PlacementError):
-    """409: somebody else changed it meanwhile, or there is no room. Nothing was changed."""
+    """409: another client changed it meanwhile, or there is no room. Nothing was changed."""
 
 
 class StaleGeneration(Conflict):
-    """409 of a write that was based on an old read: read again and repeat."""
+    """409 because the write was based on an old read: read again and repeat."""
 
 
 class InUse(Conflict):
-    """409 of taking away what consumers hold."""
+    """409 because consumers hold what was to be removed."""
 
 
 class Placement:
@@ -82,13 +82,13 @@ class Placement:
 
 
 class FencedPlacement(Placement):
-    """A client that asks for a permit before each write: whoever lost the lead writes nothing more.
+    """A client that asks for a permit before each write, so that a deposed leader cannot write.
 
-    Also before each attempt of a write that is repeated: a generation that was read anew does not
-    stop somebody who should not write at all.
+    It asks again before each repetition of a write: generations do not stop a deposed leader that
+    reads them anew.
 
     :param placement: makes the requests.
-    :param permit: raises an error of its own, which whoever writes gets, if there is none.
+    :param permit: raises an error, passed on to the caller, if writing is not permitted.
     """
 
     def __init__(self, placement: Placement, permit: Callable[[], None]):

@@ -1,9 +1,9 @@
-"""Providers of ours in Placement: made, kept at their size, withdrawn and taken away.
+"""Creates, resizes, retires and deletes our resource providers in Placement.
 
-Each carries the trait `names.size_trait(size)` as long as its inventory is what was last written
-for that size, so that one listing shows which of ten thousand need no look. Whoever changes an
-inventory takes the trait off before and puts one on after, each write based on the one before.
-The tiers of a host also carry the trait of its pool.
+Each provider has the trait `names.size_trait(size)` as long as its inventory is the one last
+written for that size, so that one listing shows which of ten thousand need no check. A change of
+the inventory first removes the trait and adds the new one last, each write based on the one before.
+The tiers of a host also have the trait of its pool.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -16,7 +16,7 @@ from nova_twotier.ledger.retry import until_fresh
 
 Inventory = Mapping[str, Mapping[str, int]]
 
-#: Inventory of a provider of size 1, by the trait that says what it is.
+#: Inventory of a provider of size 1, by the trait of its kind.
 UNIT = {
     names.TRAIT[Tier.FG]: {names.SLOT: 1, names.CPU: 100},
     names.TRAIT[Tier.BG]: {names.SLOT: 1, names.CPU: 100},
@@ -27,9 +27,9 @@ UNIT = {
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider as it is to be: `size` times what `UNIT` has for its `trait`.
+    """The wanted state of a provider: `size` times the `UNIT` inventory of its `trait`.
 
-    :param pool: trait of the pool that it belongs to, if it does to one.
+    :param pool: trait of the pool that it belongs to, if any.
     """
 
     uuid: str
@@ -41,7 +41,7 @@ class Provider:
 
     @property
     def marks(self) -> set[str]:
-        """The traits that say that it is in order."""
+        """The traits that it has when it is as wanted."""
         return {names.size_trait(self.size)} | ({self.pool} if self.pool else set())
 
 
@@ -67,8 +67,8 @@ def in_order(placement: Placement, wanted: Collection[Provider]) -> set[str]:
 def settle(placement: Placement, provider: Provider) -> None:
     """Give an existing provider its inventory.
 
-    Places that are withheld stay so, unless the provider was retired. If it is to have none while
-    consumers hold some, they keep them and no others follow.
+    Withheld places stay withheld, unless the provider was retired. If the wanted size is 0 while
+    consumers hold places, they keep them and no others follow.
     """
 
     def wanted(held: Inventory, retired: bool) -> dict:
@@ -91,7 +91,7 @@ def settle(placement: Placement, provider: Provider) -> None:
 
 
 def withdraw(placement: Placement, uuid: str, trait: str) -> int:
-    """Let a provider take no new claims of slots; who is there stays. Returns its places."""
+    """Retire a provider: no new claims of slots, present ones stay. Returns its places."""
 
     def wanted(held: Inventory, _retired: bool) -> dict:
         # CPU points may still be added to the claims that are there.
@@ -108,7 +108,7 @@ def withdraw(placement: Placement, uuid: str, trait: str) -> int:
 
 
 def create(placement: Placement, provider: Provider) -> None:
-    """Make a provider, without inventory; nothing happens if somebody else was faster."""
+    """Make a provider without inventory, unless it exists already."""
     body = {"uuid": provider.uuid, "name": provider.name}
     if provider.parent:
         body["parent_provider_uuid"] = provider.parent
@@ -129,7 +129,7 @@ def is_used(placement: Placement, uuid: str) -> bool:
 
 
 def delete(placement: Placement, uuid: str) -> bool:
-    """Take a provider away; returns whether it is gone, which it is not while it is used."""
+    """Delete a provider; returns False if it is still in use."""
     try:
         placement.delete(f"/resource_providers/{uuid}")
     except NotFound:
@@ -140,7 +140,7 @@ def delete(placement: Placement, uuid: str) -> bool:
 
 
 def reserve(placement: Placement, uuid: str, open_places: int) -> None:
-    """Withhold all places of a provider but `open_places`; nothing happens without inventory."""
+    """Withhold all places of a provider but `open_places`; does nothing without inventory."""
     url = f"/resource_providers/{uuid}/inventories"
 
     def write() -> None:
@@ -169,24 +169,24 @@ def _rewrite(
     marks: set[str],
     trait: str,
 ) -> dict:
-    """Write inventory and traits, as far as they differ; returns the inventory.
+    """Write inventory and traits if they differ; returns the inventory.
 
-    :param wanted: from the present inventory, and whether the provider is retired, to the new one.
-    :param marks: the traits that say afterwards what state the provider is in.
-    :raises InUse: if a resource class is to go that consumers hold.
+    :param wanted: maps the present inventory, and whether the provider is retired, to the new one.
+    :param marks: the traits that describe the provider's state afterwards.
+    :raises InUse: if consumers hold a resource class that the new inventory lacks.
     """
     url = f"/resource_providers/{uuid}"
 
     def write() -> dict:
-        # The first read dates all that follow: a change after it makes each write stale.
+        # All writes depend on this first read: a change by others makes them stale.
         current = placement.get(f"{url}/inventories")
         traits = set(placement.get(f"{url}/traits")["traits"])
         generation = current["resource_provider_generation"]
         new = wanted(current["inventories"], names.RETIRED_TRAIT in traits)
         after = {each for each in traits if not _is_mark(each)} | {trait, *marks}
         if any(_differ(current["inventories"], new)):
-            # Whoever dies on the way leaves no size that is not true, and what is withheld because
-            # the provider retires is always known from what is closed.
+            # A crash in between leaves no wrong size trait, and places withheld for retirement can
+            # always be told from closed ones.
             during = {each for each in traits if not names.is_size(each)}
             during |= marks & {names.RETIRED_TRAIT}
             if traits != during:

@@ -1,4 +1,4 @@
-"""What answers of Placement say about tiers: pure functions of what it returns."""
+"""Parses Placement's answers about tiers: pure functions."""
 
 import contextlib
 import json
@@ -12,9 +12,9 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import closed_slots, next_slot_load, tiers_of
 from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
 
-#: One read that shows, for each host with a free slot, both of its tiers.
+#: One read that shows both tiers of each host with a free slot.
 CANDIDATES_URL = f"/allocation_candidates?resources={SLOT}:1"
-#: One read that shows what all links have left.
+#: One read that shows the free bandwidth of all links.
 LINKS_URL = f"/allocation_candidates?resources={MBPS}:1&required={LINK_TRAIT}"
 
 _UUID = "(?s:.{36})"
@@ -25,18 +25,18 @@ _SUMMARY = (
     rf'"traits": \[([^\]]*)\], "parent_provider_uuid": "{_UUID}", '
     rf'"root_provider_uuid": "({_UUID})"}}'
 )
-#: One, and what stands behind it if that is another.
+#: A summary, and the text after it if that is another summary.
 _SUMMARIES = re.compile(f"{_SUMMARY}(?:, {_SUMMARY})?")
-#: The group of the first one's host.
+#: Group number of the first summary's host.
 _ROOT = 7
 _BEFORE_RESOURCES = len(f'"{"-" * 36}')
 
 
 def candidates_url(tier: Tier, host: str | None = None, pool: str | None = None) -> str:
-    """The read of the hosts with a free slot in `tier`, or of one host: both tiers of each.
+    """URL that reads both tiers of all hosts with a free slot in `tier`, or of one host.
 
     :param host: the host provider's uuid.
-    :param pool: trait of the pool whose hosts are wanted; None: of any.
+    :param pool: trait of the pool whose hosts are wanted; None for any pool.
     """
     only = f"in_tree={host}&" if host else ""
     traits = f"{TRAIT[tier]},{pool}" if pool else TRAIT[tier]
@@ -44,7 +44,7 @@ def candidates_url(tier: Tier, host: str | None = None, pool: str | None = None)
 
 
 class TierView(NamedTuple):
-    """One tier of a host: its provider, the places it has and those in use, and the CPU load."""
+    """One tier of a host: its provider, its places in all and in use, and the CPU load."""
 
     provider: str
     capacity: int = 0
@@ -58,19 +58,19 @@ class TierView(NamedTuple):
 
     @property
     def places(self) -> int:
-        """The places that it has when none is withheld."""
+        """The number of its places, including withheld ones."""
         return self.cpu_capacity // 100
 
     @property
     def load(self) -> float:
-        """Sum of the CPU utilisations of the processes there."""
+        """Sum of the CPU utilisations of its processes."""
         return self.cpu_used / 100
 
 
 class HostView(NamedTuple):
     """Both tiers of a host, as Placement counts them.
 
-    One tuple, and not one of two: a request makes ten thousand of them.
+    A flat tuple instead of two views, because a request makes ten thousand of them.
     """
 
     fg_provider: str
@@ -96,7 +96,7 @@ class HostView(NamedTuple):
         return self.fg if tier is FG else self.bg
 
     def room(self, tier: Tier) -> tuple[str, int]:
-        """A tier's provider, and the places that it has left."""
+        """A tier's provider and its number of free places."""
         if tier is FG:
             return self.fg_provider, self.fg_capacity - self.fg_used
         return self.bg_provider, self.bg_capacity - self.bg_used
@@ -107,7 +107,7 @@ class HostView(NamedTuple):
 
     @property
     def share(self) -> int:
-        """Background processes a slot takes, K-1."""
+        """Background processes that a slot takes, K-1."""
         return self.bg_cpu_capacity // (self.fg_cpu_capacity or 100) or 1
 
     @property
@@ -117,14 +117,14 @@ class HostView(NamedTuple):
 
     @property
     def closed(self) -> int:
-        """Slots that are closed to the background: what is missing of the background's places."""
+        """Slots that are closed to the background, derived from its withheld places."""
         return closed_slots(self.slots, self.tiers, self.bg_capacity)
 
     def open_background(self, hot_points: int, unread_closed: bool) -> int:
         """Background processes that the host may hold: K-1 on each slot that is not closed.
 
         :param hot_points: CPU points from which on a foreground process closes its slot.
-        :param unread_closed: whether foreground processes do, as long as nothing is known of any.
+        :param unread_closed: whether all foreground processes do if none of them has points.
         """
         _fg, slots, used, _fg_cpu, points, _bg, places, _bg_used, _bg_cpu, _bg_points = self
         hot = used if unread_closed and not points else least_hot(used, points, hot_points)
@@ -135,7 +135,7 @@ class HostView(NamedTuple):
     def load_beside(self, tier: Tier, placed: int) -> float:
         """The load beside the next process of `tier`, after `placed` more than Placement shows.
 
-        The same as `core.cluster.Cluster.rank` sees; a closed slot counts as fully used.
+        The same load as in `core.cluster.Cluster.rank`; a closed slot counts as fully used.
         """
         _fg, slots, fg_used, _fg_cpu, fg_points, _bg, bg_places, bg_used, _bg_cpu, bg_points = self
         share = self.share
@@ -151,32 +151,32 @@ class HostView(NamedTuple):
 
 
 def least_hot(used: int, points: int, hot: int) -> int:
-    """How many of `used` processes use at least `hot` CPU points, as far as their sum is proof.
+    """The least number of `used` processes that must have `hot` or more CPU points, by their sum.
 
-    Exact for one process, and where all use their slots up.
+    Exact for one process, and if all use their slots fully.
 
-    :param points: their sum.
+    :param points: the sum of their points.
     """
     cold = hot - 1
     excess = points - cold * used
     return min(used, -(-excess // (100 - cold))) if excess > 0 else 0
 
 
-#: Where the background begins in a view of both tiers.
+#: Index of the background's first field in a view of both tiers.
 _HALF = len(TierView._fields)
 
-#: A view of its fields, in a tuple: in less time than by name.
+#: Makes a view from a tuple of its fields, faster than by keyword.
 _host_view = partial(tuple.__new__, HostView)
 
 
 class Admission(NamedTuple):
-    """What a job's entry says to the scheduler.
+    """A job's entry, as the scheduler needs it.
 
-    :param project: the job's.
+    :param project: the job's project.
     :param user: the id of the one request that may boot its VMs, see `claims.admit`.
-    :param pool: the trait that the tiers of its pool's hosts have.
+    :param pool: the trait of the tiers of its pool's hosts.
     :param size: its number of VMs.
-    :param links: the bandwidth that it holds, Mbit/s by the uuid of a link's provider.
+    :param links: its reserved bandwidth, Mbit/s by the uuid of a link's provider.
     """
 
     tier: Tier
@@ -188,7 +188,7 @@ class Admission(NamedTuple):
 
 
 def admission(allocations: Mapping) -> Admission | None:
-    """A job's entry, from `GET /allocations/{job}`, or None."""
+    """A job's entry from `GET /allocations/{job}`, or None."""
     held = {
         provider: allocation["resources"]
         for provider, allocation in allocations.get("allocations", {}).items()
@@ -203,9 +203,9 @@ def admission(allocations: Mapping) -> Admission | None:
 
 
 def links_left(candidates: Mapping) -> dict[str, int]:
-    """Mbit/s that links have left, by their providers, from `GET` of `LINKS_URL`.
+    """Free Mbit/s of links by provider, from `GET` of `LINKS_URL`.
 
-    Full links are missing there.
+    Full links are missing.
     """
     found = {}
     for provider, summary in candidates["provider_summaries"].items():
@@ -221,7 +221,7 @@ def wanted_tier(allocations: Mapping) -> Tier | None:
 
 
 def host_views(candidates: Mapping) -> dict[str, HostView]:
-    """Views by host provider uuid, from `GET` of candidates. Full hosts are missing there."""
+    """Views by host provider uuid, from `GET` of candidates. Full hosts are missing."""
     fgs, bgs = _views(candidates, FG), _views(candidates, BG)
     return {root: HostView(*fg, *bgs[root]) for root, fg in fgs.items() if root in bgs}
 
@@ -235,15 +235,15 @@ def _views(candidates: Mapping, tier: Tier) -> dict[str, TierView]:
 
 
 def scan_host_views(text: str) -> dict[str, HostView]:
-    """As `host_views`, from the undecoded answer, in a tenth of the time.
+    """Like `host_views`, but from the undecoded answer, in a tenth of the time.
 
-    At ten thousand hosts it has some 30 MB, nearly all of it traits that Nova put on the hosts' own
-    providers: to decode them would take longer than to filter and weigh the hosts.
+    For ten thousand hosts the answer has some 30 MB, nearly all of it traits of the hosts' own
+    providers. Decoding them would take longer than filtering and weighing the hosts.
 
     :raises ValueError: if it is not JSON; KeyError: if it is not about candidates.
     """
     if '"provider_summaries"' in text:
-        # If it cannot, Placement writes it in some other way than it did so far.
+        # It fails only if Placement has changed the way it writes the answer.
         with contextlib.suppress(ValueError):
             return _scan(text)
     return host_views(json.loads(text))
@@ -252,7 +252,7 @@ def scan_host_views(text: str) -> dict[str, HostView]:
 def _scan(text: str) -> dict[str, HostView]:
     """Views of all hosts, by provider uuid.
 
-    :raises ValueError: if a tier's trait stands elsewhere than in a summary as we know them.
+    :raises ValueError: if a tier's trait is not in a summary of the expected form.
     """
     views, alone = {}, {}
     other = f'"{TRAIT[BG]}"'
@@ -266,7 +266,7 @@ def _scan(text: str) -> dict[str, HostView]:
             views[root] = _host_view((*front, *back))
         else:
             alone[root] = front
-    # The ledger makes a background behind its foreground; but Placement promises no order.
+    # The ledger makes a background after its foreground, but Placement guarantees no order.
     if alone:
         for bg, slots, used, cpu, points, _, root, *_ in _summaries(text, BG):
             if root in alone:
@@ -276,7 +276,7 @@ def _scan(text: str) -> dict[str, HostView]:
 
 
 def _summaries(text: str, tier: Tier) -> Iterator[tuple[str, ...]]:
-    """The fields of each summary with the trait of a tier, and of what stands behind it."""
+    """The fields of each summary with the trait of a tier, and of the summary after it."""
     trait = f'"{TRAIT[tier]}"'
     at = text.find(trait)
     while at >= 0:

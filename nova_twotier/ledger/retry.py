@@ -1,4 +1,4 @@
-"""Writes that are based on a read: again, from a fresh read, when somebody else was faster."""
+"""Repeats a read-and-write from a fresh read when another client was faster."""
 
 import random
 import time
@@ -7,20 +7,20 @@ from typing import TypeVar
 
 from nova_twotier.ledger.placement import StaleGeneration
 
-#: How often a write is tried in all.
+#: Number of attempts.
 ATTEMPTS = 8
-#: Longest pause before the second try, seconds; it doubles each time. Two who met are not to meet
-#: again: each takes a random part of it.
+#: Longest pause before the second attempt, seconds; doubles each time. The actual pause is a random
+#: part of it, so that two clients do not collide again.
 PAUSE = 0.005
 
 T = TypeVar("T")
 
 
 def until_fresh(write: Callable[[], T]) -> T:
-    """What `write` returns, which reads, changes and writes.
+    """Call `write`, which reads, changes and writes, until it succeeds; return its result.
 
-    :raises StaleGeneration: if somebody was faster each of `ATTEMPTS` times. Any other error,
-        such as that there is no room, is raised at once.
+    :raises StaleGeneration: if others were faster at each of `ATTEMPTS` attempts. Other errors,
+        such as a lack of room, are raised at once.
     """
     for attempt in range(ATTEMPTS - 1):
         try:

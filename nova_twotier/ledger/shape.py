@@ -1,4 +1,4 @@
-"""What an operator gives a host, and the links on its way up the network's tree."""
+"""The shape of a host as operators configure it, and its links up the network's tree."""
 
 from collections import Counter
 from collections.abc import Container, Mapping
@@ -11,13 +11,13 @@ from nova_twotier.ledger.names import DEFAULT_POOL
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """L slots and K tiers of a host, its place in the network, and the links from there up.
+    """L slots and K tiers of a host, its position in the network, and its links to the root.
 
-    :param switch: path of the host's switch from the root, such as `core/pod1/edge3`; without one
+    :param switch: path of the host's switch from the root, such as `core/pod1/edge3`; if empty,
         the host is linked to the root.
-    :param uplinks: Mbit/s of each link, from the host's own upwards; the last one repeats. Without
-        any, links are not counted.
-    :param pool: only the jobs of this pool run there.
+    :param uplinks: Mbit/s of each link, from the host's own upwards; the last one repeats. Links
+        are not counted if empty.
+    :param pool: only jobs of this pool run on the host.
     """
 
     slots: int
@@ -68,9 +68,9 @@ def needs(
 
     Symmetry 2018, equation 6, with m of the N VMs below the link.
 
-    :param vms: the job's, by host.
-    :param mbps: B, of each VM.
-    :param counted: the links of which the rate is known, as `capacities` has them.
+    :param vms: the job's number of VMs by host.
+    :param mbps: B, the bandwidth of each VM.
+    :param counted: links with a known rate, from `capacities`.
     """
     size = sum(vms.values())
     below: Counter[str] = Counter()
@@ -85,9 +85,9 @@ def needs(
 
 
 def capacities(shapes: Mapping[str, Shape]) -> tuple[dict[str, int], list[str]]:
-    """Mbit/s of all links of these hosts, and a sentence about each that they do not agree on.
+    """Mbit/s of all links of these hosts, and a message about each link with several rates.
 
-    The least of what is said of a link holds.
+    The lowest rate given for a link is used.
     """
     said: dict[str, dict[int, str]] = {}
     for host, shape in sorted(shapes.items()):

@@ -1,4 +1,4 @@
-"""The provider tree: two child providers under each two-tier host, the links, and the jobs."""
+"""Keeps the provider tree: two child providers under each two-tier host, the links, the jobs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ UNLIMITED = 2**31 - 1
 class TierHost:
     """A host of the ledger and its providers' uuids.
 
-    One that is `leaving` is in no two-tier aggregate any more and has the shape it had last: its
-    VMs keep their claims, and no others follow.
+    A `leaving` host is in no two-tier aggregate any more and has its last shape: its VMs keep their
+    claims, and no others follow.
     """
 
     name: str
@@ -33,9 +33,9 @@ class TierHost:
 
 
 def prepare(placement: Placement, pools: Iterable[str] = (names.DEFAULT_POOL,)) -> None:
-    """Make our resource classes and traits, and the providers of the job entries of these pools.
+    """Make our resource classes and traits, and these pools' providers of job entries.
 
-    That of the default pool is always made: it shows that there is a ledger.
+    The default pool's provider is always made: it shows that there is a ledger.
     """
     pools = sorted({names.DEFAULT_POOL, *pools})
     for resource_class in names.RESOURCE_CLASSES:
@@ -58,21 +58,19 @@ def prepare(placement: Placement, pools: Iterable[str] = (names.DEFAULT_POOL,)) 
 def sync_hosts(
     placement: Placement, shapes: Mapping[str, Shape], thorough: bool = False
 ) -> list[TierHost]:
-    """Make the providers of hosts and links as the shapes say; may be repeated at will.
+    """Bring the providers of hosts and links into line with the shapes; may be repeated.
 
-    A host whose compute service has not reported to Placement yet is left out, with a warning, and
-    so is one whose providers Placement refuses, with an error. A host that left takes no new claims
-    in either tier; it is returned as leaving while VMs hold places there, and then its providers
-    go. A link that is on no host's way up goes once it is unused.
+    A host whose compute service has not reported to Placement yet is left out with a warning, and
+    one whose providers Placement refuses with an error. A host that left takes no new claims; it is
+    returned as leaving while VMs hold places there, and its providers are deleted afterwards. A
+    link above no host is deleted once it is unused.
 
-    Reads the list of all providers, and one for each size there is of hosts and links, and for each
-    pool (two requests each); besides only what is not in order: up to five requests for a provider
-    that is new or changed, up to six for each host that is leaving, one for each link that is to
-    go.
+    Reads the list of all providers, and two lists for each size of hosts and links and for each
+    pool. Besides, up to five requests for each new or changed provider, up to six for each leaving
+    host, and one for each link to delete.
 
-    :param thorough: read every provider's inventory, also of those that are marked as in order:
-        mends what an operator changed by hand.
-    :raises StaleGeneration: if others change the same provider all the time.
+    :param thorough: check every provider's inventory, to repair changes made by hand.
+    :raises StaleGeneration: if others keep changing the same provider.
     """
     there = {provider["uuid"]: provider for provider in providers.listed(placement)}
     roots = {
@@ -110,7 +108,7 @@ def sync_hosts(
         except StaleGeneration:
             raise
         except (Conflict, NotFound) as error:
-            LOG.error("Host %s is left out of the ledger: %s", name, error)
+            LOG.error("Host %s stays out of the ledger: %s", name, error)
             continue
         hosts.append(TierHost(name, present[name], {tier: c.uuid for tier, c in pair.items()}))
     hosts += _retire_hosts(placement, there, present)
@@ -119,7 +117,7 @@ def sync_hosts(
 
 
 def set_closed(placement: Placement, host: TierHost, closed: int) -> None:
-    """Withhold the background places of `closed` slots; may go below the present use."""
+    """Withhold the background places of `closed` slots, even below the present use."""
     if host.leaving:
         return
     providers.reserve(placement, host.provider[Tier.BG], host.shape.places(Tier.BG, closed))
@@ -152,7 +150,7 @@ def _links(shapes: Mapping[str, Shape]) -> list[Provider]:
 def _retire_hosts(
     placement: Placement, there: Mapping[str, dict], present: Mapping[str, Shape]
 ) -> Iterator[TierHost]:
-    """Withdraw the providers of hosts that are in no aggregate; yields those still in use."""
+    """Retire the providers of hosts that are in no aggregate; yields the hosts still in use."""
     parents = {provider["parent_provider_uuid"] for provider in there.values()}
     for root in sorted(parents - {None}):
         name = there[root]["name"]
@@ -162,7 +160,7 @@ def _retire_hosts(
             try:
                 host = _retire(placement, name, left)
             except NotFound:
-                continue  # somebody else has just taken its providers away
+                continue  # another process has just deleted its providers
             if host:
                 yield host
 

@@ -91,7 +91,7 @@ def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Ite
 
 
 def as_csv(rows: Iterable[Place]) -> str:
-    """The places as CSV with a header; times in seconds since the epoch, `to` empty if held still."""
+    """The places as CSV with a header: times in seconds since the epoch, `to` empty while held."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -143,7 +143,7 @@ class TestPlacement(BandwidthTestCase):
                 1, flavor=flavor, hints={"twotier:bandwidth": "100"}, expect="ERROR"
             )
             self.assertIn(
-                "twotier:bandwidth='100' asks for bandwidth that nobody has reserved; submit a job "
+                "twotier:bandwidth='100' asks for bandwidth that is not reserved; submit a job "
                 "with a bandwidth to the queue manager",
                 self.fault_of(server),
             )

@@ -1,4 +1,4 @@
-"""Requests to Neutron about a job's bandwidth: guarantee it at the start, withdraw it at the end."""
+"""Requests to Neutron about a job's bandwidth: guarantee it at the start, withdraw it later."""
 
 from collections.abc import Callable
 

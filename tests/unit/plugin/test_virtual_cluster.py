@@ -96,7 +96,7 @@ class TestBoot(VirtualClusterCase):
             "within the job's reservation, 6 VMs need as many slots; there are 4 in all",
             self.refused(self.hosts("acd"), self.booted()),
         )
-        self.assertIn("no host that is left", self.refused(self.hosts("cd"), self.booted()))
+        self.assertIn("none of the remaining hosts", self.refused(self.hosts("cd"), self.booted()))
 
     def test_no_tree(self):
         self.placement()
@@ -125,7 +125,7 @@ class TestWhoMayAsk(VirtualClusterCase):
             request(hints={"bandwidth": "100"}, admin=False),
         ):
             self.assertIn(
-                "Hint: twotier:bandwidth='100' asks for bandwidth that nobody has reserved",
+                "Hint: twotier:bandwidth='100' asks for bandwidth that is not reserved",
                 self.refused(self.hosts(), spec),
             )
         self.assertEqual([], placement.reads)
@@ -171,7 +171,7 @@ class TestMove(VirtualClusterCase):
     def test_all_vms_are_on_one_host(self):
         self.placement(size=2, links={})
         refused = self.refused(self.hosts(), self.moved())
-        self.assertIn("no host that is left has bandwidth of the job's reservation", refused)
+        self.assertIn("the job has reserved bandwidth on none of the remaining hosts", refused)
 
     def test_rebuild(self):
         placement = self.placement()
