@@ -1,4 +1,4 @@
-"""What the host aggregates of Nova say of hosts: their pools, and their places in the network."""
+"""Reads the hosts' pools and their positions in the network from Nova's host aggregates."""
 
 from typing import Any
 
@@ -22,15 +22,15 @@ class Aggregates:
         self._reader = Reader(session, **options)
 
     def shapes(self) -> dict[str, Shape]:
-        """The hosts with `twotier:slots`, by the name that Placement has for them.
+        """The hosts with `twotier:slots`, by their names in Placement.
 
-        Those of which the metadata says something wrong are left out: the manager logs what.
+        Hosts with wrong metadata are left out; the manager logs the errors.
 
         :raises Refused: if Nova does not answer.
         """
         try:
             found, _problems = self._reader.shapes()
         except CloudError as error:
-            LOG.error("The host aggregates cannot be read: %s", error)
+            LOG.error("Could not read the host aggregates: %s", error)
             raise errors.unavailable("Nova") from None
         return found

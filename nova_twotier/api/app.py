@@ -1,4 +1,4 @@
-"""The application: resources behind the middleware that every OpenStack API has."""
+"""The WSGI application: resources behind the usual middleware of OpenStack APIs."""
 
 import importlib
 import json
@@ -30,19 +30,19 @@ from nova_twotier.ledger.placement import PlacementError
 LOG = logging.getLogger(__name__)
 
 HEALTHCHECK = "/healthcheck"
-#: Exactly these are answered without a token.
+#: The only paths that need no token.
 PUBLIC = {path for path, _method, operation in operations() if operation.rule is None}
 
 
 def make(conf: cfg.ConfigOpts):
     """The WSGI application of a configuration, with its logging and its database.
 
-    :raises ConfigError, StoreError: if it cannot be.
+    :raises ConfigError, StoreError: if the configuration or the database is unusable.
     """
     logging.setup(conf, "nova-twotier")
     store = open_store(conf)
     application = build(conf, store)
-    # A server may fork now: connections must not be shared, each process opens its own.
+    # The server may fork now: each process must open its own connections.
     store.close()
     return application
 
@@ -69,7 +69,7 @@ def _resources(site: Site) -> falcon.App:
         api.add_route(path, resource(site))
     if site.conf.api.metrics:
         api.add_route(metrics.PATH, counting)
-    # Of handlers that fit an error, falcon takes the one for the most special class.
+    # Of all handlers that match an error, falcon picks the one for the most specific class.
     for kind, translate in _TRANSLATIONS.items():
         api.add_error_handler(kind, _handler(translate))
     return api
@@ -96,9 +96,9 @@ def _authenticated(conf: cfg.ConfigOpts, application):
 
 
 def _load_memcached() -> None:
-    """Here and now: the middleware would do it in the thread of the first request.
+    """Import the memcached client now, not in the thread of the first request.
 
-    Where eventlet is installed, the pool imports it, and a thread that has done so never ends.
+    If eventlet is installed, the client's pool imports it; a thread that has done so never ends.
     """
     try:
         importlib.import_module("oslo_cache._memcache_pool")
@@ -110,7 +110,7 @@ def _load_memcached() -> None:
 
 
 class _Door:
-    """Sends a request past the authentication if it needs none."""
+    """Lets public requests bypass the authentication."""
 
     def __init__(self, conf: cfg.ConfigOpts, public, private):
         self._public = public
@@ -121,7 +121,7 @@ class _Door:
     def __call__(self, environ, start_response):
         path = environ.get("PATH_INFO", "").rstrip("/") or "/"
         if path == HEALTHCHECK:
-            # Its answers have the format of oslo.middleware, which monitors know.
+            # Healthcheck answers keep oslo.middleware's format, which monitoring systems know.
             environ[OURS] = True
             return self._health(environ, start_response)
         application = self._public if path in self._open else self._private

@@ -1,4 +1,4 @@
-"""Who sends a request, and what they may do."""
+"""Authentication and authorization of requests."""
 
 import re
 
@@ -7,18 +7,18 @@ from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors
 
-#: Set in the environ behind the authentication. Not a header, so no request can bring it along.
+#: Set in the environ by the authentication. It is not a header, so a request cannot contain it.
 IDENTIFIED = "nova_twotier.identified"
 
 _TOKEN = re.compile(r"(?P<user>[\w.@-]{1,64})(:(?P<project>[\w.@-]{1,64})(:(?P<roles>[\w,-]+))?)?")
-#: Keystone gives a token the roles that its roles imply.
+#: Implied roles, as in Keystone.
 _IMPLIED = {"admin": "manager", "manager": "member", "member": "reader"}
 
 
 class Identified:
-    """Wraps the application behind the authentication.
+    """Marks requests that passed the authentication.
 
-    With `delay_auth_decision` keystonemiddleware lets a request pass whose token is not valid.
+    With `delay_auth_decision`, keystonemiddleware lets requests with invalid tokens pass.
     """
 
     def __init__(self, application):
@@ -30,9 +30,9 @@ class Identified:
 
 
 class NoAuth:
-    """Believes the token `user:project` or `user:project:role,role`. For demonstrations.
+    """Trusts the token `user:project` or `user:project:role,role`. For demonstrations only.
 
-    Without a project it is named after the user; without roles, `admin` has admin, others member.
+    The project defaults to the user's name; the role to admin for `admin`, member for others.
     """
 
     def __init__(self, application):
@@ -66,9 +66,9 @@ def _claims_identity(key: str) -> bool:
 
 
 class Caller:
-    """Who sends a request.
+    """The sender of a request.
 
-    :raises Refused: if nobody, or neither a project's nor the system's user.
+    :raises Refused: without a token, or if it is scoped neither to a project nor to the system.
     """
 
     def __init__(self, environ: dict, enforcer: Enforcer):
@@ -83,7 +83,7 @@ class Caller:
 
     @property
     def project_id(self) -> str:
-        """Empty if the token is for the whole system."""
+        """The token's project; empty if it is scoped to the whole system."""
         return self._context.project_id or ""
 
     @property
@@ -95,19 +95,19 @@ class Caller:
         return self._context.auth_token
 
     def may(self, rule: str, project_id: str, user_id: str = "") -> bool:
-        """Whether a rule lets the caller do something in a project."""
+        """Whether a rule allows the caller an action in a project."""
         target = {"project_id": project_id, "user_id": user_id}
         return bool(self._enforcer.authorize(rule, target, self._context))
 
     def require(self, rule: str, project_id: str, user_id: str = "") -> None:
-        """:raises Refused: if the rule does not let the caller."""
+        """:raises Refused: if the rule does not allow it."""
         if not self.may(rule, project_id, user_id):
             raise errors.forbidden(f"the policy {rule} does not let you; ask for another role")
 
     def scope(self, rule: str, all_projects: bool) -> str | None:
-        """The project whose things are listed, or None for those of all.
+        """The project to list, or None for all projects.
 
-        :raises Refused: if the caller may not see all, or belongs to no project.
+        :raises Refused: if the caller may not see all projects, or has no project.
         """
         if all_projects:
             self.require(f"{rule}:all_projects", self.project_id)

@@ -1,4 +1,4 @@
-"""Schemas of what there is to run on: hosts, and the network between them."""
+"""JSON schemas of the hosts, and of the network between them."""
 
 from nova_twotier.api.schemas import COUNT, NAME, object_of
 
@@ -7,13 +7,13 @@ TIER = object_of(
         "places": {
             "type": "integer",
             "minimum": 0,
-            "description": "That may be in use; those of closed slots are not among them.",
+            "description": "Places that may be in use, without those of closed slots.",
         },
         "used": COUNT,
         "cpu": {
             "type": "number",
             "minimum": 0,
-            "description": "Sum of the CPU utilisations of the processes there.",
+            "description": "Sum of the CPU utilisations of its processes.",
         },
     }
 )

@@ -1,4 +1,4 @@
-"""From a method of a resource to the answer to a request, and its description for others."""
+"""Turns a method of a resource into a falcon responder with a description for OpenAPI."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -11,18 +11,18 @@ from nova_twotier.api.site import Site
 from nova_twotier.db.models import Job
 from nova_twotier.db.store import NoSuchJob
 
-#: Refusals that any request may meet, besides those of its own.
+#: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
 IDENTIFIED = (401, 403, 429)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What a method does, for the OpenAPI document and for those who check it.
+    """The description of a method, for the OpenAPI document and for the tests.
 
-    :param rule: of oslo.policy; None: for everybody, without a token.
-    :param answers: the schema of each status of success.
-    :param refusals: HTTP statuses of its own.
+    :param rule: the oslo.policy rule; None for public methods, which need no token.
+    :param answers: the schema of each success status.
+    :param refusals: the method's own HTTP statuses of refusals.
     """
 
     summary: str
@@ -34,14 +34,14 @@ class Endpoint:
 
     @property
     def statuses(self) -> list[int]:
-        """All refusals that are possible."""
+        """HTTP statuses of all possible refusals."""
         found = {*ALWAYS, *self.refusals, *(IDENTIFIED if self.rule else ())}
         return sorted(found | ({413, 415} if self.body else set()))
 
 
 @dataclass
 class Request:
-    """A request that may be answered: who asks, and what they say."""
+    """An authorized and valid request: its caller, query and body."""
 
     req: object
     caller: Caller | None
@@ -49,13 +49,13 @@ class Request:
     body: dict | None = None
 
     def href(self, path: str) -> str:
-        """The address of something of ours, as the caller reaches us."""
+        """The URL of a path of this API, as the caller reaches it."""
         return f"{self.req.prefix}{path}"
 
 
 @dataclass
 class Reply:
-    """What to send, if it is not just a body with the first status."""
+    """An answer with another status or more than a body."""
 
     body: dict
     status: int
@@ -70,10 +70,10 @@ class Resource:
 
 
 def endpoint(summary: str, **description) -> Callable:
-    """Make a responder of `method(self, request, **path)`, where a job's uuid comes as the job.
+    """Turn `method(self, request, **path)` into a responder; a job's uuid is passed as the job.
 
-    In this order: is the caller known, do they ask too often, do they see the job, may they do
-    this, is what they say valid.
+    It checks in this order: authentication, rate limit, visibility of the job, authorization,
+    validity of query and body.
     """
     described = Endpoint(summary, **description)
     query = validation.validator(validation.query_schema(described.query))
@@ -108,7 +108,7 @@ def endpoint(summary: str, **description) -> Callable:
 
 
 def find_job(site: Site, caller: Caller, uuid: str) -> Job:
-    """:raises Refused: if there is none that the caller may see."""
+    """:raises Refused: if there is no such job that the caller may see."""
     try:
         job = site.store.find(uuid)
     except NoSuchJob:
@@ -119,14 +119,14 @@ def find_job(site: Site, caller: Caller, uuid: str) -> Job:
 
 
 def page_size(site: Site, request: Request) -> int:
-    """Items that the answer has at most."""
+    """The most items in the answer."""
     return min(request.query.get("limit", site.conf.api.max_limit), site.conf.api.max_limit)
 
 
 def next_page(request: Request, path: str, marker: str | None) -> list[dict]:
-    """The link to the next page of a long list.
+    """The link to the next page of a list; empty without one.
 
-    :param marker: of the last item, if there is another page.
+    :param marker: of the last item on this page; None if it is the last page.
     """
     if marker is None:
         return []

@@ -1,18 +1,18 @@
-"""What is answered when a request is refused: one format, that of the OpenStack API guidelines."""
+"""Refusals of requests, in the error format of the OpenStack API guidelines."""
 
 import http
 
-#: Of a request with many mistakes, so many are told.
+#: Most mistakes of a request to report.
 MOST = 10
 
 
 class Refused(Exception):
-    """A request that is not answered as it asked.
+    """A refusal of a request.
 
     :param status: HTTP status.
-    :param code: what happened, for programs, such as `job.not_found`.
+    :param code: the error for programs, such as `job.not_found`.
     :param details: one or more sentences for people: what is wrong and what to do.
-    :param headers: of the answer.
+    :param headers: headers of the answer.
     :param members: further members of each error.
     """
 
@@ -34,7 +34,7 @@ def forbidden(detail: str) -> Refused:
 
 
 def no_such_job() -> Refused:
-    """The same for a job of another project as for one that does not exist."""
+    """A refusal that does not show whether the job exists in another project."""
     return Refused(404, "job.not_found", "there is no such job in your project")
 
 
@@ -42,7 +42,7 @@ def draining(pool: str) -> Refused:
     return Refused(
         409,
         "queue.draining",
-        f"the queue of pool {pool} is draining: it takes no jobs; submit the job when it is active "
+        f"the queue of pool {pool} is draining and takes no jobs; submit the job when it is active "
         "again, see /v1/queue",
     )
 
@@ -84,14 +84,14 @@ def document(request_id: str, error: Refused) -> dict:
 
 
 def plain(status: int, detail: str = "", headers=None) -> Refused:
-    """A refusal by a library, which knows only its HTTP status and perhaps a sentence."""
+    """A refusal by a library, which gives only an HTTP status and perhaps a sentence."""
     phrase = http.HTTPStatus(status).phrase
     code = "request." + phrase.lower().replace(" ", "_").replace("-", "_")
     return Refused(status, code, detail or phrase, headers=headers)
 
 
 def failure() -> Refused:
-    """Our own mistake; the log has the rest."""
+    """The answer to an internal error; the log has the details."""
     return Refused(
         500,
         "internal",

@@ -1,11 +1,11 @@
-"""What happened to jobs."""
+"""The resource of events: what happened to jobs."""
 
 from nova_twotier.api import questions, schemas, views, words
 from nova_twotier.api.endpoint import Request, Resource, endpoint, find_job, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.validation import parse_time
 
-#: Largest id of an event: an integer of 32 bits in all databases.
+#: Largest id of an event: a 32-bit integer in all databases.
 MOST = 2**31 - 1
 
 

@@ -1,4 +1,4 @@
-"""Around everything: whatever goes wrong in a library is answered in our format, and logged."""
+"""The outermost middleware: logs errors of libraries, and answers them in our format."""
 
 import json
 
@@ -13,7 +13,7 @@ from nova_twotier.api.errors import Refused
 
 LOG = logging.getLogger(__name__)
 
-#: Set in the environ by who answers in our format already.
+#: Set in the environ if the answer needs no translation.
 OURS = "nova_twotier.answered"
 _KEPT = ("WWW-Authenticate", "Retry-After", "Allow")
 
@@ -23,7 +23,7 @@ class Guard:
         self._application = application
 
     def __call__(self, environ, start_response):
-        # What is logged bears this request's id, not what this thread did before.
+        # So that log lines have this request's id, not that of the thread's previous request.
         RequestContext(request_id=environ[ENV_REQUEST_ID])
         request = webob.Request(environ)
         try:

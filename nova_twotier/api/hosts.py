@@ -1,4 +1,4 @@
-"""Hosts: their slots and tiers, and what of them is in use, as the ledger says."""
+"""The resource of hosts: their slots, tiers and usage, from the ledger."""
 
 from nova_twotier.api import cluster_schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
@@ -20,7 +20,7 @@ class Hosts(Resource):
 def read_hosts(placement: Placement) -> dict[str, HostView]:
     """Every host with providers of ours, by name.
 
-    One request shows all that have a free slot; those that are full are asked one by one.
+    One request shows all hosts with a free slot; full hosts are read one by one.
     """
     providers = placement.get("/resource_providers")["resource_providers"]
     uuids = {provider["uuid"] for provider in providers}
@@ -30,7 +30,7 @@ def read_hosts(placement: Placement) -> dict[str, HostView]:
         if names.child_uuid(provider["uuid"], Tier.FG) in uuids
     }
     if not ours:
-        return {}  # before the first host, Placement does not know what a slot is
+        return {}  # before the first host, Placement does not know the resource class
     views = host_views(placement.get(CANDIDATES_URL))
     return {
         name: views.get(root) or _full(placement, root, uuids)
@@ -50,12 +50,12 @@ def _tier(placement: Placement, provider: str) -> TierView:
     try:
         found = amounts(placement, provider)
     except NotFound:
-        return TierView(provider)  # it went away meanwhile
+        return TierView(provider)  # deleted meanwhile
     return TierView(provider, *found.get(names.SLOT, (0, 0)), *found.get(names.CPU, (0, 0)))
 
 
 def amounts(placement: Placement, provider: str) -> dict[str, tuple[int, int]]:
-    """What a provider may give, and what of it is in use, by resource class.
+    """Capacity and usage of a provider by resource class.
 
     :raises NotFound: if there is no such provider.
     """
@@ -79,7 +79,7 @@ def row(name: str, view: HostView) -> dict:
 
 
 def tiers(view: HostView) -> dict:
-    """What is in use of both tiers of a host, as the API shows it."""
+    """The usage of both tiers of a host, as the API shows it."""
     return {"foreground": _tier_row(view.fg), "background": _tier_row(view.bg)}
 
 

@@ -1,4 +1,4 @@
-"""Jobs: submitted, listed, shown, explained, held, released, completed, cancelled."""
+"""The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
 from nova_twotier.api import (
     lending,
@@ -18,7 +18,7 @@ from nova_twotier.db.store import NoSuchJob
 
 class JobResource(Resource):
     def reader(self, request: Request) -> str | None:
-        """The project whose jobs the caller may know of; None: all."""
+        """The project whose jobs the caller may see; None for all projects."""
         sees_all = request.caller.may("twotier:jobs:list:all_projects", request.caller.project_id)
         return None if sees_all else request.caller.project_id
 
@@ -125,7 +125,7 @@ class Release(JobResource):
 
 class Explain(JobResource):
     @endpoint(
-        "Say why a job waits, where in the queue, and what happened to it",
+        "Explain why a job waits, its position in the queue, and what happened to it",
         rule="twotier:jobs:explain",
         answers={200: schemas.EXPLANATION},
         refusals=(404,),
@@ -146,7 +146,7 @@ class Explain(JobResource):
 
 
 def still_open(job: Job) -> Job:
-    """:raises Refused: if the job was over before it was asked something."""
+    """:raises Refused: if the job is over."""
     if job.state in OVER:
         raise Refused(409, "job.over", f"the job is {job.state}: nothing can be asked of it")
     return job

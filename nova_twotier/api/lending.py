@@ -1,7 +1,7 @@
-"""What the submitter of a job lends the manager for it: a trust of Keystone.
+"""Makes the Keystone trust with which a job's submitter delegates roles to the manager.
 
-A trust is made for a submission that was recorded before, and bears the uuid of its job. So
-whatever ends the API in between, `submissions.sweep` finds the trusts that belong to no job.
+A submission is recorded before its trust is made, and the trust has the uuid of the job. So
+`submissions.sweep` finds trusts without a job even if the API was killed in between.
 """
 
 import threading
@@ -25,20 +25,20 @@ _sweeping = threading.Lock()
 
 @contextmanager
 def trust(site: Site, caller: Caller, job: str) -> Iterator[str | None]:
-    """The id of a trust, for a job that is submitted meanwhile; None without
-    Keystone, and for the manager's own user.
+    """Context with the id of a trust for the job submitted in it.
 
-    If the job is not made, the trust is deleted and the submission withdrawn.
+    The id is None without Keystone, and for the manager's own user. If submitting fails, the trust
+    is deleted and the submission withdrawn.
 
-    :param job: its uuid, recorded as being submitted.
-    :raises Refused: if the caller cannot give one, or Keystone does not answer.
+    :param job: the job's uuid, recorded as being submitted.
+    :raises Refused: if the caller cannot make a trust, or Keystone does not answer.
     """
     made = _make(site, caller, job)
     try:
         yield made
     except DATABASE_ERRORS:
-        # Perhaps the job was stored. If it was, its submission is over and this changes nothing;
-        # else the trust is swept.
+        # The job may have been stored. If so, its submission is over and this changes nothing;
+        # otherwise the trust is swept later.
         submissions.abandon(site.store, job)
         raise
     except BaseException:
@@ -67,8 +67,8 @@ def _make(site: Site, caller: Caller, job: str) -> str | None:
             "that you got with a password, not by a trust or an application credential",
         ) from None
     except TrustError as error:
-        LOG.error("There is no trust for a job: %s", error)
-        # Keystone may make it yet.
+        LOG.error("Could not make a trust for a job: %s", error)
+        # Keystone may still make it.
         submissions.abandon(site.store, job)
         raise errors.unavailable("Keystone") from None
 
@@ -85,7 +85,7 @@ def _take_back(site: Site, job: str, made: str | None) -> None:
 
 
 def _sweep_if_due(store: Store, trusts: Trusts) -> None:
-    """Sweep what an end of the API left; at most one request at a time does so."""
+    """Sweep the trusts that a killed API left; at most one request at a time does so."""
     if not submissions.lapsed(store, limit=1) or not _sweeping.acquire(blocking=False):
         return
     try:

@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests and their latencies, jobs and processes by state."""
+"""Metrics for Prometheus: requests and their latencies, jobs and processes by state."""
 
 import os
 import re
@@ -22,9 +22,9 @@ PATH = "/metrics"
 
 
 class Metrics:
-    """Falcon middleware that counts, and the resource that tells.
+    """Falcon middleware that counts requests, and the resource that shows the metrics.
 
-    Labels are routes, never paths: they name no project and no job, and there are few of them.
+    Labels are routes, not paths: there are few of them, and they contain no project and no job.
     """
 
     def __init__(self, store: Store):
@@ -58,7 +58,7 @@ class Metrics:
     def on_get(self, _req, resp):
         registry = self._registry
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-            # The counts of all processes of the server are in files; they are added up.
+            # All processes of the server count in files; the collector adds them up.
             registry = CollectorRegistry()
             MultiProcessCollector(registry)
         resp.data = generate_latest(registry) + generate_latest(_Queue(self._store))
@@ -66,7 +66,7 @@ class Metrics:
 
 
 class _Queue:
-    """A registry of what the database says at this moment."""
+    """A collector of the present numbers in the database."""
 
     def __init__(self, store: Store):
         self._store = store

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made of the schemas that validate and the routes that answer."""
+"""Builds the OpenAPI 3.1 document from the routes and the schemas that validate requests."""
 
 import http
 import re
@@ -36,7 +36,8 @@ _HEADERS = {
 
 
 def document(operations) -> dict:
-    """
+    """The document.
+
     :param operations: path, method and `Endpoint` of each.
     """
     paths: dict[str, dict] = {}
@@ -109,7 +110,7 @@ def _response(status: int, schema: dict) -> dict:
 
 
 def _schema(value):
-    """The same, with references into the document."""
+    """The schema with its references changed to references into the document."""
     if isinstance(value, dict):
         if name := _NAMES.get(id(value)):
             return {"$ref": _COMPONENTS + name}

@@ -1,9 +1,9 @@
-"""Who may do what: oslo.policy's rules, with OpenStack's personas.
+"""The oslo.policy rules, with OpenStack's personas.
 
-reader sees, member submits and controls, in the token's project; manager, a project's as well, does
-no more. admin does everything in every project. A reader of the whole system and a service see
-everything and change nothing. Only these three see hosts, as in Nova: what is in use of them tells
-of all projects.
+A reader sees the jobs of the token's project; a member also submits and controls them; a project's
+manager can do no more. An admin can do everything in every project. A system reader and a service
+see everything and change nothing. Only these three see hosts, as in Nova, because the usage of
+hosts reveals something about all projects.
 """
 
 from oslo_config import cfg
@@ -68,7 +68,7 @@ RULES = [
     _rule(
         "jobs:show",
         READS,
-        "Show a job. Who may not is told that there is no such job, whatever the request.",
+        "Show a job. To others, every request answers that there is no such job.",
         "GET",
         JOB,
     ),
@@ -100,7 +100,7 @@ RULES = [
     _rule(
         "queue:update",
         ADMIN,
-        "Pause the queue of a pool, drain it, or let it go on, for all projects.",
+        "Pause, drain or resume the queue of a pool, for all projects.",
         "PATCH",
         "/v1/queue",
     ),
@@ -114,7 +114,7 @@ RULES = [
     _rule(
         "topology:show",
         SEES_ALL,
-        "Show the tree of switches and hosts, with the bandwidth that is left of their links.",
+        "Show the tree of switches and hosts, with the free bandwidth of their links.",
         "GET",
         "/v1/topology",
     ),
@@ -141,7 +141,7 @@ def list_rules() -> list[policy.RuleDefault]:
 
 
 def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
-    """The rules with what the operator's policy file says instead.
+    """The rules with the overrides of the operator's policy file.
 
     :raises ConfigError: if that file is wrong.
     """
@@ -149,7 +149,7 @@ def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
     made = policy.Enforcer(conf)
     made.register_defaults(list_rules())
     try:
-        # A mistake in the file shows now, not at the first request.
+        # Find mistakes in the file now, not at the first request.
         made.load_rules()
         made.check_rules(raise_on_violation=True)
     except (ValueError, policy.InvalidDefinitionError) as error:

@@ -1,4 +1,4 @@
-"""What only the API asks of the database."""
+"""Database queries that only the API needs."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ QUEUE_KINDS = [queue_event(mode) for mode in QueueMode]
 def by_state(
     store: Store, project_id: str | None = None, pool: str | None = None
 ) -> dict[JobState, tuple[int, int]]:
-    """Jobs in each state and their processes, of a project or of all, in a pool or in all."""
+    """Numbers of jobs and processes by state, of one project or all, in one pool or all."""
     query = select(Job.state, func.count(), func.sum(Job.size)).group_by(Job.state)
     if project_id is not None:
         query = query.where(Job.project_id == project_id)
@@ -30,7 +30,7 @@ def by_state(
 
 
 def position(store: Store, job: Job) -> int | None:
-    """Which one it is of those that wait for its pool, by submission or, if held, release.
+    """A waiting job's position in its pool's queue, by the time of its submission or release.
 
     None if it does not wait, or is held.
     """
@@ -60,15 +60,15 @@ def events(
 ) -> list[tuple[Event, Job | None]]:
     """Events with their jobs' uuid and project, in the order in which they were recorded.
 
-    :param project_id: only of this project's jobs, and of the queue.
-    :param since: only of this time or later, in seconds since the epoch.
+    :param project_id: only events of this project's jobs, and of the queue.
+    :param since: only events of this time or later, in seconds since the epoch.
     :param after: id of the last event of the page before.
     """
     query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
     query = query.options(load_only(Job.uuid, Job.project_id, raiseload=True))
     query = query.order_by(Event.id).limit(limit)
     if project_id is not None:
-        # What else is of no job may name hosts.
+        # Other events without a job may name hosts.
         of_queue = and_(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
         query = query.where(or_(Job.project_id == project_id, of_queue))
     if job is not None:
@@ -82,7 +82,7 @@ def events(
 
 
 def latest(store: Store, job: int, count: int) -> list[Event]:
-    """The last events of a job, at most so many, oldest first."""
+    """The last `count` events of a job, oldest first."""
     query = select(Event).where(Event.job == job)
     query = query.order_by(Event.at.desc(), Event.id.desc()).limit(count)
     with store.reading() as session:
@@ -90,7 +90,7 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
 
 
 def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
-    """Uuid, name and project of the jobs of these numbers, as far as there are any."""
+    """Uuid, name and project of the jobs with these numbers that exist."""
     wanted = sorted(set(numbers))
     if not wanted:
         return {}

@@ -1,4 +1,4 @@
-"""The queue of a pool: its mode, its policy, and how much waits and runs."""
+"""The resource of a pool's queue: its mode, its policy, and how many jobs wait and run."""
 
 from oslo_log import log as logging
 
@@ -44,7 +44,7 @@ class Queue(Resource):
         }
 
     @endpoint(
-        "Pause the queue, drain it, or let it go on",
+        "Pause, drain or resume the queue",
         rule="twotier:queue:update",
         query=schemas.QUEUE_CHANGE_QUERY,
         body=schemas.QUEUE_CHANGE,
@@ -54,7 +54,7 @@ class Queue(Resource):
     def on_patch(self, request: Request):
         pool, mode = self._pool(request), request.body["mode"]
         self.site.store.set_queue_mode(pool, mode)
-        # The event, which tenants see, does not tell who it was.
+        # Tenants see the event, so only the log names the user.
         LOG.info("The queue of pool %s is %s: user %s", pool, mode, request.caller.user_id)
         return {"pool": pool, "mode": mode}
 

@@ -1,4 +1,4 @@
-"""How many jobs and processes a project may have."""
+"""Quotas: how many jobs and processes a project may have."""
 
 import threading
 
@@ -6,17 +6,17 @@ from nova_twotier.api.errors import Refused
 from nova_twotier.api.site import Site
 from nova_twotier.db import submissions
 
-#: Counting and recording are one step among the threads of this process, and with SQLite among all
-#: processes. With other databases several processes may let a project have a job more for each.
+#: Makes counting and recording atomic among the threads of this process; SQLite does so among all
+#: processes. With other databases, a project may exceed its quota by one job for each process.
 _recording = threading.Lock()
 
 
 def reserve(site: Site, project_id: str, size: int) -> str:
-    """Room for a job of this size; returns the uuid that it will have.
+    """Reserve quota for a job of this size; returns the uuid of the job.
 
     It counts from now on, although it is not submitted yet.
 
-    :raises Refused: if the project has no room for it.
+    :raises Refused: if it exceeds the project's quota.
     """
     options = site.conf.api
     if size > options.max_job_size:
@@ -45,7 +45,7 @@ def _over(what: str, used: int, allowed: int, wanted: int) -> Refused:
 
 
 def limits(site: Site, project_id: str) -> dict:
-    """What is used and allowed."""
+    """The project's quotas and their usage."""
     options = site.conf.api
     with site.store.reading() as session:
         jobs, processes = submissions.count(session, project_id)

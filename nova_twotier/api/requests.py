@@ -1,4 +1,4 @@
-"""From what a request says to what the database keeps."""
+"""Converts the body of a submission into the arguments of the database store."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,15 @@ from nova_twotier.api.errors import invalid
 
 
 def job(body: Mapping, options) -> dict:
-    """The arguments of `Store.submit` that a valid body gives.
+    """The arguments of `Store.submit` from a valid body.
 
-    :param options: those of group `[manager]`.
-    :raises Refused: for what a schema cannot say.
+    :param options: group `[manager]`.
+    :raises Refused: for mistakes that a schema cannot describe.
     """
     given = {name: value for name, value in body.items() if value is not None}
     given["size"] = size = int(body["size"])
     cpu = body.get("cpu", 1.0)
-    # The store takes one value for all processes; who sends a list means one for each.
+    # The store would apply a list of one value to all processes; the API does not.
     if isinstance(cpu, list) and len(cpu) != size:
         raise invalid(f"cpu: give {size} values, one for each process, or one number for all")
     given["cpu"] = [float(value) for value in (cpu if isinstance(cpu, list) else [cpu])]

@@ -1,4 +1,4 @@
-"""Which resource answers where, and the resources that describe the API itself."""
+"""The routes, and the resources that describe the API itself."""
 
 from nova_twotier.api import events, hosts, jobs, openapi, queue, schemas, topology
 from nova_twotier.api.endpoint import Request, Resource, endpoint
@@ -51,7 +51,7 @@ ROUTES = {
 
 
 def operations():
-    """Path, method and description of everything that is answered."""
+    """Path, method and description of every endpoint."""
     for path, resource in ROUTES.items():
         for name, method in sorted(vars(resource).items()):
             if name.startswith("on_"):

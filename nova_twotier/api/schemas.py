@@ -1,26 +1,26 @@
-"""JSON Schemas (2020-12) of what comes in and goes out; the OpenAPI document is made of them."""
+"""JSON Schemas (2020-12) of requests and answers, also used in the OpenAPI document."""
 
 from nova_twotier.core.jobs import MAX_SIZE
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
 from nova_twotier.db.states import JobState, Preemption, QueueMode
 
-#: No run is longer, in seconds: about 30 years.
+#: Upper bound of run times, seconds: about 30 years.
 MAX_RUN = 1e9
-#: Mbit/s of a process.
+#: Upper bound of a process's bandwidth, Mbit/s.
 MAX_BANDWIDTH = 1e6
 #: Nova's own limit, in characters of base64.
 MAX_USER_DATA = 65535
 MAX_NETWORKS = 64
 MAX_RETRIES = 100
 
-#: No control characters.
+#: Text without control characters.
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
 COUNT = {"type": "integer", "minimum": 0}
 NAME = {
     "type": "string",
     "maxLength": NAME_LENGTH,
     "pattern": PRINTABLE,
-    "description": "For people; without control characters. Names need not be unique.",
+    "description": "A name without control characters. Names need not be unique.",
 }
 UUID = {"type": "string", "format": "uuid"}
 _STATES = [str(state) for state in JobState]
@@ -32,7 +32,7 @@ _POOL = {**NAME, "minLength": 1, "default": DEFAULT_POOL}
 
 
 def object_of(properties: dict, required=None, **more) -> dict:
-    """Of exactly these properties, all of them required unless it is said which."""
+    """Schema of an object with exactly these properties, by default all of them required."""
     return {
         "type": "object",
         "properties": properties,
@@ -43,7 +43,7 @@ def object_of(properties: dict, required=None, **more) -> dict:
 
 
 def _or_null(schema: dict, description: str) -> dict:
-    """The same, or null, which is as if nothing were said."""
+    """The schema or null, which is the same as leaving the property out."""
     kinds = [schema["type"], "null"]
     return {**schema, "type": kinds, "default": None, "description": description}
 
@@ -58,7 +58,7 @@ JOB_REQUEST = object_of(
             "type": "integer",
             "minimum": 1,
             "maximum": MAX_SIZE,
-            "description": "Processes, each of which gets a server of its own.",
+            "description": "Number of processes, each in a server of its own.",
         },
         "cpu": {
             "anyOf": [_CPU, {"type": "array", "items": _CPU, "minItems": 1, "maxItems": MAX_SIZE}],
@@ -96,7 +96,7 @@ JOB_REQUEST = object_of(
         },
         "key_name": _or_null(
             {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": PRINTABLE},
-            "The key pair, of whoever submits the job, that the servers let in; null: none.",
+            "The submitter's key pair with access to the servers; null: none.",
         ),
         "user_data": _or_null(
             {"type": "string", "minLength": 1, "maxLength": MAX_USER_DATA, "format": "byte"},
@@ -105,7 +105,7 @@ JOB_REQUEST = object_of(
         "keep_servers": {
             "type": "boolean",
             "default": False,
-            "description": "Whether the servers stay when the job has ended, shelved.",
+            "description": "Whether the servers are shelved and kept when the job has ended.",
         },
         "bandwidth": {
             "type": "number",
@@ -113,7 +113,7 @@ JOB_REQUEST = object_of(
             "maximum": MAX_BANDWIDTH,
             "default": 0,
             "description": "Mbit/s that every process may exchange with the others: reserved on "
-            "the links of the network. With a policy that does not do that, the job waits.",
+            "the network's links. Under a policy without such reservations the job waits.",
         },
         "preemption": {
             "enum": _PREEMPTIONS,
@@ -125,8 +125,8 @@ JOB_REQUEST = object_of(
         "checkpoint": {
             "type": "boolean",
             "default": False,
-            "description": "Whether the guests save what they need when they are told to power "
-            "off. Policies that kill jobs preempt such a one as `preemption` says.",
+            "description": "Whether the guests save their state when they are shut down. Policies "
+            "that kill jobs preempt such a job as `preemption` says.",
         },
         "walltime": {
             "type": ["number", "null"],
@@ -168,11 +168,11 @@ _JOB = {
     "saved": {"type": "boolean", "description": "Whether it was preempted, with its state kept."},
     "start": {
         "type": ["string", "null"],
-        "description": "How its start came about, such as `immediate` or `backfilled`.",
+        "description": "How it could start, such as `immediate` or `backfilled`.",
     },
     "asked_to": {
         "enum": ["complete", "cancel", None],
-        "description": "What its owner asked for; the manager carries it out.",
+        "description": "The action that its owner has requested; the manager carries it out.",
     },
     "reason": {"type": "string", "description": "Why it waits, or how it ended."},
     "submitted_at": {"type": "string", "format": "date-time"},
@@ -213,8 +213,8 @@ JOB = object_of(
         "cpu": {"type": "array", "items": _CPU},
         "has_user_data": {
             "type": "boolean",
-            "description": "Whether there is any; what it says is not shown: it may hold secrets. "
-            "It is dropped when the job is over.",
+            "description": "Whether it has user data, which is not shown because it may hold "
+            "secrets. It is deleted when the job is over.",
         },
         "reports": {
             "type": "boolean",
@@ -228,7 +228,7 @@ _EVENT = {"at": {"type": "string", "format": "date-time"}, "kind": {"type": "str
 _EVENT["detail"] = {"type": "string"}
 EVENT = object_of(
     {
-        "id": {"type": "string", "description": "To ask for the events after it."},
+        "id": {"type": "string", "description": "A marker for the events after it."},
         **_EVENT,
         "job": {"anyOf": [UUID, {"type": "null"}]},
         "project_id": {"type": ["string", "null"]},
@@ -236,7 +236,7 @@ EVENT = object_of(
 )
 EVENTS = _list("events", {"$ref": "#Event"})
 
-#: An explanation tells so many, the last.
+#: Number of most recent events in an explanation.
 MOST_EVENTS = 100
 EXPLANATION = object_of(
     {
@@ -252,7 +252,7 @@ EXPLANATION = object_of(
             "type": "array",
             "items": object_of(_EVENT),
             "maxItems": MOST_EVENTS,
-            "description": "The last of them, oldest first; the list of events has all.",
+            "description": "The last events, oldest first; the list of events has all.",
         },
     }
 )
@@ -260,15 +260,15 @@ EXPLANATION = object_of(
 _LIMIT = object_of(
     {
         "used": {"type": "integer", "minimum": 0},
-        "allowed": {"type": "integer", "minimum": -1, "description": "-1: as many as you like."},
+        "allowed": {"type": "integer", "minimum": -1, "description": "-1: no limit."},
     }
 )
 QUEUE_CHANGE = object_of(
     {
         "mode": {
             "enum": _MODES,
-            "description": "`active`; `paused`: nothing starts and nothing is preempted, what runs "
-            "goes on; `draining`: no job is taken, those that there are go on as ever.",
+            "description": "`active`; `paused`: no job starts or is preempted, running jobs "
+            "continue; `draining`: no new job is accepted, the others are served as usual.",
         }
     },
     examples=[{"mode": "paused"}],
@@ -286,7 +286,7 @@ QUEUE = object_of(
         "jobs": object_of(dict.fromkeys(_STATES, COUNT), description="Jobs by state."),
         "processes": object_of(
             {"waiting": COUNT, "running": COUNT},
-            description="Processes of the jobs that are queued, and of those that run.",
+            description="Processes of queued and of running jobs.",
         ),
         "limits": {
             "anyOf": [
@@ -340,7 +340,7 @@ ERRORS = object_of(
     }
 )
 
-#: Schemas that others refer to as `#Name`, and that have that name in the OpenAPI document.
+#: Schemas that others reference as `#Name`, by their names in the OpenAPI document.
 NAMED = {
     "Links": {
         "type": "array",
@@ -353,7 +353,7 @@ NAMED = {
     },
     "JobRequest": JOB_REQUEST,
     "Job": JOB,
-    "JobSummary": object_of(_JOB, description="A job without what is long."),
+    "JobSummary": object_of(_JOB, description="A job without its long fields."),
     "Event": EVENT,
     "Explanation": EXPLANATION,
     "Queue": QUEUE,
@@ -366,7 +366,7 @@ _PAGE = {
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "description": "Items in the answer, at most; the operator may allow fewer.",
+        "description": "Most items in the answer; the operator may allow fewer.",
     },
 }
 _ALL = {
@@ -394,9 +394,9 @@ EVENTS_QUERY = {
     "since": {
         "type": "string",
         "format": "date-time",
-        "description": "Only what happened at this time or later. Who asks again and again for "
-        "what is new asks with the time of the newest event they know less a minute, and skips "
-        "those they know: of events recorded at once, one of a lower id may show last.",
+        "description": "Only events of this time or later. To poll for new events, ask with the "
+        "time of the newest known event minus a minute, and skip known ones: of events recorded "
+        "at the same time, one with a lower id may appear later.",
     },
     "job": {**UUID, "description": "Only what happened to this job."},
     **_ALL,

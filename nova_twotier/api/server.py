@@ -1,8 +1,8 @@
-"""The WSGI server of `twotier-api`: slow, endless and greedy clients take nothing from others.
+"""The WSGI server of `twotier-api`, which slow or greedy clients cannot block.
 
-It is waitress, whose one loop receives whole requests and sends the answers, so that a slow client
-takes no thread. What waitress does not have is added here: a limit on the whole time that a client
-takes, and room for new connections at the expense of the slowest.
+It is waitress: a single loop receives whole requests and sends the answers, so that a slow client
+occupies no thread. Added here are a limit on the total time that a client takes, and dropping the
+slowest connections to make room for new ones.
 """
 
 import contextlib
@@ -18,18 +18,18 @@ from waitress.task import ErrorTask
 
 from nova_twotier.api import errors
 
-#: What the server calls itself: nothing of the machine, nor of versions.
+#: The Server header: without the machine and without versions.
 NAME = "twotier-api"
 
 
 class Server(TcpWSGIServer):
     """Listens at once; `run` serves until SystemExit is raised in it.
 
-    Requests that are being answered then have five seconds.
+    Requests in progress then have five seconds.
 
-    :param options: those of group `[api]`.
-    :param max_body: bytes of a request's body.
-    :raises OSError: if the address cannot be listened on.
+    :param options: group `[api]`.
+    :param max_body: largest body of a request, bytes.
+    :raises OSError: if it cannot listen on the address.
     """
 
     def __init__(self, options, max_body: int, application):
@@ -49,15 +49,15 @@ class Server(TcpWSGIServer):
                 ident=NAME,
                 server_name=NAME,
                 max_request_header_size=options.max_request_header_size,
-                # waitress refuses what is as large as its limit.
+                # waitress refuses bodies that reach its limit.
                 max_request_body_size=max_body + 1,
-                # Beside the connections, waitress counts its own two sockets.
+                # waitress also counts two sockets of its own.
                 connection_limit=2 * self._most + 2,
-                # Seconds between looks for clients that are late.
+                # Seconds between checks for late clients.
                 cleanup_interval=1,
                 # select() cannot watch descriptors above 1023.
                 asyncore_use_poll=True,
-                # Clients that break off are no news.
+                # Aborted connections are not worth logging.
                 log_socket_errors=False,
                 # oslo.middleware decides about the headers of proxies.
                 clear_untrusted_proxy_headers=False,
@@ -66,7 +66,7 @@ class Server(TcpWSGIServer):
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The address and port on which it listens."""
         return self.effective_host, int(self.effective_port)
 
     def handle_accept(self):
@@ -86,11 +86,11 @@ class Server(TcpWSGIServer):
 
 
 class Channel(HTTPChannel):
-    """A connection that knows for how long its client has kept it waiting."""
+    """A connection that measures how long its client has kept it waiting."""
 
     def __init__(self, *args, **kwargs):
-        #: Since when the client is to take the last answer or, from the first byte of it, to send
-        #: the next request; None: the request is being answered.
+        #: Since when the server has waited for the client to take the last answer or to complete
+        #: the next request; None while the request is being answered.
         self._since: float | None = time.monotonic()
         self._receiving = False
         super().__init__(*args, **kwargs)
@@ -113,15 +113,15 @@ class Channel(HTTPChannel):
             self._receiving, self._since = False, time.monotonic()
 
     def cut(self):
-        """End the connection, whatever is left to be received or sent."""
+        """Close the connection at once, without completing the transfer."""
         self.will_close = True
-        # So that the loop hears of it although the client takes nothing.
+        # So that the loop notices although the client reads nothing.
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
 class Refusal(ErrorTask):
-    """The answer to what is no request, or too large, in the format of all our refusals."""
+    """The answer to an invalid or too large request, in our error format."""
 
     def execute(self):
         error = self.request.error

@@ -1,4 +1,4 @@
-"""What every resource works with."""
+"""The site: configuration, database and clients that all resources share."""
 
 import functools
 from dataclasses import dataclass
@@ -25,8 +25,7 @@ DEFAULT_TIMEOUT = 10
 
 @dataclass
 class Site:
-    """The options, the database, the limits to what callers may do, and the ways to the ledger and
-    to Keystone."""
+    """The options, the database, the callers' limits, and the clients for ledger and Keystone."""
 
     conf: cfg.ConfigOpts
     store: Store
@@ -35,16 +34,16 @@ class Site:
 
     @functools.cached_property
     def placement(self) -> Placement:
-        """Opened when it is first needed: most requests do not.
+        """A client for Placement, made at the first use, since most requests do not need it.
 
-        :raises Refused: if the options do not say how to reach it.
+        :raises Refused: if the options do not say how to reach Placement.
         """
         session, options = self._session("placement", "the ledger in Placement")
         return Placement(session, **options)
 
     @functools.cached_property
     def aggregates(self) -> Aggregates:
-        """Of Nova: what operators say of hosts.
+        """The reader of Nova's host aggregates.
 
         :raises Refused: if the options do not say how to reach it.
         """
@@ -53,7 +52,7 @@ class Site:
 
     @functools.cached_property
     def trusts(self) -> Trusts | None:
-        """None without Keystone: jobs run in the manager's own project then.
+        """The client for trusts; None without Keystone: jobs run in the manager's own project then.
 
         :raises Refused: if the options do not say how the manager's user logs in.
         """
@@ -63,14 +62,14 @@ class Site:
         return Trusts(session, self.conf.trust.roles)
 
     def _session(self, group: str, service: str):
-        """A session that does not wait for long, and its adapter's options.
+        """A session with short timeouts, and its adapter's options.
 
-        :param service: what is not to be had without it.
+        :param service: the service's name in error messages.
         """
         try:
             session, options = session_for(self.conf, group)
         except ConfigError as error:
-            LOG.error("There is no way to %s: %s", service, error)
+            LOG.error("Cannot reach %s: %s", service, error)
             raise errors.unavailable(service) from None
         session.timeout = min(session.timeout or DEFAULT_TIMEOUT, DEFAULT_TIMEOUT)
         return session, options

@@ -1,4 +1,4 @@
-"""How often a project may ask: more is refused before the database is asked anything."""
+"""Rate limit of requests for each project, checked before any database access."""
 
 import math
 import time
@@ -16,9 +16,10 @@ LOG = logging.getLogger(__name__)
 
 
 class Throttle:
-    """
-    :param options: those of group `[api]`.
-    :raises ConfigError: if they are no limit, or nowhere to count.
+    """Counts requests, and refuses those over the limit.
+
+    :param options: group `[api]`.
+    :raises ConfigError: if the limit or the storage of the counts is invalid.
     """
 
     def __init__(self, options):
@@ -39,7 +40,7 @@ class Throttle:
     def admit(self, caller: Caller) -> None:
         """Count a request of the caller's project, or of the caller if there is no project.
 
-        :raises Refused: if it is one too many.
+        :raises Refused: if it exceeds the limit.
         """
         whose = ("project", caller.project_id) if caller.project_id else ("user", caller.user_id)
         try:
@@ -48,5 +49,5 @@ class Throttle:
                     again = self._limiter.get_window_stats(limit, *whose).reset_time - time.time()
                     raise errors.too_often(max(1, math.ceil(again)))
         except StorageError as error:
-            # Whoever is known is better answered too often than not at all.
-            LOG.warning("Requests cannot be counted: %s", error)
+            # Without the counts, it is better to answer authenticated callers than to refuse them.
+            LOG.warning("Could not count a request: %s", error)

@@ -1,4 +1,4 @@
-"""The network: the tree of switches with the hosts as its leaves, and what is left of each link."""
+"""The resource of the network: a tree of switches and hosts, with each link's free bandwidth."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -10,27 +10,27 @@ from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.reading import LINKS_URL, HostView
 from nova_twotier.ledger.shape import Shape
 
-#: The switch above hosts that name none, where no other host names one either.
+#: The switch above all hosts if none of them names a switch.
 ROOT = "root"
 
 
 class Link(NamedTuple):
-    """What a link has, and what jobs have reserved of it, in Mbit/s.
+    """A link's rate, and what jobs have reserved of it, in Mbit/s.
 
-    More may be reserved than there is, where the rate was lowered later.
+    More than the rate may be reserved, if the rate was lowered later.
     """
 
     rate: int | None
     used: int | None
 
 
-#: Of whatever has no link up, or one that is not counted.
+#: For nodes without a link up, or with one that is not counted.
 UNCOUNTED = Link(None, None)
 
 
 class Topology(Resource):
     @endpoint(
-        "Show the network: switches, hosts, and the bandwidth that is left of their links",
+        "Show the network: switches, hosts, and the free bandwidth of their links",
         rule="twotier:topology:show",
         query=cluster_schemas.TOPOLOGY_QUERY,
         answers={200: cluster_schemas.TOPOLOGY},
@@ -46,7 +46,7 @@ class Topology(Resource):
 def read_links(placement: Placement) -> dict[str, Link]:
     """All links of the ledger, by name.
 
-    One request shows all that have something left; those that are full are asked one by one.
+    One request shows all links with free bandwidth; full ones are read one by one.
     """
     there = {
         provider["uuid"]: names.link_of(provider["name"])
@@ -62,7 +62,7 @@ def read_links(placement: Placement) -> dict[str, Link]:
         try:
             found[link] = Link(*hosts.amounts(placement, uuid)[names.MBPS])
         except (KeyError, NotFound):
-            continue  # it is just being made, or went away meanwhile
+            continue  # it is just being made, or was deleted meanwhile
     return found
 
 
@@ -74,7 +74,7 @@ def tree(
 ) -> dict:
     """The tree as the API shows it: switches, each after the one above it, and hosts by name.
 
-    Hosts that are in no aggregate any more, or not in the ledger yet, are in no tree.
+    Hosts that have left their aggregates, or are not in the ledger yet, are left out.
 
     :param pool: only the hosts of this pool, and the switches above them.
     """
@@ -101,12 +101,12 @@ def tree(
 
 
 def _root(shapes: Iterable[Shape]) -> str:
-    """The switch of hosts that name none; empty if it could be one of several."""
+    """The switch of hosts that name none; empty if there are several roots."""
     roots = {shape.switch.partition("/")[0] for shape in shapes if shape.switch}
     return min(roots, default=ROOT) if len(roots) < 2 else ""
 
 
 def _up(switch: str) -> Iterable[tuple[str, ...]]:
-    """A switch and those above it, each as the steps of its path."""
+    """A switch and those above it, each as the parts of its path."""
     steps = tuple(switch.split("/")) if switch else ()
     return (steps[:length] for length in range(1, len(steps) + 1))

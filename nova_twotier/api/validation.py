@@ -1,4 +1,4 @@
-"""What comes in is what its schema says, or the answer says where it is not."""
+"""Validates requests against their schemas, with a sentence for each mistake."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from nova_twotier.api.errors import MOST, Refused, invalid
 
-#: No request of ours has more parameters.
+#: Upper bound of the number of query parameters.
 _MOST_PARAMETERS = 20
 _TYPES = {
     "integer": "a whole number",
@@ -45,7 +45,7 @@ def _is_time(value) -> bool:
 def parse_time(value: str) -> datetime:
     """An RFC 3339 time; in a query, an unquoted `+` has become a space.
 
-    :raises ValueError: if it is none, or has no time zone.
+    :raises ValueError: if it is no such time, or has no time zone.
     """
     time = datetime.fromisoformat(value.upper().replace(" ", "+"))
     if time.tzinfo is None or "T" not in value.upper():
@@ -67,7 +67,7 @@ def check(checker: Draft202012Validator, value) -> None:
 
 
 def _sentences(error) -> list[str]:
-    """What is wrong and what would be right; of what came in only names, and those cut short."""
+    """What is wrong and what is allowed; input is repeated only in names, and truncated."""
     where = ".".join(str(step) for step in error.absolute_path)
     field = f"{where}: " if where else ""
     wanted = error.validator_value
@@ -104,7 +104,7 @@ def _sentences(error) -> list[str]:
         case "pattern":
             return [f"{field}give a text that matches {wanted}"]
         case "anyOf":
-            # What is of the right kind, but not as it must be, is told what is wrong with it.
+            # If the type is right, report what is wrong with the value.
             wide = ("type", "enum")
             near = [part for part in error.context if part.path or part.validator not in wide]
             if near:
@@ -132,7 +132,7 @@ def read_body(req, checker: Draft202012Validator) -> dict:
         raise invalid("the body is empty; send a JSON object, with its Content-Length")
     try:
         body = json.loads(text, parse_constant=_constant, object_pairs_hook=_object)
-        json.dumps(body, ensure_ascii=False).encode()  # no halves of characters
+        json.dumps(body, ensure_ascii=False).encode()  # no lone surrogates
     except RecursionError:
         raise invalid("the body is nested too deeply") from None
     except ValueError as error:
@@ -184,7 +184,7 @@ def read_query(query_string: str, checker: Draft202012Validator) -> dict:
 
 
 def _typed(text: str, schema: Mapping):
-    """The text as the type of its schema; as it is where it cannot be."""
+    """The text converted to the type of its schema, or unchanged if it cannot be converted."""
     if schema.get("type") == "integer" and re.fullmatch("-?[0-9]{1,4000}", text):
         return int(text)
     if schema.get("type") == "boolean" and text.lower() in ("true", "false"):

@@ -1,4 +1,4 @@
-"""Microversions: which there are, and which one a request asks for."""
+"""Microversions: their history, and the negotiation for each request."""
 
 import microversion_parse
 
@@ -7,7 +7,7 @@ from nova_twotier.api.errors import Refused
 SERVICE = "twotier"
 HEADER = "OpenStack-API-Version"
 
-#: All of them, oldest first; each with what it changed.
+#: All microversions with their changes, oldest first.
 HISTORY = {
     "1.0": "Jobs, queue, hosts, topology and events.",
 }

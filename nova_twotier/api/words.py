@@ -1,4 +1,4 @@
-"""What the manager says of jobs, for people who may not know of all of them."""
+"""Rewrites the manager's texts for a reader, who may not see other projects' jobs."""
 
 import re
 from collections.abc import Iterable
@@ -9,16 +9,16 @@ from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
-#: How the manager's texts name a job (`core.jobs.Job.label`).
+#: The name of a job in the manager's texts (`core.jobs.Job.label`).
 _LABEL = re.compile(r"\bjob (\d{1,18})\b")
 _TIERS = {Tier.FG: "the foreground", Tier.BG: "the background"}
 
 
 class Texts:
-    """Texts of the manager as a project may read them: jobs of others have no name there.
+    """The manager's texts for one project: jobs of other projects are not named.
 
-    :param project_id: who reads; None: somebody who sees all.
-    :param texts: all that are to be read, so that the database is asked once.
+    :param project_id: the reader's project; None for a reader who sees all projects.
+    :param texts: all texts to rewrite, so that one database query is enough.
     """
 
     def __init__(self, store: Store, project_id: str | None, texts: Iterable[str]):

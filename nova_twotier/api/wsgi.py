@@ -19,10 +19,10 @@ def _arguments() -> list[str]:
 
 
 def _make():
-    """:raises ConfigError, StoreError: if it cannot be; noauth is for `twotier-api` alone."""
+    """:raises ConfigError, StoreError: as `app.make`; ConfigError also for noauth."""
     conf = config.load(_arguments(), "twotier-api")
     if conf.api.auth_strategy == "noauth":
-        # Who the server listens to is not known here.
+        # The address on which the server listens is not known here.
         raise config.ConfigError(
             "[api]auth_strategy is noauth, which only twotier-api serves, on the loopback address: "
             "use keystone"

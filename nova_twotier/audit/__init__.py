@@ -1,1 +1,1 @@
-"""Compares Placement, Nova and the manager's database, and repairs what does not agree."""
+"""Compares Placement, Nova and the manager's database, and repairs disagreements."""

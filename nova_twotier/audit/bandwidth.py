@@ -1,4 +1,4 @@
-"""The bandwidth that a job's entry is to hold: what the job needs where its servers are."""
+"""The bandwidth that a job's entry should reserve, computed from where its servers are."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from nova_twotier.ledger import shape
 
 
 def links(state: State, job: JobRecord) -> dict[str, int] | None:
-    """Mbit/s by link that a running job needs; None while it is not known where it is."""
+    """Mbit/s by link that a running job needs; None while its servers' hosts are unknown."""
     if not job.mbps:
         return {}
     shapes = {name: each for name, each in state.shapes.items() if each.pool == job.pool}

@@ -1,7 +1,7 @@
-"""The comparison: from what was read to what does not agree. Pure functions of a `State`.
+"""The comparison: finds disagreements in a `State`. Pure functions.
 
-What is just changing is left out: a server with a task or an unconfirmed resize, a move of which
-Nova has an open record, a job that the manager is working on.
+It skips whatever is just changing: servers with a task or an unconfirmed resize, unfinished
+migrations, and jobs that the manager is working on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _CELL_DOWN = "nothing: a cell is down; look again when it is up"
 
 
 def compare(state: State) -> list[Finding]:
-    """Everything that does not agree, in the order in which it is to be repaired."""
+    """All disagreements, in the order in which they are to be repaired."""
     found = [
         *compare_hosts(state),
         *_orphan_claims(state),
@@ -42,7 +42,7 @@ def compare(state: State) -> list[Finding]:
 
 
 def compare_hosts(state: State) -> Iterator[Finding]:
-    """What of the hosts' slots is not as the aggregates say."""
+    """Disagreements between the hosts' slots and the aggregates."""
     for name, host in state.hosts.items():
         offered = sum(slots.offered for slots in host.tiers.values())
         if name not in state.shapes and offered:
@@ -73,7 +73,7 @@ def compare_hosts(state: State) -> Iterator[Finding]:
 def _fits(host: HostSlots, shape: Shape) -> bool:
     return _pools(host) <= {shape.pool} and all(
         _given(host, tier) == shape.places(tier)
-        # Places that VMs still hold cannot be taken away, only withheld.
+        # Places that VMs still hold cannot be removed, only withheld.
         or (not shape.places(tier) and not host.tiers[tier].offered)
         for tier in Tier
     )
@@ -86,7 +86,7 @@ def _given(host: HostSlots, tier: Tier) -> int:
 
 
 def _pools(host: HostSlots) -> set[str]:
-    """The pool of a host, if it has places; several if it was left half-way between them."""
+    """The pool of a host with places; several if a change of pool was interrupted."""
     return {slots.pool or "none" for slots in host.tiers.values() if not slots.retired}
 
 
@@ -114,7 +114,7 @@ def _orphan_claims(state: State) -> Iterator[Finding]:
                 consumer,
                 f"holds {_where(claims)}",
                 "nothing: there is no such server",
-                # It may be a migration of the cell, which Nova does not list now.
+                # It may be a migration in the cell that is down, which Nova does not list now.
                 *((_CELL_DOWN,) if state.cell_down else ("drop its claims", Drop(consumer))),
             )
         elif finding := _orphan_migration(state, migration, claims):
@@ -124,13 +124,13 @@ def _orphan_claims(state: State) -> Iterator[Finding]:
 def _orphan_migration(
     state: State, migration: Migration, claims: Sequence[Claim]
 ) -> Finding | None:
-    """A move that is over, and still holds the place that its VM came from."""
+    """A finished migration that still holds its VM's former place."""
     vm = state.vms.get(migration.vm)
     if vm is not None and (migration.status not in ENDED or not state.certain(vm)):
         return None
     over = f"is {migration.status}" if vm else "was of a server that is gone"
     found, wanted = f"a migration, holds {_where(claims)}", f"nothing: the migration {over}"
-    # Without a claim of its own, the server may be living on this one.
+    # A server without a claim of its own may depend on this one.
     if vm is not None and vm.hosts and vm.id not in state.claims:
         left = f"nothing: server {vm.id} has no claim of its own; see `nova-manage placement audit`"
         return Finding(Kind.ORPHAN_CLAIM, migration.id, found, wanted, left)
@@ -190,7 +190,7 @@ def _seats(state: State) -> Iterator[Finding]:
 
 
 def _seat(state: State, vm: Vm, claims: tuple[Claim, ...]) -> Finding | None:
-    """What is wrong about the claims of a VM that is up on a host, if anything."""
+    """What is wrong with the claims of a VM that is up on a host, if anything."""
     tier = _wanted_tier(state, vm)
     if len(claims) == 1:
         [claim] = claims
@@ -219,13 +219,13 @@ def _seat(state: State, vm: Vm, claims: tuple[Claim, ...]) -> Finding | None:
 
 
 def _rests(state: State, vm: Vm) -> bool:
-    """Whether its job waits in the queue, its servers suspended on their hosts: without slots."""
+    """Whether its job waits in the queue with its servers suspended on their hosts, slots freed."""
     job = state.job_of(vm)
     return vm.status in ("SUSPENDED", "SHUTOFF") and job is not None and job.tier is None
 
 
 def _wanted_tier(state: State, vm: Vm) -> Tier | None:
-    """The tier of the VM's job; None if it has none, or its job is not in any."""
+    """The tier of the VM's job; None without a job, or if the job is in no tier."""
     job = state.job_of(vm)
     if job is not None and job.tier is not None:
         return job.tier
@@ -273,7 +273,7 @@ def _closed(state: State) -> Iterator[Finding]:
         shape = state.shapes.get(name)
         if shape is None or name in uncertain or not _fits(host, shape):
             continue
-        if not shape.places(Tier.BG):  # nothing to close
+        if not shape.places(Tier.BG):  # no background places to close
             continue
         background = host.tiers[Tier.BG]
         wanted = min(hot.get(name, 0), shape.slots)
@@ -290,7 +290,7 @@ def _closed(state: State) -> Iterator[Finding]:
 
 
 def _hot(state: State) -> tuple[dict[str, int], set[str]]:
-    """Hot foreground processes of each host, and the hosts where something is changing."""
+    """The number of hot foreground processes of each host, and the hosts that are changing."""
     hot, uncertain = {}, set()
     for consumer, claims in state.claims.items():
         vm = state.vms.get(consumer)
@@ -299,7 +299,7 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
             continue
         job = state.job_of(vm)
         for claim in claims:
-            # Of others, the manager knows what the ledger does.
+            # For other VMs, the manager knows only what the ledger says.
             cpu = job.cpu[vm.index] if _runs(job, vm) else claim.utilisation
             if claim.tier is Tier.FG and is_hot(cpu, state.threshold):
                 hot[claim.host] = hot.get(claim.host, 0) + 1
@@ -307,6 +307,6 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
 
 
 def _runs(job: JobRecord | None, vm: Vm) -> bool:
-    """Whether the VM is one of the processes of a job that runs."""
+    """Whether the VM is a process of a running job."""
     known = job is not None and job.tier is not None
     return known and vm.index is not None and vm.index < job.size

@@ -1,4 +1,4 @@
-"""What an audit finds, and what would repair it."""
+"""The findings of an audit, and the fixes that would repair them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from nova_twotier.ledger.names import DEFAULT_POOL
 
 
 class Kind(StrEnum):
-    """The disorders, in the order in which they are repaired: room is made before it is taken."""
+    """Kinds of findings, in the order of repair: room is made before it is used."""
 
     STRAY_HOST = "stray-host"
     WRONG_SLOTS = "wrong-slots"
@@ -32,12 +32,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """Make the providers of all hosts as the aggregates say."""
+    """Bring the providers of all hosts into line with the aggregates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Take away everything that a consumer holds; no server of this uuid lives.
+    """Delete all allocations of a consumer; no server of this uuid exists.
 
     :param moved: the server that was moved, if the consumer is a migration.
     """
@@ -48,7 +48,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Take a job's entry out."""
+    """Remove a job's entry."""
 
     job: str
 
@@ -69,9 +69,9 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Let a VM hold one slot, this one.
+    """Make a VM hold exactly this slot.
 
-    :param before: what it held when it was looked at.
+    :param before: what it held when it was read.
     """
 
     vm: str
@@ -91,7 +91,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Close that many slots of a host."""
+    """Set the number of closed slots of a host."""
 
     host: str
     closed: int
@@ -105,9 +105,9 @@ class Finding:
     """One disagreement.
 
     :param subject: VM, job, consumer or host, by uuid or name.
-    :param found: what is.
-    :param wanted: what should be.
-    :param repair: what repair does about it or, without a fix, why it does not.
+    :param found: the actual state.
+    :param wanted: the expected state.
+    :param repair: how it is repaired or, without a fix, why it is not.
     """
 
     kind: Kind

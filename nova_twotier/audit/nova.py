@@ -1,4 +1,4 @@
-"""Servers, migrations, hosts and flavors of Nova as an audit needs them."""
+"""Reads servers, migrations, hosts and flavors from Nova for an audit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _JOB_HINT = "twotier:job"
 
 
 class Nova:
-    """Reads Nova, of all projects. Every method raises CloudError if Nova does not answer.
+    """Reads Nova across all projects. Every method raises CloudError if Nova does not answer.
 
     :param session: keystoneauth session of an administrator, with the adapter's options.
     """
@@ -27,18 +27,18 @@ class Nova:
     def vms(self) -> dict[str, Vm]:
         """All servers that ask for a slot or name a job, by uuid; not the soft-deleted ones.
 
-        And all of a cell that is down: nobody knows what those ask for.
+        Also all servers of a cell that is down, because their flavors are unknown.
         """
         servers = map(vm_of, self._reader.servers(hints=True))
         return {vm.id: vm for vm in servers if vm.ours or vm.job or vm.unknown}
 
     def vm(self, uuid: str) -> Vm | None:
-        """One server, soft-deleted or not; None if there is none."""
+        """A server, even if soft-deleted; None if there is none."""
         server = self._reader.server(uuid, hints=True)
         return vm_of(server) if server else None
 
     def migrations(self, vm: str = "") -> dict[str, Migration]:
-        """All migrations that Nova has a record of, or those of a server, by uuid."""
+        """All migrations in Nova's records, or those of one server, by uuid."""
         return {
             record["uuid"]: Migration(record["uuid"], record["instance_uuid"], record["status"])
             for record in self._reader.migrations(vm)
@@ -47,8 +47,8 @@ class Nova:
     def shapes(self) -> dict[str, Shape]:
         """The hosts of the aggregates with `twotier:slots`, by their hypervisors' names.
 
-        :raises CloudError: if their metadata says something wrong, too: whoever goes on without
-            those hosts would take them for hosts that left.
+        :raises CloudError: also if their metadata has an error: hosts left out because of it would
+            look like hosts that left.
         """
         found, problems = self._reader.shapes()
         if problems:
@@ -66,7 +66,7 @@ def vm_of(server: Mapping[str, Any]) -> Vm:
     hint = (server.get("scheduler_hints") or {}).get(_JOB_HINT)
     hint = hint[0] if isinstance(hint, list) and hint else hint
     hosts = (server.get(f"OS-EXT-SRV-ATTR:{key}") for key in ("host", "hypervisor_hostname"))
-    # The scheduler takes the hint of none but the manager; the metadata is for tenants to write.
+    # The scheduler accepts the hint from the manager only; tenants may write the metadata.
     job = hint if "scheduler_hints" in server else named
     return Vm(
         id=server["id"],

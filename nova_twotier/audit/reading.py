@@ -1,4 +1,4 @@
-"""Reads what is compared: from Placement, Nova and, if there is one, the manager's database."""
+"""Reads the state to compare from Placement, Nova and, if there is one, the manager's database."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class Reader:
         self._threshold = threshold
 
     def hosts(self) -> State:
-        """Only what concerns the hosts' slots."""
+        """A state with the hosts' slots only."""
         return State(self.shapes(), *self._slots())
 
     def held(self, hosts: Mapping[str, HostSlots]) -> dict[str, list[claims.Claim]]:
@@ -48,11 +48,11 @@ class Reader:
         try:
             self.placement.get(f"/resource_providers/{names.jobs_uuid()}")
         except NotFound:
-            return {}  # nobody has made a ledger yet
+            return {}  # there is no ledger yet
         return {entry.uuid: entry for entry in claims.read_jobs(self.placement)}
 
     def state(self) -> State:
-        """Everything. Not all of it is from the same instant."""
+        """The whole state. Its parts are not read at the same instant."""
         shapes = self.shapes()
         reported, hosts = self._slots()
         held = self.held(hosts)
@@ -94,7 +94,7 @@ class Reader:
 
 
 def tier_hosts(hosts: Mapping[str, HostSlots]) -> list[TierHost]:
-    """The hosts that have slots, as the rest of the ledger knows them."""
+    """The hosts that have slots, in the ledger's type."""
     return [
         TierHost(
             name,
@@ -108,13 +108,13 @@ def tier_hosts(hosts: Mapping[str, HostSlots]) -> list[TierHost]:
 def lasting(
     read: Callable[[], State], pause: float, sleep: Callable[[float], None] = time.sleep
 ) -> tuple[State, list[Finding]]:
-    """What does not agree at two polls, and what was seen at the last.
+    """The findings that show at two polls, and the state of the last poll.
 
-    Nova and Placement are not read at one instant, and Nova itself changes a server and its claim
-    one after the other: what is found once may be a passing moment.
+    Nova and Placement are not read at the same instant, and Nova itself changes a server and its
+    claim one after the other, so a finding of one poll may be transient.
 
-    :param pause: seconds between the two polls; without a finding there is one poll only.
-    :raises CloudError: if Nova knows nobody who holds a slot; see `_same_cloud`.
+    :param pause: seconds between the two polls; without findings there is only one poll.
+    :raises CloudError: if Nova knows none of the consumers that hold slots; see `_same_cloud`.
     """
     state = read()
     before = compare(state)
@@ -127,7 +127,7 @@ def lasting(
 
 
 def _same_cloud(state: State) -> None:
-    """Another region's Nova would make an orphan of every claim.
+    """Check that Nova and Placement belong together: with another Nova every claim is an orphan.
 
     :raises CloudError: if Nova knows none of the consumers.
     """
@@ -135,6 +135,6 @@ def _same_cloud(state: State) -> None:
         first = min(state.claims)
         raise CloudError(
             f"Nova knows none of the {len(state.claims)} servers that hold slots, such as {first}: "
-            "is [nova] the Nova of this Placement? If they are gone indeed, run `openstack "
+            "is [nova] the Nova of this Placement? If they are really gone, run `openstack "
             "resource provider allocation delete` for each"
         )

@@ -1,4 +1,4 @@
-"""The manager's database, as an audit sees it."""
+"""Reads the jobs of the manager's database for an audit."""
 
 import pathlib
 
@@ -20,14 +20,12 @@ from nova_twotier.db.store import (
     open_store,
 )
 
-#: Between them a job has neither an entry nor slots, or has all of both.
+#: In these states a job holds either its entry and all of its slots, or nothing.
 _AT_REST = (JobState.QUEUED, JobState.RUNNING)
 
 
 def existing_store(conf) -> Store:
-    """The manager's database, which must be there already.
-
-    An empty one would make every job's entry an orphan: none is made here.
+    """The manager's database, which must exist: an empty one would make every entry an orphan.
 
     :raises ConfigError: if there is none, or it cannot be opened.
     """
@@ -39,10 +37,10 @@ def existing_store(conf) -> Store:
 
 
 def require_file(conf, otherwise: str = "") -> None:
-    """Whoever only reads must not make a SQLite file, or its directory, by opening it.
+    """Check that a SQLite file exists: opening it would create it, and its directory.
 
-    :param otherwise: what else the operator can do about it.
-    :raises ConfigError: if the database is a SQLite file that is not there, or has no URL.
+    :param otherwise: appended to the message: what else the operator can do.
+    :raises ConfigError: if the database is a missing SQLite file, or has no URL.
     """
     try:
         url = make_url(conf.database.connection)
@@ -59,7 +57,7 @@ def require_file(conf, otherwise: str = "") -> None:
 
 
 def job_records(store: Store) -> dict[str, JobRecord]:
-    """The jobs that are not over, by uuid, all from one instant.
+    """The open jobs by uuid, in one consistent read.
 
     :raises ConfigError: if the database does not answer.
     """

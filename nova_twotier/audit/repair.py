@@ -1,6 +1,6 @@
-"""Repairs what does not agree: one finding at a time, each only if a fresh read still shows it.
+"""Repairs findings one at a time, each only if a fresh read still shows it.
 
-After each pass everything is read anew, until a pass finds nothing more to repair.
+Everything is read anew after each pass, until a pass finds nothing more to repair.
 """
 
 import contextlib
@@ -27,14 +27,14 @@ from nova_twotier.ledger import claims, consumers, names, tree
 from nova_twotier.ledger.placement import PlacementError, PlacementUnavailable
 
 CHANGED = "it has changed meanwhile"
-#: What belongs together: after something of a phase was repaired, the next is looked at anew.
+#: Kinds that are repaired together; after repairs in a phase, the state is read anew.
 PHASES = (
     (Kind.STRAY_HOST, Kind.WRONG_SLOTS),
     (Kind.ORPHAN_CLAIM, Kind.ORPHAN_ENTRY, Kind.MISSING_ENTRY, Kind.WRONG_ENTRY),
     (Kind.DOUBLE_CLAIM, Kind.WRONG_HOST, Kind.WRONG_TIER, Kind.MISSING_CLAIM),
     (Kind.WRONG_POINTS, Kind.WRONG_CLOSED),
 )
-#: One for each phase, and some in which a closed slot that was opened lets a VM in.
+#: Upper bound: one pass for each phase, and more in case opened slots make room for VMs.
 PASSES = 3 * len(PHASES)
 
 
@@ -52,7 +52,7 @@ class Repairer:
         self._reader, self._state = reader, state
         self._placement = reader.placement
         self._hosts = {host.name: host for host in tier_hosts(state.hosts)}
-        #: What each provider of ours is to people.
+        #: Description of each provider of ours, for messages.
         self._places = {
             uuid: f"{host.name} in {tier}"
             for host in self._hosts.values()
@@ -61,7 +61,9 @@ class Repairer:
         self._synced = False
 
     def repair(self, finding: Finding) -> None:
-        """:raises Left: if it is not repaired, or not wholly; Placement refused, or it has changed.
+        """Repair one finding.
+
+        :raises Left: if it is not, or not fully, repaired: Placement refused, or it has changed.
         :raises CloudError, PlacementUnavailable: if Nova or Placement does not answer.
         """
         if finding.fix is None:
@@ -70,9 +72,9 @@ class Repairer:
             self._do(finding.fix)
 
     def exchange(self, findings: list[Finding]) -> None:
-        """Repair seats of VMs that hold each other's place, all in one transaction, or none.
+        """Repair the claims of VMs that hold each other's places in one transaction.
 
-        :raises Left: if that is not possible either.
+        :raises Left: if that fails, too; nothing is changed then.
         """
         with _refusals():
             self._rewrite(dict(self._seat(finding.fix) for finding in findings))
@@ -163,7 +165,7 @@ class Repairer:
         tree.set_closed(self._placement, shaped, fix.closed)
 
     def _seat(self, fix: Seat) -> tuple[str, Callable]:
-        """The change that gives a VM its one slot, for `consumers.rewrite`."""
+        """The change for `consumers.rewrite` that gives a VM its one slot."""
         self._same_vm(fix.vm)
         before = self._providers(fix.before)
         points = max((claim.cpu_points for claim in fix.before), default=0)
@@ -187,7 +189,7 @@ class Repairer:
             raise Left(CHANGED)
 
     def _same(self, held: Mapping, before: set[str]) -> None:
-        """Whether a VM still holds exactly what it was found to hold."""
+        """Check that a VM still holds exactly what the finding says."""
         if held.keys() & self._places.keys() != before:
             raise Left(CHANGED)
 
@@ -202,9 +204,9 @@ class Repairer:
 
 @contextlib.contextmanager
 def _refusals() -> Iterator[None]:
-    """What Placement refuses is left, and does not keep others from being repaired.
+    """Translate refusals of Placement, so that the other findings are still repaired.
 
-    :raises Left: for what is refused.
+    :raises Left: for a refusal.
     """
     try:
         yield
@@ -220,10 +222,10 @@ def _slot(points: int) -> dict[str, int]:
 
 @dataclass(slots=True)
 class Report:
-    """What was repaired, and what was left, with the reason.
+    """The findings that were repaired, and those that were left, with the reasons.
 
-    :param trouble: what ended the repair before its time, if anything; what is left is not known
-        then.
+    :param trouble: the error that stopped the repair early, if any; it is unknown then what is
+        left.
     """
 
     repaired: list[Finding] = field(default_factory=list)
@@ -276,7 +278,7 @@ def _repair_phase(repairer: Repairer, findings: list[Finding], report: Report) -
     before, reasons, homeless = len(report.repaired), {}, {}
     for finding in findings:
         if finding in report.repaired:
-            reasons[finding] = "it was repaired, and is there again: who changes it?"
+            reasons[finding] = "it was repaired but came back: something keeps changing it"
             continue
         try:
             repairer.repair(finding)
@@ -290,9 +292,9 @@ def _repair_phase(repairer: Repairer, findings: list[Finding], report: Report) -
 
 
 def _exchange(repairer: Repairer, homeless: dict[Finding, str]) -> list[Finding]:
-    """VMs that hold each other's places: all at once or, if one has no place at all, by host.
+    """Exchange VMs that hold each other's places: all at once or, if one has no place, by host.
 
-    :param homeless: those that are repaired are taken out.
+    :param homeless: findings and their reasons; repaired ones are removed.
     """
     repaired = []
     hosts = sorted({finding.fix.host for finding in homeless})
@@ -303,7 +305,7 @@ def _exchange(repairer: Repairer, homeless: dict[Finding, str]) -> list[Finding]
         try:
             repairer.exchange(group)
         except Left:
-            continue  # each has a reason of its own
+            continue  # each keeps its own reason
         repaired += group
         for finding in group:
             del homeless[finding]

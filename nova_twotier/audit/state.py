@@ -1,4 +1,4 @@
-"""What an audit reads, as values: nothing here asks anybody anything."""
+"""The state that an audit compares: plain values, without access to any service."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from nova_twotier.ledger.inventory import HostSlots
 from nova_twotier.ledger.names import DEFAULT_POOL
 from nova_twotier.ledger.shape import Shape
 
-#: Statuses in which a server stays as it is until somebody asks for something else.
+#: Statuses in which a server stays until it gets another request.
 SETTLED = frozenset(
     {
         "ACTIVE",
@@ -24,7 +24,7 @@ SETTLED = frozenset(
         "SUSPENDED",
     }
 )
-#: Statuses of a migration after which it holds no claim any more. Not in ERROR: there it may.
+#: Statuses in which a migration no longer holds a claim. In ERROR it may.
 ENDED = frozenset({"cancelled", "completed", "confirmed", "failed", "reverted"})
 
 
@@ -50,18 +50,18 @@ class Vm:
 
     @property
     def unknown(self) -> bool:
-        """Its cell is down: Nova knows little more than that there is such a server."""
+        """Whether its cell is down, so that Nova knows little more than that it exists."""
         return self.status == "UNKNOWN"
 
     @property
     def settled(self) -> bool:
-        """Nova is not doing anything with it, nor waits for its owner to confirm something."""
+        """Whether Nova is neither working on it nor waiting for a confirmation by its owner."""
         return self.task is None and self.status in SETTLED
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A move of a VM. While it lasts, Nova may keep a claim under its `id`."""
+    """A migration of a VM. While it lasts, Nova may hold a claim under its `id`."""
 
     id: str
     vm: str
@@ -70,12 +70,12 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job of the manager's database that is not over.
+    """An open job of the manager's database.
 
-    :param tier: its tier while it runs, else None: it has no entry and no slots then.
+    :param tier: its tier while it runs; None otherwise, when it has no entry and no slots.
     :param cpu: CPU utilisation of each process, 0..1.
-    :param under_way: the manager is doing something with it, so nothing about it is certain.
-    :param mbps: bandwidth of each process that is guaranteed, Mbit/s.
+    :param under_way: the manager is working on it, so nothing about it is certain.
+    :param mbps: guaranteed bandwidth of each process, Mbit/s.
     """
 
     uuid: str
@@ -89,16 +89,16 @@ class JobRecord:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that is compared.
+    """Everything that an audit compares.
 
     :param shapes: the hosts of the aggregates.
     :param reported: names of the hosts that Placement knows, with or without slots.
-    :param hosts: those that have slots in Placement.
-    :param claims: by consumer, whoever that is.
+    :param hosts: the hosts that have slots in Placement.
+    :param claims: claims by consumer, of any kind.
     :param entries: the jobs' entries, by job.
-    :param vms: servers by uuid: all of ours, and whoever else holds a claim.
-    :param migrations: by uuid, those that concern the claims.
-    :param jobs: None without a manager's database; then nothing is said about jobs.
+    :param vms: servers by uuid: all two-tier ones, and others that hold a claim.
+    :param migrations: the migrations that concern the claims, by uuid.
+    :param jobs: None without a manager's database; jobs are not compared then.
     :param threshold: CPU utilisation from which on a foreground process closes its slot.
     """
 
@@ -114,11 +114,11 @@ class State:
 
     @property
     def cell_down(self) -> bool:
-        """Whether a cell does not answer, so that Nova lists not all servers and migrations."""
+        """Whether a cell does not answer, so that Nova cannot list all servers and migrations."""
         return any(vm.unknown for vm in self.vms.values())
 
     def moving(self, vm: str) -> bool:
-        """Whether a move of the VM is not over, so that it may hold a place on two hosts."""
+        """Whether a migration of the VM is not over, so that it may hold places on two hosts."""
         return any(
             migration.vm == vm and migration.status not in ENDED | {"error"}
             for migration in self.migrations.values()

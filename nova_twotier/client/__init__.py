@@ -1,1 +1,1 @@
-"""What users see of jobs."""
+"""The command-line client, a plugin of OpenStackClient, and its Python calls."""

@@ -1,4 +1,4 @@
-"""Types of options: from what is typed to what the API takes, or one line about the mistake."""
+"""Argument types: convert typed text into API values, or fail with one line about the mistake."""
 
 import argparse
 import math
@@ -35,7 +35,7 @@ def cpu(text: str) -> float | list[float]:
 
 
 def duration(text: str) -> float:
-    """Seconds."""
+    """A duration, in seconds."""
     try:
         return durations.seconds(text)
     except ValueError as error:

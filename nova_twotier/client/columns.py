@@ -1,8 +1,8 @@
-"""What the API answers, as columns: values for programs, with a form for people."""
+"""Turns the API's answers into columns: raw values for programs, formatted ones for people."""
 
 from cliff.columns import FormattableColumn
 
-#: A job in a line: heading, and field of the API.
+#: Columns of a job in a list: heading, and field of the API.
 JOB = {
     "UUID": "uuid",
     "Name": "name",
@@ -25,7 +25,7 @@ EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Job": "job"}
 
 
 class Time(FormattableColumn):
-    """To the second, for people."""
+    """A time, shown to the second."""
 
     def human_readable(self):
         return self._value and f"{self._value[:19]}Z"
@@ -41,7 +41,7 @@ class Words(FormattableColumn):
 
 
 class Cpu(FormattableColumn):
-    """CPU utilisations, in short where they are all the same."""
+    """CPU utilisations, shown as one number if they are all the same."""
 
     def human_readable(self):
         shown = [f"{value:g}" for value in self._value]
@@ -49,7 +49,7 @@ class Cpu(FormattableColumn):
 
 
 class Events(FormattableColumn):
-    """Events, one a line."""
+    """Events, one per line."""
 
     def human_readable(self):
         return "\n".join(
@@ -59,7 +59,7 @@ class Events(FormattableColumn):
 
 
 class Shown(FormattableColumn):
-    """A value that people see in another form."""
+    """A value with a text that people see instead."""
 
     def __init__(self, value, shown: str):
         super().__init__(value)
@@ -70,12 +70,12 @@ class Shown(FormattableColumn):
 
 
 def amount(value: float | None, width: int) -> Shown:
-    """A number to the right of its column; without one, a dash."""
+    """A number aligned to the right of its column; a dash for None."""
     return Shown(value, f"{'-' if value is None else value:>{width}}")
 
 
 def cell(name: str, value):
-    """The value of a field of the API."""
+    """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
     if name == "cpu" and isinstance(value, list):
@@ -86,11 +86,11 @@ def cell(name: str, value):
 
 
 def row(columns: dict[str, str], item: dict) -> tuple:
-    """An item in a line; what the API does not say is empty."""
+    """An item as a row; missing fields are empty."""
     return tuple(cell(field, item.get(field)) for field in columns.values())
 
 
 def one(item: dict) -> tuple[tuple, tuple]:
-    """All fields of an item, and their values."""
+    """The names and values of all fields of an item."""
     shown = {name: value for name, value in item.items() if name != "links"}
     return tuple(shown), tuple(cell(name, value) for name, value in shown.items())

@@ -9,9 +9,9 @@ _WORDS = re.compile(r"(?=.)" + "".join(rf"(?:(?P<{unit}>\d+(?:\.\d+)?){unit})?" 
 
 
 def seconds(text: str) -> float:
-    """The seconds that a text says: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00:00`.
+    """Parse a duration into seconds: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00:00`.
 
-    :raises ValueError: if it is none of these; `1:30` is not, since it could be either.
+    :raises ValueError: for any other form, also for `1:30`, which is ambiguous.
     """
     text = text.strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", text):

@@ -1,10 +1,10 @@
-"""Names of things in other services, as ids."""
+"""Resolves names of images, networks and flavors to ids."""
 
 from openstack.exceptions import DuplicateResource
 
 from nova_twotier.client.rest import is_uuid
 
-#: What Nova takes in the place of networks.
+#: Words that Nova accepts instead of networks.
 NO_NETWORKS = ("none", "auto")
 
 
@@ -14,7 +14,7 @@ def image_id(clients, name: str) -> str:
 
 
 def networks(clients, names: list[str]) -> str | list[str]:
-    """Ids of networks, or what Nova takes in their place.
+    """Ids of networks, or the word that Nova accepts instead.
 
     :raises ValueError: if there is no network of a name, or more than one.
     """
@@ -22,12 +22,12 @@ def networks(clients, names: list[str]) -> str | list[str]:
         return names[0]
     for name in NO_NETWORKS:
         if name in names:
-            raise ValueError(f"--network {name} stands alone")
+            raise ValueError(f"--network {name} cannot be combined with other networks")
     return [_id(clients, "network", name, lambda sdk: sdk.network.find_network) for name in names]
 
 
 def flavor_name(clients, name: str) -> str:
-    """The name of the flavor that has this name or id.
+    """The name of the flavor with this name or id.
 
     :raises ValueError: if there is none.
     """
@@ -52,5 +52,5 @@ def _id(clients, service: str, name: str, finder) -> str:
 
 
 def _known(clients, service: str) -> bool:
-    """Whether the cloud's catalog or the options say where it is; else names are left alone."""
+    """Whether the catalog or the options locate a service; if not, names are not resolved."""
     return bool(clients.is_service_available(service, clients.region_name, clients.interface))

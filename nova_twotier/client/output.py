@@ -1,4 +1,4 @@
-"""What operators see: whatever has rows, as tables, JSON, CSV or YAML."""
+"""Formats rows for operators as tables, JSON, CSV or YAML."""
 
 import csv
 import io
@@ -11,9 +11,9 @@ FORMATS = ("table", "json", "csv", "yaml")
 
 
 def many(rows: list[dict], style: str, nothing: str) -> str:
-    """Several things, one a line.
+    """Several items, one per line.
 
-    :param nothing: what a table without rows is.
+    :param nothing: the text for a table without rows.
     """
     if style != "table":
         return _written(rows, style)
@@ -25,7 +25,7 @@ def many(rows: list[dict], style: str, nothing: str) -> str:
 
 
 def _written(rows: list[dict], style: str) -> str:
-    """In a format for programs."""
+    """The rows in a format for programs."""
     if style == "json":
         return json.dumps(rows, indent=2)
     if style == "yaml":

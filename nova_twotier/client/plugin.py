@@ -1,4 +1,4 @@
-"""`openstack twotier ...`: what OpenStackClient asks of a plugin."""
+"""The plugin interface of OpenStackClient for `openstack twotier ...`."""
 
 from osc_lib import utils
 
@@ -11,7 +11,7 @@ API_VERSIONS = ("1",)
 
 
 def make_client(manager) -> rest.Api:
-    """The API at --os-twotier-endpoint, else where the catalog says, else at --os-endpoint."""
+    """The API at --os-twotier-endpoint, else at the catalog's endpoint, else at --os-endpoint."""
     config = manager.get_configuration()
     return rest.Api(
         manager.session,

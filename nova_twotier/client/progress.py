@@ -1,4 +1,4 @@
-"""Watches a job until it runs or is over, and says what happens meanwhile."""
+"""Watches a job until it runs or is over, and shows its progress."""
 
 import shutil
 import time
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from nova_twotier.client.durations import clock
 from nova_twotier.client.rest import OVER, Api, ApiError
 
-#: Seconds between two looks.
+#: Seconds between two polls.
 INTERVAL = 1.0
 
 
 class Display:
     """One line that changes on a terminal; elsewhere, a line for each change.
 
-    :param stream: not the standard output, which is for the result.
+    :param stream: where to write; not the standard output, which is for the result.
     :param now: the time in seconds.
     """
 
@@ -29,7 +29,7 @@ class Display:
         if self._live:
             line = f"{clock(self._now() - self._began)} {text}"
             width = shutil.get_terminal_size().columns - 1
-            # To the beginning of the line, and clear what was in it.
+            # Return to the beginning of the line and clear it.
             print(f"\r\033[K{line[:width]}", end="", file=self._stream, flush=True)
         elif text != self._last:
             print(text, file=self._stream, flush=True)
@@ -47,24 +47,24 @@ class Display:
 
 
 def watch(api: Api, uuid: str, show: Callable[[str], None], sleep=time.sleep) -> str:
-    """Wait until a job runs or is over; its state then.
+    """Wait until a job runs or is over; returns its state.
 
-    :raises ApiError: if it cannot be asked; not when the API just does not answer for a while.
+    :raises ApiError: if the API refuses; a passing error is shown, and the request repeated.
     """
     while True:
         try:
-            told = api.explain(uuid)
+            explanation = api.explain(uuid)
         except ApiError as error:
             if not error.passing:
                 raise
             show(f"{error}; trying again")
         else:
-            show(_line(told))
-            if told["state"] in ("running", *OVER):
-                return told["state"]
+            show(_line(explanation))
+            if explanation["state"] in ("running", *OVER):
+                return explanation["state"]
         sleep(INTERVAL)
 
 
-def _line(told: dict) -> str:
-    place = f"number {told['position']} in the queue: " if told["position"] else ""
-    return f"{place}{told['reason']}"
+def _line(explanation: dict) -> str:
+    place = f"number {explanation['position']} in the queue: " if explanation["position"] else ""
+    return f"{place}{explanation['reason']}"

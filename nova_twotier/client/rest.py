@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl, urlsplit
 from keystoneauth1 import exceptions as ksa
 from keystoneauth1.adapter import Adapter
 
-#: As the API is registered in Keystone's catalog.
+#: The API's service type in Keystone's catalog.
 SERVICE_TYPE = "twotier"
-#: The newest version of the API that is spoken here.
+#: The newest API version that this client knows.
 MICROVERSION = "1.0"
 
-#: Of jobs that a name could mean, so many are told.
+#: Most uuids to show if a name is ambiguous.
 MOST = 5
 
 #: How often a request is repeated that was one too many for the rate limit of its project, and
@@ -38,15 +38,15 @@ class ApiError(Exception):
     @property
     def passing(self) -> bool:
         """Whether the same request may succeed a little later."""
-        return self.status in (None, 502, 503, 504)  # also of a proxy before it
+        return self.status in (None, 502, 503, 504)  # a proxy may send these, too
 
 
 class Api:
-    """Every method raises ApiError, with what the API says, if it does not do what it should.
+    """The REST API. Every method raises ApiError if the API refuses or does not answer.
 
-    :param session: of keystoneauth, with an authentication plugin.
-    :param endpoint: URL of the API; None: what the plugin or its catalog says.
-    :param options: further ones of keystoneauth's Adapter, such as `region_name`.
+    :param session: a keystoneauth session with an authentication plugin.
+    :param endpoint: URL of the API; None for that of the plugin or its catalog.
+    :param options: further options of keystoneauth's Adapter, such as `region_name`.
     """
 
     def __init__(self, session, endpoint: str | None = None, **options):
@@ -59,8 +59,9 @@ class Api:
         )
 
     def submit(self, request: dict) -> dict:
-        """
-        :param request: the body of `POST /v1/jobs`; without what is None.
+        """Submit a job.
+
+        :param request: the body of `POST /v1/jobs`; None values are left out.
         """
         given = {name: value for name, value in request.items() if value is not None}
         return self._ask("POST", "/v1/jobs", json=given)
@@ -70,7 +71,7 @@ class Api:
         return self._pages("/v1/jobs", "jobs", limit, filters)
 
     def find(self, name_or_uuid: str) -> dict:
-        """The job of a uuid, or of a name; of several of that name, the one that is not over."""
+        """The job with a uuid or name; of several with that name, the one that is not over."""
         if is_uuid(name_or_uuid):
             return self.job(name_or_uuid)
         found = list(self.jobs(name=name_or_uuid))
@@ -86,7 +87,7 @@ class Api:
                 f"give the uuid of one, {uuids}{more}",
                 409,
             )
-        # A list does not have all of it.
+        # A list lacks some of its fields.
         return self.job(found[0]["uuid"])
 
     def job(self, uuid: str) -> dict:
@@ -135,7 +136,7 @@ class Api:
                 return
             if limit is not None:
                 limit -= len(page[name])
-            # The link is of where the API believes to be, which is not how we reach it.
+            # Use only the query: the link's address may differ from the one that reaches the API.
             query = dict(parse_qsl(urlsplit(following[0]).query))
 
     def _ask(self, method: str, path: str, **options) -> dict:
@@ -180,7 +181,7 @@ def is_uuid(text: str) -> bool:
 
 
 def _written(query: dict) -> dict[str, str]:
-    """Parameters as the API reads them, without what is None."""
+    """Query parameters in the API's notation, without those that are None."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in query.items()
@@ -194,7 +195,7 @@ def _brief(error: Exception) -> str:
 
 
 def _message(answer, body) -> str:
-    """What the API says, in one line; behind a mistake of its own, the request's id."""
+    """The API's message in one line; with the request's id if the API itself failed."""
     try:
         details = [error["detail"] for error in body["errors"]]
         request = body["errors"][0]["request_id"]

@@ -1,4 +1,4 @@
-"""A whole trace in the Standard Workload Format, as requests for jobs."""
+"""Turns a trace in the Standard Workload Format into requests for jobs."""
 
 import pathlib
 
@@ -7,12 +7,12 @@ from nova_twotier.sim.workloads import swf
 
 
 def requests(path: str, prefix: str | None) -> tuple[list[dict], int]:
-    """A request for each job of a trace, by arrival; and how many records are no jobs.
+    """A request for each job of a trace, by arrival, and the number of records that are no jobs.
 
-    The servers of each do nothing for as long as the job ran, and power themselves off.
+    The servers of each job sleep as long as the job ran, then power themselves off.
 
-    :param prefix: of the jobs' names, which end in their numbers; None: the name of the file.
-    :raises ValueError: if it cannot be read, whole; the message says where it is wrong.
+    :param prefix: of the jobs' names, before their numbers; None for the name of the file.
+    :raises ValueError: if a record cannot be read; the message says where.
     """
     try:
         trace = swf.read(path)

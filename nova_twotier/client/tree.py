@@ -1,4 +1,4 @@
-"""The network as a tree: who is below whom, what is free there, and how it is drawn."""
+"""The network as a tree of switches and hosts with free bandwidth and places, and its drawing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 class Node:
     """A switch or a host, with its link up.
 
-    :param name: path of a switch, name of a host.
-    :param rate: Mbit/s of its link; None if that is not counted.
-    :param residual: what jobs have left of it.
+    :param name: path of a switch, or name of a host.
+    :param rate: Mbit/s of its link; None if the link is not counted.
+    :param residual: Mbit/s of the link that are not reserved.
     :param foreground, background: free places of the host, or of all hosts below.
     """
 
@@ -24,12 +24,12 @@ class Node:
 
     @property
     def label(self) -> str:
-        """Its name below the switch above it."""
+        """Its name relative to the switch above it."""
         return self.name.rpartition("/")[2]
 
 
 def of(topology: dict) -> list[Node]:
-    """What stands at the top of the tree, from an answer of `GET /v1/topology`."""
+    """The top nodes of the tree, from an answer of `GET /v1/topology`."""
     switches = {each["path"]: _node(each, each["path"], "switch") for each in topology["switches"]}
     top = []
     for each in topology["hosts"]:

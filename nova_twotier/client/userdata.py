@@ -1,13 +1,13 @@
-"""What a job's servers are told at their boot: cloud-init's user data."""
+"""The user data that cloud-init runs in a job's servers."""
 
 import base64
 import json
 import pathlib
 import secrets
 
-#: In the guest.
+#: Directory in the guest.
 DIRECTORY = "/var/lib/nova-twotier"
-#: cloud-init runs what is here at every boot, as root.
+#: cloud-init runs the scripts in here at every boot, as root.
 PER_BOOT = "/var/lib/cloud/scripts/per-boot"
 
 #: Runs the script at every boot until it has ended by itself once; then says at every boot how, and
@@ -42,14 +42,14 @@ def new_token() -> str:
 
 
 def encoded(content: bytes) -> str:
-    """As Nova and the API take it."""
+    """User data in base64, as Nova and the API expect it."""
     return base64.b64encode(content).decode()
 
 
 def of_script(script: bytes, token: str) -> bytes:
     """User data that runs a batch script, reports its exit status and powers the server off.
 
-    After a restore the server boots again, and so the script runs again from its beginning.
+    After a restore the server boots again, and the script runs again from its beginning.
 
     :param token: the job's `report_token`.
     :raises ValueError: if it does not say which program runs it.
@@ -62,7 +62,7 @@ def of_script(script: bytes, token: str) -> bytes:
         _file(f"{DIRECTORY}/script", script),
         _file(f"{PER_BOOT}/nova-twotier", runner.encode()),
     ]
-    # JSON is YAML.
+    # JSON is valid YAML.
     return b"#cloud-config\n" + json.dumps({"write_files": files}, indent=1).encode() + b"\n"
 
 

@@ -1,1 +1,1 @@
-"""The outer world: Nova, Neutron and Keystone, as the manager, the API and the audit use them."""
+"""Clients for Nova, Neutron and Keystone, used by the manager, the API and the audit."""

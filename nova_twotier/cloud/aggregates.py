@@ -1,4 +1,4 @@
-"""What operators say of hosts, in the metadata of host aggregates.
+"""Reads the shapes of hosts from the metadata of host aggregates.
 
     twotier:slots        L, the slots of each host; enables the hosts of the aggregate
     twotier:tiers        K, tiers of a slot, 2 if not given
@@ -19,17 +19,17 @@ from nova_twotier.ledger.names import DEFAULT_POOL
 from nova_twotier.ledger.shape import Shape, switches
 from nova_twotier.ledger.tree import UNLIMITED
 
-#: Placement names a link's provider after its switch, and takes 200 characters.
+#: A link's provider is named after its switch, and Placement allows 200 characters.
 LONGEST_PATH = 180
-#: Most slots, and most tiers: 100 CPU points for each place are still a number for Placement.
+#: Upper bound of slots and of tiers: 100 CPU points for each place still fit into Placement.
 MOST = 4096
 _PATH = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)*", re.ASCII)
 
 
 def shapes(aggregates: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Shape], list[str]]:
-    """The hosts that aggregates enable, and a sentence about each thing that is wrong.
+    """The hosts that aggregates enable, and a message about each error in the metadata.
 
-    Hosts about which something is wrong are left out.
+    Hosts with an error are left out.
 
     :param aggregates: in Nova's JSON: `name`, `hosts` and `metadata` of each.
     """

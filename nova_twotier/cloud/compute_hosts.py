@@ -12,8 +12,8 @@ class ComputeHost:
 
     :param enabled: it takes new VMs.
     :param up: its nova-compute sends heartbeats.
-    :param forced_down: an operator has told Nova that it is down, and so that no guest runs there.
-    :param heard_at: when Nova had its last heartbeat, by the cloud's clock; None if it had none.
+    :param forced_down: an operator has forced it down, and so declared that no guest runs there.
+    :param heard_at: when Nova got its last heartbeat, by the cloud's clock; None if it got none.
     """
 
     shape: Shape
@@ -26,8 +26,8 @@ class ComputeHost:
 class HostNames:
     """Translates between the name of a nova-compute and that of its hypervisor.
 
-    Aggregates, services and requests to move a server have the former, Placement and `Server.host`
-    the latter. Both are the same for a host of which Nova lists no hypervisor.
+    Aggregates, services and requests to move a server use the former, Placement and `Server.host`
+    the latter. Both are the same for a host without a hypervisor in Nova's list.
 
     :param hypervisors: the name of each hypervisor, by that of its nova-compute.
     """

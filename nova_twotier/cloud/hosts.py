@@ -1,6 +1,6 @@
-"""The two-tier hosts: read from aggregates and services, and kept in the ledger's tree.
+"""Reads the two-tier hosts from aggregates and services, and keeps them in the ledger's tree.
 
-Beside them the flavors that bind jobs to a tier, which are read as seldom.
+It also reads the flavors that bind jobs to a tier, which change as rarely.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ LOG = logging.getLogger(__name__)
 
 
 class Hosts:
-    """Keeps all hosts in the ledger, whoever looks after their pools, and shows those of one pool.
+    """Keeps the hosts of all pools in the ledger, and shows those of one pool.
 
-    A host that leaves is shown to all: its VMs may be anybody's.
+    A leaving host is shown to all pools: its VMs may belong to any of them.
 
     :param interval: seconds between two polls.
     """
@@ -32,29 +32,29 @@ class Hosts:
         self._placement = placement
         self._interval = interval
         self._pool = pool
-        #: When it last looked.
+        #: Time of the last poll.
         self.polled_at: float | None = None
         self._expired = False
         self._shapes: dict[str, tree.Shape] = {}
         self._all: tuple[tree.TierHost, ...] = ()
         self._closed: dict[str, int] = {}
-        #: Those of the pool, and the names of those of them that take new VMs.
+        #: The pool's hosts, and the names of those that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
-        #: All hosts as Nova has them, and since when the nova-compute of a host has been seen down.
+        #: All hosts by name, and since when the nova-compute of a host has been seen down.
         self.computes: dict[str, ComputeHost] = {}
         self.down: dict[str, float] = {}
-        #: All pools that there are: this one, and those of all hosts.
+        #: All existing pools: this one, and those of all hosts.
         self.pools: frozenset[str] = frozenset()
         #: The tiers of jobs by flavor, see `Cloud.limited_flavors`.
         self.limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
 
     def expire(self) -> None:
-        """What was seen is out of date: the next poll is due at once."""
+        """Make the next poll due at once."""
         self._expired = True
 
     def refresh(self, now: float) -> bool:
-        """Look again if it is time. Returns whether hosts came, went, or changed."""
+        """Poll if due. Returns whether hosts came, went, or changed."""
         due = self.polled_at is None or now >= self.polled_at + self._interval
         if not (due or self._expired):
             return False
@@ -71,7 +71,7 @@ class Hosts:
         enabled = frozenset(
             name for name, host in found.items() if host.enabled and host.shape.pool == self._pool
         )
-        # Again as long as hosts are to come to the ledger, or to leave it.
+        # Keep polling while hosts are about to enter or leave the ledger.
         moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)
         if shapes != self._shapes or moving:
             self._all = tuple(tree.sync_hosts(self._placement, shapes))
@@ -86,7 +86,7 @@ class Hosts:
         return host.leaving or host.shape.pool == self._pool
 
     def _forget_changed(self, before: tuple[tree.TierHost, ...]) -> None:
-        """What is closed on hosts that are not as they were is to be said again."""
+        """Forget the closed slots of hosts that changed, so that they are written again."""
         known = {host.name: host for host in before}
         for host in self.tree:
             if known.get(host.name) != host:
@@ -95,10 +95,10 @@ class Hosts:
                     LOG.info("Host %s left the two-tier aggregates; its VMs stay", host.name)
 
     def close(self, closed: Mapping[str, int]) -> None:
-        """Withhold the background places of that many slots of each host."""
+        """Withhold the background places of so many slots of each host."""
         for host in self.tree:
             if self._closed.get(host.name) != closed[host.name]:
-                # Known again only after Placement has said yes.
+                # Recorded only after Placement has accepted it.
                 self._closed.pop(host.name, None)
                 tree.set_closed(self._placement, host, closed[host.name])
                 self._closed[host.name] = closed[host.name]

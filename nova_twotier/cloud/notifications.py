@@ -1,7 +1,7 @@
-"""Nova's versioned notifications, which say at once what a poll would find some time later.
+"""Listens to Nova's versioned notifications, which arrive before a poll would see the change.
 
-They only wake the loop: what has happened it sees for itself, so one that is lost costs no more
-than the wait for the next poll.
+They only wake the loop, which then polls. A lost notification costs no more than the wait for the
+next poll.
 """
 
 import threading
@@ -15,19 +15,19 @@ from nova_twotier.conf import ConfigError
 
 LOG = logging.getLogger(__name__)
 
-#: Something ended about a server: it may be on another host, in another state, or gone.
+#: An operation on a server ended: it may be on another host, in another state, or gone.
 SERVERS = r"^instance\..*\.(end|error)$"
-#: The hosts, or what is said of them, may be others.
+#: The hosts or their aggregates may have changed.
 HOSTS = r"^(service\.(create|update|delete)|aggregate\..*\.end)$"
 
 
 class Listener:
-    """Listens on behalf of a pool, while it is led by this process.
+    """Listens on behalf of a pool while this process leads it.
 
-    Its queue on the bus is `twotier-POOL`, whoever leads the pool: what comes while nobody does is
-    told to the next leader, and other consumers get all notifications, too.
+    Its queue on the bus is `twotier-POOL` for every leader: the next leader gets notifications that
+    arrive while there is none. Other consumers still get all notifications.
 
-    :param conf: options with group `[notifications]`. Without a URL there, nothing happens at all.
+    :param conf: options with group `[notifications]`. Without a URL there, it does nothing.
     :raises ConfigError: if the library is missing.
     """
 
@@ -36,7 +36,7 @@ class Listener:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         if conf.notifications.transport_url:
-            # Of the extra `notifications`: imported only where there is a bus.
+            # From the extra `notifications`: imported only if there is a bus.
             try:
                 import oslo_messaging
             except ImportError as error:
@@ -47,22 +47,22 @@ class Listener:
             self._messaging = oslo_messaging
 
     def start(self, servers: Callable[[], None], hosts: Callable[[], None]) -> None:
-        """Call `servers` or `hosts` whenever something was said of them, from other threads."""
+        """Call `servers` or `hosts` from other threads at each notification about them."""
         if self._conf.notifications.transport_url:
             self._stopping = threading.Event()
-            # Not waited for: as long as the bus does not answer, the manager polls.
+            # In the background: the manager polls as long as the bus does not answer.
             self._thread = threading.Thread(
                 target=self._listen, args=(servers, hosts, self._stopping), daemon=True
             )
             self._thread.start()
 
     def stop(self) -> None:
-        """Soon nothing is told any more."""
+        """Stop listening; a last notification may still arrive."""
         self._stopping.set()
 
     @property
     def listening(self) -> bool:
-        """Whether something may still be told."""
+        """Whether notifications may still arrive."""
         return self._thread is not None and self._thread.is_alive()
 
     def _listen(

@@ -1,8 +1,8 @@
-"""Bandwidth of jobs in Neutron: each job has a QoS policy, which the ports of its servers get.
+"""Enforces the bandwidth of jobs in Neutron: one QoS policy per job, on the ports of its servers.
 
-It belongs to the manager's own project: Neutron lets nobody take a policy off a port who could not
-have put it there, so the owners of the servers cannot. Everything here may be repeated at will, and
-goes on where it was broken off.
+The policy belongs to the manager's project. Neutron lets only those remove a policy from a port who
+could have put it there, so the owners of the servers cannot. Every operation may be repeated, and
+continues an interrupted one.
 """
 
 import functools
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-#: What the owner of a job reads when its ports do not get their bandwidth.
+#: Reason shown to a job's owner when its ports do not get their bandwidth.
 PUBLIC_REASON = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
-#: Errors of Neutron, by their type, that come again with the same request.
+#: Types of Neutron's errors that the same request would meet again.
 LASTING = frozenset({"QosRuleNotSupported"})
-#: Servers whose ports are asked for at once: the URL must not be too long.
+#: Most servers in one listing of ports, which bounds the length of the URL.
 AT_ONCE = 50
 
 
 class NeutronError(CloudError):
-    """
-    :param kind: the type of the error, as Neutron calls it.
+    """Neutron refused a request.
+
+    :param kind: Neutron's type of the error.
     """
 
     def __init__(self, message: str, status: int = 0, kind: str = ""):
@@ -51,7 +52,7 @@ class NeutronError(CloudError):
 
 
 def find(conf: cfg.ConfigOpts) -> "Qos | None":
-    """The way to Neutron; None if the options do not want it, or there is none.
+    """The client for Neutron; None if the options disable it, or the cloud has no Neutron.
 
     :raises ConfigError: if `[nova]` does not say how to authenticate.
     """
@@ -62,15 +63,15 @@ def find(conf: cfg.ConfigOpts) -> "Qos | None":
     try:
         return qos if qos.available else None
     except CloudError as error:
-        LOG.warning("It is not known yet whether there is Neutron: %s", error)
+        LOG.warning("Could not find out yet whether the cloud has Neutron: %s", error)
         return qos
 
 
 class Qos:
-    """Neutron as the manager needs it. Every method raises CloudError if Neutron does not do it.
+    """Neutron as the manager needs it. Every method raises CloudError if Neutron fails or refuses.
 
     :param session: keystoneauth session of the manager's user, an administrator.
-    :param options: the options of group `[network]`.
+    :param options: group `[network]`.
     """
 
     def __init__(
@@ -83,8 +84,8 @@ class Qos:
 
     @functools.cached_property
     def available(self) -> bool:
-        """Whether the catalog has a Neutron with QoS; if not, nothing is asked of it."""
-        # Other plugins have no catalog, and give their one endpoint for whatever service.
+        """Whether the catalog has a Neutron with the QoS extension."""
+        # Other plugins have no catalog, and return their one endpoint for every service.
         catalog = isinstance(self._session.auth, BaseIdentityPlugin)
         if not (catalog and self._endpoint()):
             missing = "the catalog has no Neutron"
@@ -92,11 +93,11 @@ class Qos:
             missing = "Neutron has no QoS"
         else:
             return True
-        LOG.info("The bandwidth of jobs is counted, and not enforced: %s", missing)
+        LOG.info("The bandwidth of jobs is counted but not enforced: %s", missing)
         return False
 
     def guarantee(self, job: "Job", servers: Iterable[Server]) -> None:
-        """Give the servers' ports the job's policy, which is made if it is not there."""
+        """Put the job's policy on the servers' ports; makes the policy if needed."""
         ports = self._ports(servers) if self.available else []
         policy = self._policy(job) if ports else None
         for port in ports:
@@ -104,10 +105,10 @@ class Qos:
                 self._set_policy(port, policy)
 
     def withdraw(self, job: "Job", servers: Iterable[Server]) -> None:
-        """Take the job's policy off the servers' ports, and delete it.
+        """Remove the job's policy from the servers' ports, and delete it.
 
-        And its doubles: a request to make it may have been carried out very late. What is in use
-        still, by ports of servers that are about to go, Neutron does not delete: ask again.
+        Duplicates are deleted, too: a late request may have made one. Neutron refuses to delete a
+        policy while ports of vanishing servers still use it: repeat the call then.
         """
         policies = {policy["id"] for policy in self._policies(job)} if self.available else set()
         for port in self._ports(servers) if policies else ():
@@ -117,9 +118,9 @@ class Qos:
             self._ask("DELETE", f"/qos/policies/{policy}", missing=True)
 
     def _policy(self, job: "Job") -> str:
-        """The id of the job's policy, with all of its rules.
+        """The id of the job's policy, made with all of its rules if needed.
 
-        They are there before a port has it: Neutron adds no minimum to a policy in use.
+        The rules come before the ports: Neutron adds no minimum to a policy in use.
         """
         found = self._policies(job)
         if not found:
@@ -140,7 +141,7 @@ class Qos:
                 yield "bandwidth_limit", {"max_kbps": kbps, "direction": direction}
 
     def _policies(self, job: "Job") -> list[dict]:
-        """Those of the job's name that are the manager's: others may give theirs any name."""
+        """The manager's policies with the job's name; others may use that name, too."""
         own = self._own_project()
         return list(self._listed("policies", "/qos/policies", name=_name(job), project_id=own))
 
@@ -163,7 +164,7 @@ class Qos:
         self._ask("PUT", f"/ports/{port['id']}", missing=missing, json=body)
 
     def _endpoint(self) -> str | None:
-        """Where the catalog says that Neutron is; Neutron itself is not asked."""
+        """Neutron's endpoint from the catalog, without a request to Neutron."""
         try:
             return self._session.get_endpoint(service_type="network", region_name=self._region_name)
         except ksa_exc.EndpointNotFound:

@@ -1,6 +1,6 @@
-"""The servers that Nova lists, kept up to date by listing what has changed.
+"""The server cache: all servers of Nova, kept up to date by listing only those that changed.
 
-Nova builds the answer server by server: to list all of them every second would keep it busy.
+Nova builds its answer server by server: listing all of them every second would keep it busy.
 """
 
 from collections.abc import Callable, Set
@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.reader import Document
 
-#: Seconds by which a listing of changes goes back behind the one before: clocks differ, and a
-#: change shows a little after the time that it bears.
+#: Seconds by which a listing of changes overlaps the previous one: clocks differ, and a change
+#: becomes visible a little after its timestamp.
 OVERLAP = 5.0
-#: Seconds after which everything is listed again: a server that ended before it was built leaves
-#: no change behind.
+#: Seconds after which everything is listed again: a server deleted before it was built does not
+#: show up as a change.
 RENEWAL = 10.0
 
 

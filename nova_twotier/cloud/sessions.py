@@ -12,7 +12,7 @@ from requests import Response
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.placement import Placement
 
-#: Logger of requests to Nova: servers have user data, which must not reach a log at any level.
+#: Logger of requests to Nova: user data must not reach a log at any level.
 SILENT = logging.getLogger(f"{__name__}.nova")
 SILENT.setLevel(logging.INFO)
 

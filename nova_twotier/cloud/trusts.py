@@ -1,8 +1,8 @@
-"""Trusts of Keystone: by its trust the manager boots a job in the name and project of its owner.
+"""Keystone trusts, with which the manager boots a job in the name and project of its owner.
 
-The API makes the trust with the owner's token when the job is submitted. It outlasts the token, and
-goes with the job. It does not expire: a job may wait and run for as long as it likes, and Keystone
-does not prolong trusts.
+The API makes the trust with the owner's token when the job is submitted. The trust outlives the
+token, and is deleted with the job. It does not expire, because a job may wait and run for any time
+and Keystone cannot extend a trust.
 """
 
 from typing import NamedTuple, cast
@@ -15,10 +15,10 @@ from oslo_config import cfg
 
 from nova_twotier.ledger.placement import brief
 
-#: Attribute of our trusts that names the job: by it alone they are known from the other trusts of
-#: the same user. Keystone keeps attributes that it does not know.
+#: Attribute that names the job and tells our trusts from others of the same user. Keystone keeps
+#: unknown attributes.
 JOB = "nova_twotier_job"
-#: Options that say what a token is for: here the trust does.
+#: Options for the scope of a token; here the trust determines it.
 _SCOPES = (
     "domain_id",
     "domain_name",
@@ -28,7 +28,7 @@ _SCOPES = (
     "project_domain_name",
     "system_scope",
 )
-#: Keystone's answers that say that it is the request that is wrong.
+#: Keystone's errors that mean that the request is wrong.
 _REFUSALS = (
     ksa_exc.BadRequest,
     ksa_exc.Unauthorized,
@@ -38,17 +38,17 @@ _REFUSALS = (
 
 
 class TrustError(Exception):
-    """Keystone did not do it; the message is for operators."""
+    """Keystone failed; the message is for operators."""
 
 
 class NoTrust(TrustError):
-    """Keystone does not let the owner give the trust, or the manager use it."""
+    """Keystone does not let the owner make the trust, or the manager use it."""
 
 
 class Given(NamedTuple):
-    """A trust that the manager's user has.
+    """A trust of which the manager's user is the trustee.
 
-    :param job: the uuid of the job that it was made for; None if it is not known to be ours.
+    :param job: uuid of the job that it was made for; None if it is not ours.
     """
 
     id: str
@@ -56,27 +56,27 @@ class Given(NamedTuple):
 
 
 class Trusts:
-    """The trusts that are given to the user of a session.
+    """Trusts of which the session's user is the trustee.
 
     :param session: keystoneauth session of the manager's user, who may delete all trusts.
-    :param roles: names of the roles that a trust lends.
+    :param roles: names of the roles that a trust delegates.
     """
 
     def __init__(self, session: Session, roles: list[str]):
         self._session, self._roles = session, roles
-        # The Keystone that the session's own tokens are from.
+        # The Keystone that issues the session's tokens.
         self._keystone = adapter.Adapter(
             session, interface=cast(str, plugin.AUTH_INTERFACE), version="3"
         )
 
     def create(self, token: str, user: str, project: str, job: str) -> str | None:
-        """The id of a new trust, by which the manager may do in the project what its user may.
+        """Make a trust that lets the manager act as the user in the project; returns its id.
 
-        None if that is what the manager may do anyway: it is its own user and project.
+        None if no trust is needed, because they are the manager's own user and project.
 
-        :param token: of the user, for the project.
-        :param job: the uuid of the job that it is for.
-        :raises NoTrust: if the token is not good for that, or the user lacks a role.
+        :param token: the user's token for the project.
+        :param job: the uuid of the job that the trust is for.
+        :raises NoTrust: if the token cannot make trusts, or the user lacks a role.
         :raises TrustError: if Keystone does not answer, or does not know the manager's user.
         """
         trustee, own_project = self._trustee()
@@ -87,7 +87,7 @@ class Trusts:
             "trustee_user_id": trustee,
             "project_id": project,
             "roles": [{"name": role} for role in self._roles],
-            # Servers and key pairs are to be the user's.
+            # So that servers and key pairs belong to the user.
             "impersonation": True,
             JOB: job,
         }
@@ -112,22 +112,22 @@ class Trusts:
             raise TrustError(f"the user of [nova] cannot log in: {brief(error)}") from error
 
     def given(self) -> list[Given]:
-        """All trusts that the manager's user has, whoever made them.
+        """All trusts of the manager's user, including those that others made.
 
-        :raises TrustError: if Keystone does not tell.
+        :raises TrustError: if Keystone does not list them.
         """
         trustee, _own_project = self._trustee()
         try:
-            # Keystone has no pages of them.
+            # Keystone does not page this list.
             answer = self._keystone.get("/OS-TRUST/trusts", params={"trustee_user_id": trustee})
         except ksa_exc.ClientException as error:
             raise TrustError(f"Keystone does not list trusts: {brief(error)}") from error
         return [Given(trust["id"], trust.get(JOB)) for trust in answer.json()["trusts"]]
 
     def delete(self, trust: str) -> None:
-        """Nothing happens if there is none: Keystone deletes a user's trusts with the user.
+        """Delete a trust if it exists: Keystone deletes a user's trusts with the user.
 
-        :raises TrustError: if Keystone does not do it.
+        :raises TrustError: if Keystone does not delete it.
         """
         try:
             self._keystone.delete(f"/OS-TRUST/trusts/{trust}")

@@ -1,7 +1,6 @@
-"""`twotier-api`: serves the REST API; for small sites and demonstrations.
+"""`twotier-api`: serves the REST API for small sites and demonstrations.
 
-Larger sites give `nova_twotier.api.wsgi:application` to the WSGI server that they use for
-their other services.
+Larger sites run `nova_twotier.api.wsgi:application` in the WSGI server of their other services.
 """
 
 import ipaddress
@@ -30,14 +29,14 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _check_address(options) -> None:
-    """:raises ConfigError: if everybody on the network could be whoever they like."""
+    """:raises ConfigError: if noauth would be served beyond the loopback address."""
     if options.auth_strategy != "noauth" or options.listen == "localhost":
         return
     try:
         if ipaddress.ip_address(options.listen).is_loopback:
             return
     except ValueError:
-        pass  # another name: it may be anything
+        pass  # another host name, which may be any address
     raise config.ConfigError(
         f"[api]auth_strategy is noauth, which is served on the loopback address only, "
         f"not on {options.listen}: use keystone, or listen on 127.0.0.1"
@@ -45,7 +44,7 @@ def _check_address(options) -> None:
 
 
 def _serve(conf, application) -> None:
-    """Until a signal says to stop; requests under way are answered."""
+    """Serve until a signal; requests in progress are still answered."""
     server = Server(conf.api, conf.oslo_middleware.max_request_body_size, application)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit())

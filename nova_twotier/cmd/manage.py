@@ -11,9 +11,8 @@ from nova_twotier.cloud.trusts import TrustError
 from nova_twotier.cmd import manage_db, manage_ledger
 from nova_twotier.ledger.placement import PlacementError
 
-#: Modules with the commands about one thing each; `add_parser` sets `run`, which returns rows and
-#: exit code, and `nothing`, what to print without rows. `run` may set `trouble`, the error that
-#: stopped it half-way.
+#: Modules of commands. Their `add_parser` sets `run`, which returns rows and exit code, and
+#: `nothing`, the text printed without rows. `run` may set `trouble`, the error that stopped it.
 NOUNS = (manage_ledger, manage_db)
 ERRORS = (
     config.ConfigError,
@@ -23,7 +22,7 @@ ERRORS = (
     manage_ledger.ManagerRuns,
     OSError,
 )
-#: It was not done: wrong usage, a wrong option, or the cloud does not answer.
+#: Exit code of a command that was not done: wrong usage or options, or the cloud does not answer.
 FAILED = 2
 
 
@@ -38,7 +37,7 @@ def main(args: list[str] | None = None) -> int:
     try:
         print(output.many(rows, options.format, nothing=options.nothing), flush=True)
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough; nor shall the interpreter complain at its exit.
+        # The reader closed the pipe (`| head`); keep the interpreter from complaining at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return _failed(options.trouble) if options.trouble else code
 

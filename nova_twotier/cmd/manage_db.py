@@ -1,4 +1,4 @@
-"""`twotier-manage db`, `history`, `schedule` and `trust`: the database, and trusts of no job."""
+"""`twotier-manage db`, `history`, `schedule` and `trust`: the database, and trusts without jobs."""
 
 import argparse
 import contextlib
@@ -179,7 +179,7 @@ def _require_file(conf) -> None:
 
 @contextlib.contextmanager
 def _store(conf):
-    """The manager's database, which must be there."""
+    """The manager's database, which must exist."""
     _require_file(conf)
     with _plainly():
         from nova_twotier.db.store import open_store
@@ -190,7 +190,7 @@ def _store(conf):
 
 @contextlib.contextmanager
 def _database(conf):
-    """The schema's module, and the database whatever its schema."""
+    """The migration module, and the database with any schema."""
     with _plainly():
         from nova_twotier.db import migration
         from nova_twotier.db.connection import connect, server_options
@@ -204,9 +204,9 @@ def _database(conf):
 
 @contextlib.contextmanager
 def _plainly():
-    """Trouble with the database as trouble with the option that names it.
+    """Translate errors of the database.
 
-    :raises ConfigError: if what it needs is not installed, or it cannot be used.
+    :raises ConfigError: if its libraries are not installed, or it cannot be used.
     """
     try:
         from nova_twotier.db.connection import DATABASE_ERRORS, StoreError

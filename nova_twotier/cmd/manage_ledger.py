@@ -1,4 +1,4 @@
-"""`twotier-manage ledger ...`: the ledger in Placement shown, made, verified and repaired."""
+"""`twotier-manage ledger ...`: shows, makes, verifies and repairs the ledger in Placement."""
 
 import argparse
 import contextlib
@@ -22,14 +22,14 @@ from nova_twotier.ledger import tree
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.inventory import HostSlots, TierSlots
 
-#: Exit code of a ledger that does not agree.
+#: Exit code if there are findings.
 FINDINGS = 1
 
 Rows = tuple[list[dict], int]
 
 
 class ManagerRuns(Exception):
-    """What is asked for is not done while a queue manager runs; the message says where it does."""
+    """The command needs a stopped queue manager; the message says where one runs."""
 
 
 def add_parser(nouns) -> None:
@@ -212,7 +212,7 @@ def _row(finding: Finding, repaired: str | None = None) -> dict:
 
 
 def _job_reader(conf, options):
-    """Reads the jobs of the manager's database; None if there is no manager."""
+    """A function that reads the jobs of the manager's database; None without a manager."""
     if options.no_database:
         return None
     try:
@@ -226,10 +226,11 @@ def _job_reader(conf, options):
 
 
 def _require_stopped(conf, options) -> None:
-    """Without a service that coordinates several machines, `_alone` does not reach the others.
+    """Require that the operator has stopped managers that `_alone` cannot reach.
 
-    :raises ConfigError: if there may be a manager, and the operator does not say that it is
-        stopped.
+    Without a coordination service, it reaches no other machines.
+
+    :raises ConfigError: if a manager may run, and the operator has not declared it stopped.
     """
     local = conf.database.connection.startswith("sqlite")
     reached = local or not conf.coordination.backend_url.startswith("file:")
@@ -242,16 +243,16 @@ def _require_stopped(conf, options) -> None:
 
 @contextlib.contextmanager
 def _alone(conf, options, reader: Reader) -> Iterator[None]:
-    """Keep all queue managers from leading a pool meanwhile.
+    """Keep all queue managers from leading a pool meanwhile. Jobs continue.
 
-    They write the same entries and claims, from what they read a moment before. Jobs go on.
+    A manager would write the same entries and claims, based on an earlier read.
 
     :raises ManagerRuns: if one leads.
     """
     if options.no_database and not pathlib.Path(conf.state_path).is_dir():
-        yield  # nobody has made a manager's directory
+        yield  # no manager has ever run here
         return
-    # Here, because without a manager its libraries need not be there.
+    # Imported here, because without a manager its libraries need not be installed.
     try:
         from nova_twotier.audit import records
         from nova_twotier.manager import election

@@ -1,4 +1,4 @@
-"""`nova-twotier-status`: verifies a deployment; `upgrade check` is its one command, as in Nova."""
+"""`nova-twotier-status`: verifies a deployment; its only command is `upgrade check`, as in Nova."""
 
 import sys
 
@@ -15,7 +15,7 @@ from nova_twotier.cloud.sessions import placement_for, session_for
 from nova_twotier.conf import cloud
 from nova_twotier.ledger.placement import PlacementError
 
-#: nova-scheduler's file and ours; a file that is not there is left out.
+#: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
 PROJECTS = ("nova", "nova-twotier")
 
 CONFIGURATION = (
@@ -41,7 +41,7 @@ DEPLOYMENT = (
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """All checks, in the order in which they are shown."""
+    """All checks, in the order of the output."""
 
     def __init__(self, conf: cfg.ConfigOpts):
         self._conf = conf
@@ -82,12 +82,12 @@ def _deployed(check):
 def _result(check, *args) -> Result:
     try:
         return check(*args)
-    except cfg.ConfigFileValueError as error:  # shows only when the option is read
+    except cfg.ConfigFileValueError as error:  # raised only when the option is read
         return failure(config.plain(error))
 
 
 def main(args: list[str] | None = None) -> int:
-    """Exit codes: 0 all is well, 1 a warning, 2 a failure, 255 it could not be run."""
+    """Run the checks; exit code 0 without findings, 1 warning, 2 failure, 255 could not run."""
     conf = cfg.ConfigOpts()
     cloud.register_opts(conf)
     nova_options.register_opts(conf)

@@ -14,7 +14,7 @@ from nova_twotier.conf import database
 #: Execution option of connections that only read.
 READING = {"reading": True}
 
-#: What is raised when a database does not answer, or refuses.
+#: Errors raised when a database does not answer, or refuses.
 DATABASE_ERRORS = (DBError, SQLAlchemyError)
 
 
@@ -35,10 +35,10 @@ def connect(url: str, **options) -> Engine:
             "option [database]connection is not a URL; give one such as "
             "mysql+pymysql://USER:PASSWORD@HOST/DATABASE"
         ) from error
-    with told(parsed):
+    with translated_errors(parsed):
         sqlite = parsed.get_backend_name() == "sqlite"
         engine = _sqlite(parsed) if sqlite else _server(parsed, options)
-    # User data may hold secrets: errors, which libraries log, do not tell what was to be stored.
+    # User data may hold secrets: keep statement parameters out of errors, which libraries log.
     engine.hide_parameters = True
     return engine
 
@@ -49,10 +49,10 @@ def server_options(conf, **changes) -> dict:
 
 
 @contextlib.contextmanager
-def told(url: URL) -> Iterator[None]:
-    """Trouble with the database in one line that names it, without its password.
+def translated_errors(url: URL) -> Iterator[None]:
+    """Turn errors of the database into one line that names it, without its password.
 
-    :raises StoreError: for what is raised within.
+    :raises StoreError: for each `DATABASE_ERRORS` raised within.
     """
     try:
         yield
@@ -62,13 +62,13 @@ def told(url: URL) -> Iterator[None]:
 
 
 def named(url: URL) -> str:
-    """The database, for people: without its password."""
+    """The database's URL without its password, for messages."""
     return url.render_as_string(hide_password=True)
 
 
 def _server(url: URL, options: dict) -> Engine:
     if url.get_backend_name() == "mysql" and "charset" not in url.query:
-        # Else oslo.db asks for one that has no characters of four bytes.
+        # Otherwise oslo.db selects a charset without characters of four bytes.
         url = url.update_query_dict({"charset": "utf8mb4"})
     engine = engines.create_engine(url, **{"mysql_sql_mode": "TRADITIONAL", **options})
     if engine.dialect.name == "mysql":
@@ -78,7 +78,7 @@ def _server(url: URL, options: dict) -> Engine:
 
 
 def _sqlite(url: URL) -> Engine:
-    # Not oslo.db's own: it begins all transactions deferred, and opens the file for each anew.
+    # Not oslo.db's engine, which begins all transactions deferred and reopens the file for each.
     if url.database:
         pathlib.Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(url)
@@ -89,8 +89,8 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _durable(connection, _record) -> None:
-    # The driver must not begin transactions by itself: a deferred one that reads, then writes,
-    # fails at once when another process has written in between.
+    # The driver must not begin transactions by itself: a deferred transaction that reads and then
+    # writes fails at once if another process has written in between.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
@@ -105,8 +105,8 @@ def _begin_immediate(connection) -> None:
 
 
 def _read_committed(connection, _record) -> None:
-    # As PostgreSQL does. Otherwise a writer may be refused a row that has changed since its first
-    # look (MariaDB 11.6.2 and later).
+    # Like PostgreSQL. Otherwise a writer may be refused a row that has changed since its first
+    # read (MariaDB 11.6.2 and later).
     cursor = connection.cursor()
     cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
     cursor.close()

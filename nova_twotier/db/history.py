@@ -1,4 +1,4 @@
-"""The jobs of the past as a trace in the Standard Workload Format, which `twotier-sim` replays."""
+"""Exports past jobs as a trace in the Standard Workload Format, which `twotier-sim` replays."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 
-#: The format's codes of how a job ended; whatever is not over has none.
+#: The format's codes of how a job ended.
 _STATUS = {JobState.FAILED: 0, JobState.FINISHED: 1, JobState.CANCELLED: 5}
 _UNKNOWN = -1
 
@@ -29,14 +29,14 @@ def swf(jobs: Sequence[Job], processors: int | None = None) -> Iterator[str]:
     """The lines of the trace, header first, without line breaks.
 
     :param jobs: in the order of submission.
-    :param processors: foreground slots of the cluster. Without them a reader can only take the
-        largest job for the whole cluster.
+    :param processors: foreground slots of the cluster. Without them a reader has to assume that the
+        cluster is as large as the largest job.
     """
     begin = math.floor(jobs[0].submitted_at) if jobs else 0
     yield from _header(jobs, processors, begin)
     users, projects, names = _Numbers(), _Numbers(), _Numbers()
     for job in jobs:
-        # Instants are rounded, not spans: what follows upon the other still does.
+        # Round times, not durations, so that consecutive events stay in order.
         submit = round(job.submitted_at - begin)
         start, end = (
             None if at is None else round(at - begin) for at in (job.started_at, job.finished_at)
@@ -95,7 +95,7 @@ def _date(at: float) -> str:
 
 
 class _Numbers:
-    """Numbers from 1 for what appears; none for what is empty."""
+    """Numbers values from 1 in the order of appearance; empty values get no number."""
 
     def __init__(self):
         self._seen: dict[Hashable, int] = {}

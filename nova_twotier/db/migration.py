@@ -1,12 +1,12 @@
-"""The schema's version, and the way to the newest one. There is no way back: keep a backup.
+"""Reads the schema's version and upgrades to the newest. There are no downgrades: keep a backup.
 
-Alembic is imported only when there is something to do, which is seldom: it takes longer to load
-than most commands to run.
+Alembic is imported only if there is something to do, because loading it takes longer than most
+commands.
 """
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from nova_twotier.db.connection import READING, StoreError, named, told
+from nova_twotier.db.connection import READING, StoreError, named, translated_errors
 
 #: The schema of databases that were made before there were versions.
 FIRST = "0001"
@@ -20,14 +20,14 @@ def version(engine: Engine) -> str | None:
 
     :raises StoreError: if it does not answer.
     """
-    with told(engine.url), engine.connect() as connection:
+    with translated_errors(engine.url), engine.connect() as connection:
         return _version(connection.execution_options(**READING))
 
 
 def require_newest(engine: Engine) -> None:
-    """Make sure of the newest schema. Only that of SQLite is upgraded without being asked.
+    """Require the newest schema; only SQLite databases are upgraded automatically.
 
-    :raises StoreError: if it is another one; the message says what to do.
+    :raises StoreError: if the schema is another; the message says what to do.
     """
     found = version(engine)
     if found == NEWEST:
@@ -46,13 +46,13 @@ def require_newest(engine: Engine) -> None:
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the schema to the newest version; what is stored is kept.
+    """Upgrade the schema to the newest version, keeping all data.
 
-    :raises StoreError: if it is none of this program's, most often because it is newer.
+    :raises StoreError: if this program does not know the schema, most often because it is newer.
     """
     from alembic import command
 
-    with told(engine.url), engine.begin() as connection:
+    with translated_errors(engine.url), engine.begin() as connection:
         # Inside the transaction: another process may have just done it.
         found = _version(connection)
         _check_known(found)

@@ -1,4 +1,4 @@
-"""The jobs that are not over, kept in memory: ten thousand may wait, and few of them change."""
+"""Keeps the open jobs in memory: ten thousand may wait, and few of them change."""
 
 from collections.abc import Container, Mapping
 
@@ -10,26 +10,26 @@ from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
 
-#: Of more jobs that have changed, all are read: statements are not to become too long.
+#: If more jobs have changed, all are read, to bound the length of the statement.
 MANY = 500
 
 
 class OpenJobs:
-    """Reads only the jobs that changed since the last time, whoever changed them.
+    """Reads only the jobs that this or another process changed since the last read.
 
-    Between two readings, what was changed in them is to be written, or all to be forgotten.
+    Between two reads, the caller must write its changes to the jobs, or call `forget`.
     """
 
     def __init__(self, pool: str):
         self._pool = pool
-        #: By number, each as it was at a revision, and its uuid if it was plainly waiting then.
+        #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
         self._known: dict[int, tuple[int, Job, str | None]] = {}
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
 
     def limit_tiers(self, flavors: Mapping[str | None, tuple[Tier, ...]]) -> bool:
-        """Learn which tiers flavors allow. Returns whether that has changed: then all is read anew.
+        """Set the tiers that flavors allow; returns whether they changed: all is read anew then.
 
-        :param flavors: those that do not allow every tier, see `Cloud.limited_flavors`.
+        :param flavors: the flavors that do not allow every tier, see `Cloud.limited_flavors`.
         """
         if flavors == self._limited_flavors:
             return False
@@ -38,15 +38,15 @@ class OpenJobs:
         return True
 
     def forget(self) -> None:
-        """The next reading reads all."""
+        """Make the next read fetch all jobs."""
         self._known = {}
 
     def read(self, session: Session) -> dict[int, Job]:
-        """The jobs by number, in the order in which they wait."""
+        """The jobs by number, in queue order."""
         query = select(Job.number, Job.revision).where(
             Job.pool == self._pool, Job.state.not_in(OVER)
         )
-        # Before the jobs: what changes in between shows at the next reading.
+        # Read before the jobs, so that the next read finds changes made in between.
         query = query.order_by(Job.eligible_at, Job.number)
         revisions = dict(session.execute(query).all())
         known = self._known
@@ -62,9 +62,9 @@ class OpenJobs:
         return {number: job for number, (_at, job, _uuid) in self._known.items()}
 
     def plain_waiting(self, named: Container[str]) -> dict[int, Job]:
-        """Those of the jobs read last that were plainly waiting then.
+        """The jobs that were plainly waiting at the last read.
 
-        :param named: uuids of the jobs that have servers: these are not plainly waiting.
+        :param named: uuids of the jobs that have servers, and so are not plainly waiting.
         """
         return {
             number: job
@@ -75,6 +75,6 @@ class OpenJobs:
     def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None]:
         if job.flavor in self._limited_flavors:
             job.tiers = self._limited_flavors[job.flavor]
-        # It keeps its core, too: a decision would have to make those of all that wait.
+        # Cache its core job here; a decision would otherwise make those of all waiting jobs.
         _core = job.core
         return at, job, job.uuid if job.plain_waiting else None

@@ -1,4 +1,4 @@
-"""Deletes what is long over, in small steps, while API and manager work."""
+"""Deletes old records in small steps, while API and manager work."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from nova_twotier.db.models import Action, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
-#: Jobs, or rows, of one transaction: others wait for the database no longer than that takes.
+#: Jobs, or rows, in one transaction, which bounds how long others wait for the database.
 BATCH = 200
 
 
@@ -33,15 +33,15 @@ def purge(
     dry_run: bool = False,
     pause: Callable[[float], object] = time.sleep,
 ) -> Purged:
-    """Delete the jobs that were over before some time, with all that is recorded of them, and
-    what was recorded of no job.
+    """Delete the jobs that ended before some time with all their records, and old queue events.
 
-    The newest job and the newest event are kept, since SQLite would give their numbers again: texts
-    that name the job would mean another, and who reads the events page by page would miss some.
+    The newest job and the newest event are kept, since SQLite would assign their numbers again:
+    texts that name the job would mean another, and readers of the events page by page would miss
+    some.
 
     :param before: seconds since the epoch.
     :param dry_run: only count.
-    :param pause: called with the seconds that each step took: to pause as long halves the load.
+    :param pause: called with the seconds that each step took; pausing as long halves the load.
     """
     purged = Purged()
     for step in (_jobs, _events):
@@ -61,9 +61,9 @@ def purge(
 
 
 def _jobs(session: Session, before: float, batch: int | None) -> Purged:
-    """Delete so many jobs that may go, with their rows; None: count all that would be deleted."""
+    """Delete at most `batch` jobs with their rows; with None, only count what would be deleted."""
     newest_event = select(Event.job).where(Event.id == _greatest(Event.id)).scalar_subquery()
-    # None of it lasts when a job is over; should it, the manager is not done with the job.
+    # No ended job should have any of these; if one does, the manager is not done with it.
     under_way = or_(
         exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
         exists().where(Place.job == Job.number, Place.until.is_(None)),
@@ -93,7 +93,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:
-    """The same of the events of no job: those of queues."""
+    """Like `_jobs`, for events without a job: those of queues."""
     old = and_(Event.job.is_(None), Event.at < before, Event.id != _greatest(Event.id))
     if batch is None:
         return Purged(events=session.scalars(select(func.count()).where(old)).one())

@@ -1,8 +1,8 @@
-"""Jobs that are being submitted: recorded before a trust is made for them.
+"""Submissions: jobs being submitted, recorded before their trusts are made.
 
-A submission becomes a job (`Store.submit`), is withdrawn, or is abandoned: nobody knows whether
-there is a trust for it, because Keystone did not answer or the API ended meanwhile. What was
-abandoned becomes a job no more, so that its trust can be deleted.
+A submission becomes a job (`Store.submit`), is withdrawn, or is abandoned. It is abandoned if it is
+unknown whether it has a trust, because Keystone did not answer or the API ended meanwhile. An
+abandoned submission can no longer become a job, so its trust can be deleted.
 """
 
 import time
@@ -19,18 +19,18 @@ from nova_twotier.db.store import Store
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds after which a submission is not under way any more, whatever became of it: many times
-#: what Keystone and the database may take to answer.
+#: Seconds after which a submission counts as lapsed: many times what Keystone and the database may
+#: take to answer.
 LAPSED = 600.0
-#: Values in one statement.
+#: Most values in one statement.
 _MANY = 500
 
 
 def begin(store: Store, project_id: str, size: int, admit: Callable[[int, int], None]) -> str:
-    """Record a submission; returns the uuid that its job will have.
+    """Record a submission; returns the uuid of its future job.
 
-    :param admit: is given the jobs of the project that are not over, and their processes, both with
-        those that are being submitted; what it raises is raised, and nothing is recorded.
+    :param admit: called with the project's numbers of open jobs and of their processes, including
+        submissions. If it raises, nothing is recorded and the error is passed on.
     """
     submission = Submission(
         uuid=str(uuid.uuid4()), project_id=project_id, size=size, since=time.time(), abandoned=False
@@ -42,7 +42,7 @@ def begin(store: Store, project_id: str, size: int, admit: Callable[[int, int], 
 
 
 def count(session: Session, project_id: str) -> tuple[int, int]:
-    """How many jobs of a project are not over or are being submitted, and their processes."""
+    """The numbers of a project's open jobs and submissions, and of their processes."""
     jobs = [Job.project_id == project_id, Job.state.not_in(OVER)]
     submitted = [
         Submission.project_id == project_id,
@@ -58,27 +58,27 @@ def count(session: Session, project_id: str) -> tuple[int, int]:
 
 
 def withdraw(store: Store, uuids: Collection[str]) -> None:
-    """There will be no such jobs, and there are no trusts for them."""
+    """Withdraw submissions that will not become jobs and have no trusts."""
     for some in _in_parts(uuids):
         with store.transaction() as session:
             session.execute(delete(Submission).where(Submission.uuid.in_(some)))
 
 
 def abandon(store: Store, uuid: str) -> None:
-    """There will be no such job; whether there is a trust for it is not known."""
+    """Abandon a submission: it will not become a job, but may have a trust."""
     with store.transaction() as session:
         session.execute(update(Submission).where(Submission.uuid == uuid).values(abandoned=True))
 
 
 def lapsed(store: Store, limit: int | None = None) -> set[str]:
-    """The uuids of the submissions that are not under way any more, but were not withdrawn."""
+    """Uuids of the submissions that have lapsed or were abandoned."""
     with store.reading() as session:
         return set(session.scalars(select(Submission.uuid).where(_lapsed()).limit(limit)))
 
 
 def abandon_lapsed(store: Store) -> set[str]:
-    """As `lapsed`; none of them becomes a job from now on."""
-    # One instant for both, so that all that are returned were abandoned.
+    """Abandon all lapsed submissions; returns the same uuids as `lapsed`."""
+    # The same condition for both statements, so that all returned ones are abandoned.
     over = _lapsed()
     with store.transaction() as session:
         session.execute(update(Submission).where(over).values(abandoned=True))
@@ -90,17 +90,17 @@ def _lapsed():
 
 
 def sweep(store: Store, trusts, dry_run: bool = False) -> list:
-    """Delete the trusts of submissions that came to nothing, and of jobs that are over.
+    """Delete the trusts of failed submissions and of jobs that are over.
 
-    Others of the same user are left alone: those of jobs that are open or just being submitted, of
-    another installation, and whatever else somebody gave it.
+    Other trusts of the same user stay: those of open jobs and running submissions, of another
+    installation, or made for another purpose.
 
-    :param trusts: a `cloud.trusts.Trusts`; what it raises is raised, and what is left then is swept
-        the next time.
-    :param dry_run: only tell which.
+    :param trusts: a `cloud.trusts.Trusts`; its errors are passed on, and the remaining trusts are
+        swept the next time.
+    :param dry_run: delete nothing.
     :return: the trusts that were, or would be, deleted.
     """
-    # Before Keystone is asked: no submission becomes a job after its trust was found useless.
+    # First, so that no submission becomes a job after its trust was found useless.
     nothing = lapsed(store) if dry_run else abandon_lapsed(store)
     given = trusts.given()
     over = _of_jobs_over(store, [each.id for each in given])
@@ -114,7 +114,7 @@ def sweep(store: Store, trusts, dry_run: bool = False) -> list:
 
 
 def _of_jobs_over(store: Store, trusts: Collection[str]) -> set[str]:
-    """Those of the trusts that were made for jobs that are over."""
+    """The trusts that were made for jobs that are over."""
     found: set[str] = set()
     with store.reading() as session:
         for some in _in_parts(trusts):
@@ -124,6 +124,6 @@ def _of_jobs_over(store: Store, trusts: Collection[str]) -> set[str]:
 
 
 def _in_parts(values: Collection[str]) -> Iterator[list[str]]:
-    """So many that a statement does not become too long."""
+    """Split values into parts, to bound the length of a statement."""
     every = sorted(values)
     return (every[first : first + _MANY] for first in range(0, len(every), _MANY))

@@ -1,7 +1,7 @@
-"""Terms: who leads a pool is known to the database, whatever has become of a lock elsewhere.
+"""Terms: the database knows the leader of each pool, independent of any lock.
 
-Every new leader begins a term. One that was replaced without noticing, because its process was
-paused or its connection lost, finds a term that is not its own, and changes nothing more.
+Every new leader begins a term. A leader that was replaced without noticing, because its process was
+paused or its connection lost, finds another term than its own, and changes nothing more.
 """
 
 import time
@@ -14,7 +14,7 @@ from nova_twotier.db.store import Store
 
 
 class Deposed(Exception):
-    """Another manager leads the pool by now; the message says which."""
+    """Another manager leads the pool now; the message says which."""
 
 
 def begin(store: Store, pool: str, name: str) -> int:
@@ -30,19 +30,19 @@ def begin(store: Store, pool: str, name: str) -> int:
 
 
 def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
-    """Go on only while this term lasts.
+    """Check that this term is still the pool's newest.
 
-    :param lock: the session's transaction is committed only if no other term begins before that:
-        it changes the leader's row. A row that was only locked would do on one server; the nodes of
-        a Galera cluster do not know of each other's locks, and compare what was changed.
-    :raises Deposed: if it is over.
+    :param lock: also update the leader's row, so that the session's transaction commits only if no
+        other term begins before. Locking the row would be enough on a single server, but the nodes
+        of a Galera cluster do not share locks; they compare changed rows.
+    :raises Deposed: if the term is over.
     """
     of_pool = Leader.pool == pool
     if lock:
         renewal = update(Leader).where(of_pool, Leader.term == term)
         if session.connection().execute(renewal.values(renewed_at=time.time())).rowcount:
             return
-    # Columns, not the object: what the session has read before may be out of date.
+    # Columns, not the object: the session's copy may be out of date.
     found = session.execute(select(Leader.term, Leader.name).where(of_pool)).one_or_none()
     if lock or found is None or found.term != term:
         by = f"led by {found.name}" if found else "without a leader in the database"
@@ -50,6 +50,6 @@ def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
 
 
 def leader_of(store: Store, pool: str) -> str:
-    """The name of the manager that leads a pool, or was the last to do so; empty if none did."""
+    """The name of the present or the last leader of a pool; empty if there was none."""
     with store.reading() as session:
         return session.scalar(select(Leader.name).where(Leader.pool == pool)) or ""

@@ -1,4 +1,4 @@
-"""Stored times that others are measured from, after the wall clock was set."""
+"""Shifts stored times after the wall clock was set, so that measured durations stay right."""
 
 from dataclasses import replace
 
@@ -12,17 +12,17 @@ from nova_twotier.db.store import open_actions
 
 
 def shift(session: Session, pool: str, seconds: float) -> None:
-    """Move the beginnings of what is under way in a pool, so that it has lasted as long as before.
+    """Shift the start times of everything in progress in a pool, so that its duration stays.
 
-    Runs, pauses, and actions with what they wait for. Records of what is over stay as they are, and
-    so does the order in which jobs wait.
+    This covers runs, back-off pauses, and actions with their deadlines. Records of the past and the
+    order of waiting jobs stay as they are.
     """
     measured = or_(Job.run_since.is_not(None), Job.swapped_at.is_not(None), Job.not_before > 0)
     jobs = update(Job).where(Job.pool == pool, Job.state.not_in(OVER), measured)
     values = {
         "run_since": Job.run_since + seconds,
         "swapped_at": Job.swapped_at + seconds,
-        # 0: there is no pause.
+        # 0 means no pause.
         "not_before": case((Job.not_before > 0, Job.not_before + seconds), else_=0.0),
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))

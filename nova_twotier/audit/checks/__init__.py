@@ -1,1 +1,1 @@
-"""What `nova-twotier-status upgrade check` verifies: each check a function to a result."""
+"""The checks of `nova-twotier-status upgrade check`: functions that return a result."""

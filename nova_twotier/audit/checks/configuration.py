@@ -15,7 +15,7 @@ NO_QUOTA = "nova.quota.NoopQuotaDriver"
 
 
 def available_filters(conf) -> Result:
-    """The scheduler must be able to load our filters, and still Nova's."""
+    """The scheduler must be able to load our filters as well as Nova's."""
     available = conf.filter_scheduler.available_filters
     missing = [
         name
@@ -29,12 +29,12 @@ def available_filters(conf) -> Result:
 
 
 def _same_package(everything: str, name: str) -> bool:
-    """Whether an entry is all filters of a package, or one of them."""
+    """Whether an entry names all filters of a package, or one of them."""
     return name.startswith(everything.rpartition(".")[0] + ".")
 
 
 def enabled_filters(conf) -> Result:
-    """TierFilter keeps the tiers apart; it asks Placement, so hosts that are down go before it."""
+    """TierFilter must be enabled, and run after ComputeFilter, since it asks Placement."""
     names = [name.rpartition(".")[2] for name in conf.filter_scheduler.enabled_filters]
     option = "[filter_scheduler]enabled_filters"
     if "TierFilter" not in names:
@@ -56,7 +56,7 @@ def enabled_filters(conf) -> Result:
 
 
 def weighers(conf) -> Result:
-    """Ours rank the hosts; a soft-affinity group, which every job gets, needs Nova's for it."""
+    """Our weighers rank the hosts; a job's soft-affinity group needs Nova's weigher for it."""
     classes = conf.filter_scheduler.weight_classes
     option = "[filter_scheduler]weight_classes"
     if not {NOVA_WEIGHERS, SOFT_AFFINITY} & set(classes):
@@ -75,7 +75,7 @@ def weighers(conf) -> Result:
 
 
 def attempts(conf) -> Result:
-    """A second attempt places a VM of a gang without asking the filters again."""
+    """Nova must try once only: a second attempt places a gang's VM without asking the filters."""
     if conf.scheduler.max_attempts != 1:
         return warning(
             f"[scheduler]max_attempts is {conf.scheduler.max_attempts}: set it to 1; alternate "
@@ -85,7 +85,7 @@ def attempts(conf) -> Result:
 
 
 def best_host(conf) -> Result:
-    """The best host must win, not one of the best by chance."""
+    """The best host must win, not a random one of the best."""
     options = conf.filter_scheduler
     wrong = []
     if options.host_subset_size != 1:

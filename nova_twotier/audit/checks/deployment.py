@@ -1,4 +1,4 @@
-"""Checks of what is deployed: pure functions of nova.conf's options and what the cloud answered."""
+"""Checks of the deployment: pure functions of nova.conf's options and of the cloud's answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.names import SLOT
 from nova_twotier.ledger.shape import Shape
 
-#: CPU weights that libvirt takes with cgroup v2; with v1 a domain of weight 1 does not start.
+#: CPU weights that libvirt accepts with cgroup v2; with v1 a domain of weight 1 does not start.
 SHARES = range(2, 10001)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What Nova and Placement say.
+    """Facts about the deployment from Nova and Placement.
 
     :param shapes: the hosts of the aggregates with `twotier:slots`.
-    :param cpu_ratios: allocation ratio of each of them that has VCPU inventory.
-    :param flavors: extra specs by name, of all flavors.
+    :param cpu_ratios: allocation ratio of each such host with VCPU inventory.
+    :param flavors: extra specs of all flavors, by name.
     """
 
     shapes: Mapping[str, Shape]
@@ -30,13 +30,13 @@ class Facts:
 
     @property
     def two_tier_flavors(self) -> dict[str, Mapping[str, str]]:
-        """Those of the flavors that ask for slots."""
+        """The flavors that ask for slots."""
         wanted = f"resources:{SLOT}"
         return {name: specs for name, specs in self.flavors.items() if wanted in specs}
 
 
 def aggregate(_conf, facts: Facts) -> Result:
-    """The operator's switch: an aggregate that gives hosts their slots."""
+    """At least one aggregate must give its hosts slots."""
     if not facts.shapes:
         return failure(
             "no host is in an aggregate with twotier:slots: make one, e.g. openstack aggregate "
@@ -46,7 +46,7 @@ def aggregate(_conf, facts: Facts) -> Result:
 
 
 def placement_results(conf, facts: Facts) -> Result:
-    """Each host may give two candidates; those beyond the limit are not seen at all."""
+    """The limit must allow two candidates for each host: the scheduler never sees the others."""
     needed = 2 * len(facts.shapes)
     limit = conf.scheduler.max_placement_results
     if limit < needed:
@@ -58,7 +58,7 @@ def placement_results(conf, facts: Facts) -> Result:
 
 
 def cpu_ratio(_conf, facts: Facts) -> Result:
-    """Every VM of a slot takes its VCPUs, whatever its tier."""
+    """Every VM of a slot claims its VCPUs, in either tier, so the ratio must cover all tiers."""
     low = sorted(
         f"{host} ({ratio:g})"
         for host, ratio in facts.cpu_ratios.items()
@@ -73,7 +73,7 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
 
 
 def group_quota(conf, facts: Facts) -> Result:
-    """A job is a server group with one member per process."""
+    """Quotas must allow server groups: a job is a group with one member per process."""
     if conf.quota.driver == NO_QUOTA:
         return success()
     if conf.quota.driver == UNIFIED_LIMITS:
@@ -94,7 +94,7 @@ def group_quota(conf, facts: Facts) -> Result:
 
 
 def flavors(_conf, facts: Facts) -> Result:
-    """Only a flavor that asks for one slot gets one."""
+    """Two-tier flavors must ask for exactly one slot."""
     ours = facts.two_tier_flavors
     if not ours:
         return failure(f"no flavor asks for a slot: make one with --property resources:{SLOT}=1")

@@ -1,4 +1,4 @@
-"""Asks Nova and Placement for what the checks of the deployment need."""
+"""Gathers the facts for the checks of the deployment from Nova and Placement."""
 
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.nova import Nova
@@ -14,8 +14,9 @@ class TooOld(Exception):
 
 
 def gather(placement: Placement, nova: Nova) -> Facts:
-    """
-    :raises TooOld: if Placement is.
+    """Ask Nova and Placement for the facts.
+
+    :raises TooOld: if Placement is too old.
     :raises CloudError, PlacementError: if one of them does not answer.
     """
     try:

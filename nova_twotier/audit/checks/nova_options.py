@@ -1,4 +1,4 @@
-"""The options of nova.conf that are checked, with Nova's defaults: Nova need not be installed."""
+"""The checked options of nova.conf, with Nova's defaults, so that Nova need not be installed."""
 
 from oslo_config import cfg
 

@@ -1,4 +1,4 @@
-"""Checks of the ways past the filters and the queue that a cloud leaves open."""
+"""Checks for ways around the filters and the queue."""
 
 import pathlib
 import re
@@ -16,13 +16,13 @@ from nova_twotier.ledger.names import TRAIT
 
 FORCED_HOST = "os_compute_api:servers:create:forced_host"
 NOBODY = "!"
-#: The first release of each series of Nova that keeps its internal hints to itself
-#: (CVE-2026-46448); older series never did, later ones always have.
+#: The first release of each Nova series that refuses internal hints from tenants (CVE-2026-46448).
+#: No older series does; all later ones do.
 SAFE_NOVA = {31: (31, 3, 1), 32: (32, 2, 1), 33: (33, 0, 2)}
 
 
 def nova_release(_conf) -> Result:
-    """A tenant may not pass for a rebuild, which takes no claim in Placement."""
+    """Tenants must not be able to pass a request off as a rebuild, which makes no claim."""
     try:
         version = metadata.version("nova")
     except metadata.PackageNotFoundError:
@@ -31,15 +31,16 @@ def nova_release(_conf) -> Result:
     safe = SAFE_NOVA.get(release[0], (31, 3, 1))
     if release[0] <= max(SAFE_NOVA) and release < safe:
         return warning(
-            f"Nova {version} takes the hint _nova_check_type from tenants (CVE-2026-46448): ours "
-            "refuse it, but servers of other flavors may get onto two-tier hosts without a claim; "
+            f"Nova {version} accepts the hint _nova_check_type from tenants (CVE-2026-46448): our "
+            "filters refuse it, but servers of other flavors may get onto two-tier hosts without a "
+            "claim; "
             f"upgrade to {'.'.join(map(str, safe))} or later, unless your distributor has fixed it"
         )
     return success()
 
 
 def forced_hosts(conf) -> Result:
-    """Servers that are forced onto a host pass the filters by, and so the queue."""
+    """Servers forced onto a host bypass the filters, and so the queue."""
     cure = f'"{FORCED_HOST}": "{NOBODY}"'
     files = _policy_files(conf)
     try:
@@ -67,7 +68,7 @@ def forced_hosts(conf) -> Result:
 
 
 def _policy_files(conf) -> list[pathlib.Path]:
-    """Nova's policy files in the order in which it reads them; the last that has a rule counts."""
+    """Nova's policy files in reading order; for each rule, the last file that has it counts."""
     found = []
     if main := conf.find_file(conf.oslo_policy.policy_file):
         found.append(pathlib.Path(main))
@@ -112,4 +113,4 @@ def _for_jobs_only(specs: Mapping[str, str]) -> bool:
     try:
         return is_for_jobs_only(specs)
     except ValueError:
-        return False  # the scheduler refuses everybody
+        return False  # the scheduler refuses all servers

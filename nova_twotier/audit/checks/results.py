@@ -1,4 +1,4 @@
-"""The answer of a check; a warning or a failure says what to set, and where."""
+"""Results of checks; a warning or a failure says what to set, and where."""
 
 from oslo_upgradecheck.upgradecheck import Code, Result
 
@@ -8,10 +8,10 @@ def success(details: str | None = None) -> Result:
 
 
 def warning(details: str) -> Result:
-    """It works, but not as well as it could."""
+    """A result for a deployment that works, but not as well as it could."""
     return Result(Code.WARNING, details)
 
 
 def failure(details: str) -> Result:
-    """Two-tier requests would not be served, or not be kept apart."""
+    """A result for a deployment that cannot serve two-tier requests, or not keep them apart."""
     return Result(Code.FAILURE, details)

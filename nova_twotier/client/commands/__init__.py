@@ -1,1 +1,1 @@
-"""The commands of `openstack twotier`, one module a noun."""
+"""The commands of `openstack twotier`, one module for each noun."""

@@ -42,7 +42,7 @@ class CreateJob(command.ShowOne):
         parser.add_argument(
             "--wait",
             action="store_true",
-            help="wait until the job runs or is over, and show meanwhile what it waits for; the "
+            help="wait until the job runs or is over, and show why it waits; the "
             "exit code is 1 if it failed or was cancelled",
         )
         return parser
@@ -60,7 +60,7 @@ class CreateJob(command.ShowOne):
         return columns.one(job)
 
     def _request(self, parsed_args) -> dict:
-        """What the options say of a job.
+        """The request that the options describe.
 
         :raises ValueError: if a name or a file is not there.
         """
@@ -97,7 +97,7 @@ class CreateJob(command.ShowOne):
         return {name: value for name, value in given.items() if value is not None}
 
     def _submit_trace(self, api: rest.Api, parsed_args) -> dict:
-        """Submit every job of a trace; how many there are.
+        """Submit every job of a trace; returns how many there were.
 
         :raises ValueError: before anything is submitted.
         """
@@ -148,19 +148,19 @@ def _add_resources(parser) -> None:
         type=arguments.mbps,
         metavar="<mbps>",
         help="Mbit/s that every process may exchange with the others, such as 100: reserved on the "
-        "links of the network; with a policy that does not do that, the job waits (default: 0)",
+        "network's links; under a policy without such reservations the job waits (default: 0)",
     )
     group.add_argument(
         "--estimate",
         type=arguments.duration,
         metavar="<time>",
-        help="how long it is expected to run: seconds, or such as 90m, 2h, 1:30:00",
+        help="expected run time: seconds, or a time such as 90m, 2h, 1:30:00",
     )
     group.add_argument(
         "--walltime",
         type=arguments.duration,
         metavar="<time>",
-        help="how long it may run, in all its runs since it last began anew; then it is stopped",
+        help="longest run time, summed over its runs since it last began anew; then it is stopped",
     )
     group.add_argument("--pool", metavar="<pool>", help="pool of hosts (default: the default one)")
 
@@ -191,7 +191,7 @@ def _add_servers(parser) -> None:
         "boots again and the script runs again, so let it look for what it has saved",
     )
     data.add_argument(
-        "--user-data", metavar="<file>", help="user data of the servers, as Nova gives it to them"
+        "--user-data", metavar="<file>", help="user data of the servers, passed to Nova unchanged"
     )
     group.add_argument(
         "--keep-servers",
@@ -206,15 +206,15 @@ def _add_conduct(parser) -> None:
     group.add_argument(
         "--preemption",
         choices=PREEMPTIONS,
-        help="when it must make room: shelve keeps its disks, suspend its memory too, requeue "
-        "nothing, it begins anew (default: shelve)",
+        help="what happens when it must make room: shelve keeps its disks, suspend its memory, "
+        "too; requeue keeps nothing, it begins anew (default: shelve)",
     )
     group.add_argument(
         "--checkpoint",
         action="store_true",
         default=None,
-        help="it saves what it needs when it is told to power off: policies that kill jobs "
-        "preempt it as --preemption says",
+        help="its guests save their state when they are shut down: policies that kill jobs "
+        "preempt it as --preemption says instead",
     )
     group.add_argument(
         "--retries",

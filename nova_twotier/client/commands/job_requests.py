@@ -1,4 +1,4 @@
-"""`openstack twotier job cancel|complete|hold|release`, of several jobs at once."""
+"""`openstack twotier job cancel|complete|hold|release`, for several jobs at once."""
 
 from osc_lib.command import command
 
@@ -8,8 +8,8 @@ from nova_twotier.client.rest import ApiError
 SHOWN = {"UUID": "uuid", "Name": "name", "State": "state", "Held": "held", "Asked To": "asked_to"}
 
 
-class Wish(command.Lister):
-    """Asks the same of each job; one that refuses does not keep it from the others."""
+class JobRequest(command.Lister):
+    """Makes the same request for each job; continues with the others if one is refused."""
 
     verb = ""
 
@@ -37,25 +37,25 @@ class Wish(command.Lister):
         return 1 if self.refused else 0
 
 
-class CancelJob(Wish):
-    """End jobs, or take them out of the queue"""
+class CancelJob(JobRequest):
+    """Cancel jobs: end them, or remove them from the queue"""
 
     verb = "cancel"
 
 
-class CompleteJob(Wish):
+class CompleteJob(JobRequest):
     """End jobs as finished"""
 
     verb = "complete"
 
 
-class HoldJob(Wish):
+class HoldJob(JobRequest):
     """Keep jobs from starting, or from starting again after a preemption, until released"""
 
     verb = "hold"
 
 
-class ReleaseJob(Wish):
+class ReleaseJob(JobRequest):
     """Let held jobs start"""
 
     verb = "release"

@@ -57,7 +57,7 @@ class ShowJob(command.ShowOne):
 
 
 class ExplainJob(command.ShowOne):
-    """Say why a job waits, where in the queue, and what happened to it"""
+    """Explain why a job waits, its position in the queue, and what happened to it"""
 
     def get_parser(self, prog_name):
         return with_job(super().get_parser(prog_name))

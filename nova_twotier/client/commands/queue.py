@@ -8,7 +8,7 @@ MODES = ("active", "paused", "draining")
 
 
 class ShowQueue(command.ShowOne):
-    """Show the queue: its policy, and how much waits and runs"""
+    """Show the queue: its policy, and how many jobs wait and run"""
 
     def get_parser(self, prog_name):
         parser = with_pool(super().get_parser(prog_name))
@@ -57,20 +57,20 @@ class SetQueue(ChangeQueue):
             "--mode",
             choices=MODES,
             required=True,
-            help="paused: nothing starts or is preempted, what runs goes on; draining: no job is "
-            "taken, those that there are go on as ever",
+            help="paused: no job starts or is preempted, running jobs continue; draining: no new "
+            "job is accepted, the others are served as usual",
         )
         return parser
 
 
 class PauseQueue(ChangeQueue):
-    """Let nothing start, nor be preempted; what runs goes on, and jobs are taken; for managers"""
+    """Pause the queue: no job starts or is preempted, running jobs continue; for managers"""
 
     mode = "paused"
 
 
 class ResumeQueue(ChangeQueue):
-    """Let jobs start again, and take them; for managers"""
+    """Resume the queue: jobs start again, and new ones are accepted; for managers"""
 
     mode = "active"
 

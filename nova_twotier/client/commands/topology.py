@@ -8,12 +8,12 @@ HEADINGS = ("Name", "Type", "Rate", "Residual", "FG Free", "BG Free")
 
 
 class ShowTopology(command.Lister):
-    """Show the tree of switches and hosts, and what is free of links and slots; for managers.
+    """Show the tree of switches and hosts with the free bandwidth and slots; for managers.
 
-    Rate and Residual are Mbit/s of the link up: what it has, and what jobs have left of it, less
-    than 0 if the link was made smaller since. FG Free and BG Free are places for processes, on a
-    host, or on all hosts below a switch. A dash: the link is not counted, because its hosts have no
-    twotier:uplink_mbps.
+    Rate and Residual are the total and the unreserved Mbit/s of the link up; Residual is negative
+    if the link's rate was lowered below its reservations. FG Free and BG Free are free places for
+    processes on a host, or on all hosts below a switch. A dash means that the link is not counted,
+    because its hosts have no twotier:uplink_mbps.
     """
 
     def get_parser(self, prog_name):
@@ -27,7 +27,7 @@ class ShowTopology(command.Lister):
             "--depth",
             type=arguments.whole,
             metavar="<n>",
-            help="only so many levels of the tree, from its root; such as 2 (default: all)",
+            help="number of levels of the tree to show, from its root, such as 2 (default: all)",
         )
         return parser
 

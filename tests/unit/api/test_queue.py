@@ -77,7 +77,7 @@ class TestMode(ApiCase):
         answer = self.ask("POST", "/v1/jobs", json={"size": 1})
         [detail] = self.refused(409, "queue.draining", answer)
         self.assertEqual(
-            "the queue of pool default is draining: it takes no jobs; submit the job when it is "
+            "the queue of pool default is draining and takes no jobs; submit the job when it is "
             "active again, see /v1/queue",
             detail,
         )

@@ -51,7 +51,7 @@ class TestRateLimit(ApiCase):
         with mock.patch.object(MemoryStorage, "acquire_sliding_window_entry", broken):
             for _each in range(6):
                 self.answered(200, self.get("/v1/jobs"))
-        self.assertIn("Requests cannot be counted: memcached", self.logged.output)
+        self.assertIn("Could not count a request: memcached", self.logged.output)
 
 
 class TestSeveral(ApiCase):

@@ -187,7 +187,7 @@ endpoint_override = {NOVA}
         self.http.get(f"{NOVA}/os-aggregates", status_code=503)
         [detail] = self.refused(503, "service.unavailable", self.get("/v1/topology", CAROL))
         self.assertEqual("Nova does not answer; try again later", detail)
-        self.assertIn("The host aggregates cannot be read", self.logged.output)
+        self.assertIn("Could not read the host aggregates", self.logged.output)
 
 
 class TestNoNova(NetworkCase):

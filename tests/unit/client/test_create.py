@@ -80,7 +80,7 @@ class TestOptions(CreateCase):
         error = self.refused(
             "job", "create", "--size", "1", "--network", OTHER, "--network", "none"
         )
-        self.assertEqual("--network none stands alone", error)
+        self.assertEqual("--network none cannot be combined with other networks", error)
 
     def test_a_script(self):
         script = "#!/bin/sh\nmpirun solve\n"
