@@ -21,7 +21,7 @@ MOST = 5
 #: the longest time to wait before, in seconds.
 MOST_WAITS, LONGEST_WAIT = 20, 60.0
 
-#: States of a job to which nothing happens any more.
+#: Final states of a job.
 OVER = ("finished", "failed", "cancelled")
 
 

@@ -48,7 +48,7 @@ class ServerCache:
         :param known: ids of servers that there have been.
         :raises CloudError: if a cell is down: what is not known of its servers may have changed.
         """
-        # Also when the clock was set back.
+        # A negative age means that the clock was set back.
         renew = self._renewed_at is None or not 0 <= now - self._renewed_at < RENEWAL
         since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
         found = self._listing("" if renew else since.isoformat())
@@ -64,7 +64,7 @@ class ServerCache:
                     _require_known([shown])
                     found.append(shown)
             self._servers, self._renewed_at = {}, now
-        # Nova lists a server that is just being made more than once, as a request and as a server.
+        # Nova may list a server that is being built twice, as a build request and as a server.
         self._servers.update((server["id"], server) for server in found)
         for uuid in gone:
             self._servers.pop(uuid, None)

@@ -80,7 +80,7 @@ def _signals_blocked() -> Iterator[None]:
 def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
     LOG.info("The queue manager serves the pools %s", ", ".join(conf.manager.pools))
     while not any(loop.done() for loop in running):
-        received = signal.sigtimedwait(_SIGNALS, _CARE)
+        received = signal.sigtimedwait(_SIGNALS, _CHECK_INTERVAL)
         # Interrupted by SIGSTOP, CPython 3.11 may return a signal that was never sent.
         if received is None or received.si_signo not in _SIGNALS:
             continue

@@ -20,7 +20,7 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 )
 #: A live migration is not to wait for the guest any more.
 FORCE = "force"
-#: The same server is suspended again, or goes on, because the action is undone.
+#: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 
 

@@ -95,7 +95,7 @@ class Migrate(Operation):
         return [Note(job.number, "migrated", f"{moved} of {job.size} processes into {job.tier}")]
 
     def undo(self, context: Context) -> list[Note]:
-        # A gang across both tiers is seen, and repaired, when that is over.
+        # A later pass sees a gang across both tiers and repairs it.
         context.job.state = JobState.RUNNING
         context.job.back_off(context.env.now)
         return [Note(context.job.number, "not migrated", context.public_reason)]

@@ -152,7 +152,7 @@ class TestRepair(RepairCase):
     def test_what_comes_back_is_mended_once(self):
         repaired, left = self.repair(but(claims={"x": STRAY}))
         self.assertEqual((["x"], ["x"]), (repaired, self.did))
-        self.assertIn("is there again", left["x"])
+        self.assertIn("came back", left["x"])
 
     def test_what_was_mended_before_the_cloud_went_away_is_told(self):
         both = but(claims={"x": STRAY, "y": [claim("y", "b", BG)]})

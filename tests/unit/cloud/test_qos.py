@@ -35,7 +35,7 @@ class TestNoNeutron(NeutronCase):
 
     def test_it_is_said_and_nothing_else(self):
         self.assertIsNone(self.find())
-        self.assertIn("counted, and not enforced: the catalog has no Neutron", self.log.output)
+        self.assertIn("counted but not enforced: the catalog has no Neutron", self.log.output)
         self.assertEqual([], self.neutron.asked)
 
     def test_keystone_is_down_at_first(self):
@@ -57,7 +57,7 @@ class TestNoQos(NeutronCase):
 
     def test_it_is_said(self):
         self.assertIsNone(self.find())
-        self.assertIn("counted, and not enforced: Neutron has no QoS", self.log.output)
+        self.assertIn("counted but not enforced: Neutron has no QoS", self.log.output)
 
 
 class TestNoCatalog(NeutronCase):

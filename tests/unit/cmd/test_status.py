@@ -231,7 +231,7 @@ class TestOpenings(StatusCase):
             ("33.0.1", "33.0.2"),
         ):
             with fixtures.MonkeyPatch("importlib.metadata.version", lambda _name, v=version: v):
-                self.shows(name, WARNING, f"Nova {version} takes the hint _nova_check_type")
+                self.shows(name, WARNING, f"Nova {version} accepts the hint _nova_check_type")
                 self.shows(name, WARNING, f"upgrade to {fixed} or later")
         for version in ("31.3.1", "32.2.1", "33.0.2", "34.0.0", "35.0.0.0rc1"):
             with fixtures.MonkeyPatch("importlib.metadata.version", lambda _name, v=version: v):
