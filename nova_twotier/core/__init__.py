@@ -1,1 +1,1 @@
-"""The brain: jobs, cluster, actions and policies. Pure Python, no I/O; time is an argument."""
+"""The core: jobs, cluster, actions and policies. Pure Python, no I/O; time is an argument."""

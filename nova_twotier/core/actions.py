@@ -1,4 +1,4 @@
-"""What a policy decides: start, move, evict or kill a job. Plain values, carried out by a body."""
+"""The actions that a policy decides: start, move, evict or kill a job. Plain values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,12 +19,12 @@ class Tier(StrEnum):
         return BG if self is FG else FG
 
 
-#: By these names in code that runs for every process: to look up a member takes five times longer.
+#: Shortcuts for code that runs for every process: an enum look-up takes five times longer.
 FG, BG = Tier.FG, Tier.BG
 
 
 class How(StrEnum):
-    """How a start came about."""
+    """Why a job could start."""
 
     IMMEDIATE = "immediate"  # no earlier arrival was waiting
     BACKFILLED = "backfilled"  # an earlier arrival was still waiting
@@ -32,7 +32,7 @@ class How(StrEnum):
     TENTATIVE = "tentative"  # out of turn, and it loses its work when its turn needs the slots
 
 
-class Start(NamedTuple):  # the most frequent one: made in half the time of a frozen dataclass
+class Start(NamedTuple):  # the most frequent action: made in half the time of a frozen dataclass
     """Start (or restore) all processes of a waiting job in one tier.
 
     `hosts[i]` is the host of process i in the policy's own play-out; a simulator follows it, the
@@ -45,7 +45,7 @@ class Start(NamedTuple):  # the most frequent one: made in half the time of a fr
     how: How
 
 
-#: A start of its fields, in a tuple: in two thirds of the time.
+#: Makes a start from a tuple of its fields, in two thirds of the time.
 make_start = partial(tuple.__new__, Start)
 
 

@@ -20,12 +20,12 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
 NOTHING: Mapping[int, int] = MappingProxyType({})
-#: Before the position of any job.
+#: A position before that of any job.
 FIRST = (-math.inf, 0)
 
 
 class OutOfSlots(ValueError):
-    """A placement that the cluster has no room for."""
+    """The cluster has no room for a placement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Host:
 class Run(NamedTuple):
     """A job on its slots: `hosts[i]` is the index of the host of process i.
 
-    A `pinned` run is about to be there, or to leave: no policy moves or evicts it.
-    `until` is when it ends by its estimate; infinite without one.
+    A `pinned` run is just starting or leaving: no policy moves or evicts it.
+    `until` is its estimated end; infinite without an estimate.
     """
 
     job: Job
@@ -52,18 +52,18 @@ class Run(NamedTuple):
     until: float = math.inf
 
 
-#: A run of its fields, in a tuple: in two thirds of the time.
+#: Makes a run from a tuple of its fields, in two thirds of the time.
 make_run = partial(tuple.__new__, Run)
 
 
 class Cluster:
     """Hosts and the jobs on them.
 
-    :param hosts: in the order in which ties are broken.
+    :param hosts: in the order that breaks ties.
     :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
     :param rng: if given, places beside other VMs are drawn from it instead of ranked (no CPU
         usage is known; JSS 2015, section 4.3.1).
-    :param runs: what is on them, room or not.
+    :param runs: the runs on them, even if there is no room.
     """
 
     def __init__(
@@ -81,13 +81,13 @@ class Cluster:
         self._running: dict[Tier, list[Run]] = {tier: [] for tier in Tier}
         self._orders: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
         self._ends: list[tuple[float, int, int]] = []
-        #: Places that take a process now, by tier.
+        #: Free places by tier.
         self.idle: dict[Tier, int] = {}
         self._empty()
         self._fill(runs)
 
     def _empty(self) -> None:
-        """Set up the account of the hosts' places, with nothing on them."""
+        """Set up the counts of the hosts' places, with nothing on them."""
         #: Processes, and the sum of their CPU utilisations, by tier and host.
         self.used = {tier: [0] * len(self.hosts) for tier in Tier}
         self.load = {tier: [0.0] * len(self.hosts) for tier in Tier}
@@ -98,7 +98,7 @@ class Cluster:
         self._count_idle()
 
     def _fill(self, runs: Iterable[Run]) -> None:
-        """As if each were adopted, but the idle places are counted only once."""
+        """Adopt all runs, counting the idle places only once."""
         for run in runs:
             self._enlist(run)
             self._count(run, 1)
@@ -134,13 +134,13 @@ class Cluster:
         twin._no_rankings()
 
     def _no_rankings(self) -> None:
-        """They are made when they are asked for."""
+        """Drop the rankings; they are made again on demand."""
         self._rankings: dict[Tier, Ranking] = {}
         #: Hosts whose places are others than those in the ranking of the tier.
         self._changed: dict[Tier, set[int]] = {}
 
     def room(self, tier: Tier, host: int) -> int:
-        """Processes that the host still takes in this tier; never negative."""
+        """Free places of the host in this tier; never negative."""
         spec = self.hosts[host]
         if not spec.enabled:
             return 0
@@ -168,9 +168,9 @@ class Cluster:
         return [host for host in range(len(self.hosts)) if self.overfull(host)]
 
     def frees(self, run: Run) -> bool:
-        """Whether a policy may evict the run, and all its foreground slots become idle then.
+        """Whether a policy may evict the run, and all its foreground slots would become idle.
 
-        Not those of a host that takes no new VMs, or holds more than it has slots.
+        Slots of a host that takes no new VMs, or holds more VMs than slots, would not.
         """
         return not run.pinned and all(
             self.hosts[host].enabled and self.used[FG][host] <= self.hosts[host].slots
@@ -181,7 +181,7 @@ class Cluster:
         return job.size <= self.idle[tier]
 
     def need(self, job: Job, tier: Tier) -> str:
-        """What a waiting job lacks in a tier, in words for its owner."""
+        """What a waiting job lacks in a tier, as a text for its owner."""
         words = "foreground" if tier is FG else "background"
         return f"needs {job.size} {words} slots, {self.idle[tier]} idle"
 
@@ -194,7 +194,7 @@ class Cluster:
         return self._running[tier].copy()
 
     def walk(self, tier: Tier) -> Iterator[Run]:
-        """As `running`, one after the other; the cluster stays as it is meanwhile."""
+        """Like `running`, as an iterator; the cluster must not change meanwhile."""
         return iter(self._running[tier])
 
     def on(self, tier: Tier, host: int) -> list[Run]:
@@ -214,7 +214,7 @@ class Cluster:
 
     @property
     def ends(self) -> Sequence[tuple[float, int, int]]:
-        """Estimated end, number and size of foreground jobs that have one, the earliest first."""
+        """Estimated end, number and size of foreground jobs with an estimate, by end."""
         return self._ends
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
@@ -222,9 +222,9 @@ class Cluster:
         return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
-        """For each process on these hosts, whether it finds room there besides what is promised.
+        """For each process on these hosts, whether there is room besides the promised places.
 
-        :param promised: places by host; those that it finds are added.
+        :param promised: places by host; the places found are added.
         """
         staying = []
         for host in hosts:
@@ -250,9 +250,9 @@ class Cluster:
         return best
 
     def _draw(self, count: int, free: list[Group], rng: random.Random) -> list[int]:
-        """As many of the ranked places as there are, at random where another VM is below or above.
+        """Up to `count` free places: empty slots first, then random ones beside other VMs.
 
-        How much such a VM uses is not known, but that one which is not there uses nothing.
+        Only an empty slot is known to have no load; the usage of other VMs is not known.
         """
         alone = first((group for group in free if not group[0]), count)
         beside = sorted(host for load, host, places in free if load for _place in range(places))
@@ -260,7 +260,7 @@ class Cluster:
         return alone + rng.sample(beside, min(missing, len(beside)))
 
     def _ranking(self, tier: Tier) -> Ranking:
-        """The free places of a tier, as they are now."""
+        """The present free places of a tier."""
         ranking = self._rankings.get(tier)
         if ranking is None:
             ranking = self._rankings[tier] = Ranking(self._all_free(tier))
@@ -318,7 +318,7 @@ class Cluster:
         return run
 
     def adopt(self, run: Run) -> None:
-        """Take a run as observed, room or not."""
+        """Add an observed run, even if there is no room."""
         self._enlist(run)
         self._occupy(run)
 
@@ -354,7 +354,7 @@ class Cluster:
         return run
 
     def apply(self, actions: Iterable[Action]) -> None:
-        """Carry out a policy's decision, on the places that it named; it names no ends.
+        """Apply a policy's actions, on the places that they name; they name no ends.
 
         :raises OutOfSlots: if the decision does not fit this cluster.
         """
@@ -376,7 +376,7 @@ class Cluster:
 
     def _change(self, run: Run, sign: int) -> None:
         touched = set(run.hosts)
-        # What is in the background takes nothing from the foreground.
+        # A run in the background takes nothing from the foreground.
         tiers = (FG, BG) if run.tier is FG else (BG,)
         for each in tiers:
             self.idle[each] -= self._rooms(each, touched)

@@ -1,4 +1,4 @@
-"""What the extra specs of a flavor say about the tiers of jobs."""
+"""Reads the tiers of jobs from the extra specs of a flavor."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ TIER_CHOICES: dict[str, tuple[Tier, ...]] = {
     "fg,bg": (FG, BG),
     "bg,fg": (FG, BG),
 }
-#: The extra spec that refuses servers that are no job's, and its values as Nova takes booleans.
+#: The extra spec that refuses servers without a job, and its values, as Nova parses booleans.
 JOBS_ONLY = "twotier:jobs_only"
 BOOLEANS = {
     **dict.fromkeys(("1", "t", "true", "on", "y", "yes"), True),
@@ -24,7 +24,7 @@ BOOLEANS = {
 def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
     """Whether a flavor is for jobs of the queue manager only.
 
-    :raises ValueError: if its extra spec is no boolean.
+    :raises ValueError: if its extra spec is not a boolean.
     """
     if JOBS_ONLY not in extra_specs:
         return False
@@ -35,5 +35,5 @@ def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
 
 
 def job_tiers(extra_specs: Mapping[str, str]) -> tuple[Tier, ...]:
-    """The tiers that a job may run in; a value that the scheduler will refuse limits nothing."""
+    """The tiers that a job may run in; all of them if the scheduler would refuse the value."""
     return TIER_CHOICES.get(extra_specs.get(TIERS, ""), (FG, BG))

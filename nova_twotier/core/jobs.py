@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-#: No job is larger: a slip of the pen shall not take all memory.
+#: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
 
 
@@ -16,16 +16,16 @@ class InvalidJob(ValueError):
 class Job:
     """N processes that start and stop together (a gang).
 
-    :param number: identity; also breaks ties between jobs of the same arrival.
+    :param number: identity; also breaks ties between jobs with the same arrival.
     :param size: number of processes N, at least 1.
     :param arrival: time of submission in seconds.
     :param cpu: CPU utilisation 0..1 of each process on a dedicated slot, N of them;
         kept in descending order, the order in which processes are placed.
     :param estimate: estimated run time in seconds, or None if unknown.
-    :param name: for people; not an identity.
+    :param name: shown to people; not an identity.
     :param mbps: bandwidth of each VM's link to the job's virtual switch, in Mbit/s (hose model).
-    :param foreground: whether it may run in the foreground, and
-    :param background: in the background; in one of them at least.
+    :param foreground: whether it may run in the foreground.
+    :param background: whether it may run in the background; at least one of both must be true.
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -38,7 +38,7 @@ class Job:
     mbps: float = 0.0
     foreground: bool = True
     background: bool = True
-    #: The estimate as a number: unknown is longer than any other.
+    #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
     #: Position in the queue: jobs are considered by arrival, then by number.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
@@ -74,7 +74,7 @@ def check_cpu(cpu: Sequence[float], size: int) -> None:
     """:raises InvalidJob: unless `cpu` has one utilisation in 0..1 for each of `size` processes."""
     if len(cpu) != size:
         raise InvalidJob(f"cpu has {len(cpu)} values for {size} processes; give one, or one each")
-    # min and max do not see a NaN that is not the first.
+    # min and max miss a NaN that is not the first value.
     if not (min(cpu) >= 0 and max(cpu) <= 1 and sum(cpu) >= 0):
         wrong = next(value for value in cpu if not 0 <= value <= 1)
         raise InvalidJob(f"cpu is {wrong}; give the share of a CPU a process uses, 0 to 1")

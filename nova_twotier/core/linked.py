@@ -1,4 +1,4 @@
-"""Clusters whose network guarantees bandwidth: a job fits where its virtual cluster is embedded."""
+"""Clusters with guaranteed bandwidth: a job fits if its virtual cluster can be embedded."""
 
 import math
 from collections import Counter
@@ -26,11 +26,11 @@ class Linked(Cluster):
     """Hosts and the links between them. Jobs are embedded in the foreground.
 
     :param hosts: those of the topology, in any order.
-    :param embed: which hosts take a job's VMs, an algorithm of `embedding`.
-    :param max_mbps: Bmax, the largest bandwidth that a job asked for before.
-    :param threshold: as of `Cluster`.
-    :param state: of hosts and links, if it is known; it is kept, not copied.
-    :param runs: as of `Cluster`.
+    :param embed: an algorithm of `embedding`, which chooses the hosts of a job's VMs.
+    :param max_mbps: Bmax, the largest bandwidth that a job has requested so far.
+    :param threshold: see `Cluster`.
+    :param state: state of hosts and links, if known; it is kept, not copied.
+    :param runs: see `Cluster`.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class Linked(Cluster):
         #: The numbers of the hosts here by name, and in the topology by number here.
         self._index = {host.name: index for index, host in enumerate(hosts)}
         self._place = [topology.number[host.name] for host in hosts]
-        #: What is left of hosts and links.
+        #: Free slots of the hosts and residual bandwidth of the links.
         self.state = state or State(
             topology,
             {host.name: host.slots for host in hosts},
             closed=[host.name for host in hosts if not host.enabled],
             max_mbps=max_mbps,
         )
-        #: What each running job holds, and what was answered to waiting ones about this state, by
-        #: size and bandwidth.
+        #: The embedding of each running job, and the answers to waiting jobs in this state, by size
+        #: and bandwidth.
         self.held: dict[int, Embedding] = {}
         self._answers: dict[tuple[int, float], Embedding | Rejection] = {}
         for run in runs:
@@ -76,14 +76,14 @@ class Linked(Cluster):
         return twin
 
     def saw(self, job: Job) -> None:
-        """Take note of the bandwidth of a job that arrives (Symmetry 2018, Algorithm 1, line 1)."""
+        """Record the bandwidth of an arriving job (Symmetry 2018, Algorithm 1, line 1)."""
         before = self.state.max_mbps
         self.state.saw(Request.of(job).mbps)
         if self.state.max_mbps != before:
             self._answers.clear()
 
     def limit(self, left: Mapping[str, int]) -> None:
-        """No more Mbit/s are left of these links: jobs that are not here hold the rest."""
+        """Limit the free Mbit/s of these links: jobs outside this cluster hold the rest."""
         self.state.limit(left)
         self._answers.clear()
 
@@ -128,7 +128,7 @@ class Linked(Cluster):
         return super().start(job, tier, hosts, until)
 
     def _carries(self, job: Job, tier: Tier, hosts: Sequence[int]) -> bool:
-        """Whether the links have as much left as a job needs on these hosts."""
+        """Whether the links have enough free bandwidth for a job on these hosts."""
         if not job.mbps:
             return True
         needs = self._at(make_run((job, tier, tuple(hosts), False, math.inf))).mbps
@@ -153,11 +153,11 @@ class Linked(Cluster):
         self._answers.clear()
 
     def _at(self, run: Run) -> Embedding:
-        """What a job holds of the network where it is."""
+        """The embedding of a job on its present hosts."""
         vms = Counter(self._place[host] for host in run.hosts)
         switch = self._switch(min(vms), max(vms))
         held = embedded(Request.of(run.job), self.state, switch, vms)
-        # The slots of the background are not those in which jobs are embedded.
+        # Jobs are embedded in foreground slots only.
         return held if run.tier is FG else replace(held, vms={})
 
     def _switch(self, first: int, last: int) -> int:
@@ -172,7 +172,7 @@ class Linked(Cluster):
         return switch if switch >= 0 else len(topology.switches) - 1
 
     def _overbooked(self, held: Embedding) -> State:
-        """The state with a job that was observed where there is no room for it."""
+        """The state with an observed job for which there is no room."""
         state, topology = self.state, self.state.topology
         free = dict(zip(topology.hosts, state.free, strict=True))
         residual = {link: state.residual[node] for link, node in topology.link.items()}

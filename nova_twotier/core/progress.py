@@ -26,7 +26,7 @@ class Processes(StrEnum):
     MEAN = "mean"  # at each instant, the job advances as its average process
 
 
-#: By this name in code that runs for every job: to look up a member takes five times longer.
+#: Shortcut for code that runs for every job: looking up an enum member takes five times longer.
 SLOWEST = Processes.SLOWEST
 
 
@@ -78,7 +78,7 @@ class Progress:
 
     @cached_property
     def mean_parallel(self) -> float:
-        """Of the normal distribution within its bounds."""
+        """The mean of the normal distribution within its bounds."""
         mean, deviation, low, high = self.eff_parallel
         if not deviation or low == high:
             return mean
@@ -87,7 +87,7 @@ class Progress:
         return mean + deviation**2 * dense / (normal.cdf(high) - normal.cdf(low))
 
     def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
-        """Of a job of `size` processes that enters the background: one, or one for each."""
+        """The efficiency of a job of `size` processes in the background: one, or one for each."""
         match self.draw:
             case Draw.MEAN:
                 return self.mean_single if size == 1 else self.mean_parallel
@@ -110,7 +110,7 @@ class Progress:
     def background(
         self, idle: Sequence[float], cpu: Sequence[float], eff: float | list[float]
     ) -> tuple[float | list[float], float]:
-        """How a background job with a foreground VM at work above it advances.
+        """The progress of a background job beside at least one busy foreground VM.
 
         :param idle: the share of its CPU that each process finds idle, at least `floor`.
         :param cpu: the CPU utilisation that each has on a dedicated slot, above 0.

@@ -1,4 +1,4 @@
-"""The waiting jobs: by arrival, and by size, so that a pass does not look at each of them."""
+"""The waiting jobs by arrival and by size, so that a pass need not look at each of them."""
 
 import heapq
 import math
@@ -9,7 +9,7 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import Job
 
 Order = tuple[float, int]
-#: Of so few jobs, each is looked at: that is faster.
+#: With so few jobs, looking at each of them is faster.
 _SHORT = 50
 
 
@@ -24,7 +24,7 @@ class Queue:
         self._sizes: list[int] = []
         #: Estimates and orders of the jobs of a size, the shortest first, once asked for.
         self._by_estimate: dict[int, list[tuple[float, Order]]] = {}
-        #: The jobs that may run in each tier, as soon as there was one that may not run in both.
+        #: The jobs that may run in each tier, once there was a job that may not run in both.
         self._of_tier: dict[Tier, Queue] = {}
         for job in jobs:
             self.add(job)
@@ -40,9 +40,9 @@ class Queue:
         return twin
 
     def allowed(self, tier: Tier) -> "Queue":
-        """The jobs that may run in a tier, as a queue to be read: mostly this very one.
+        """The jobs that may run in a tier, as a read-only queue; usually this one itself.
 
-        It follows what is removed from this one; ask again after a job was added.
+        It follows removals from this queue; call again after adding a job.
         """
         return self._of_tier[tier] if self._of_tier else self
 
@@ -50,7 +50,7 @@ class Queue:
         return len(self._orders)
 
     def __iter__(self) -> Iterator[Job]:
-        """By arrival; the queue may change on the way."""
+        """The jobs by arrival; the queue may change meanwhile."""
         return iter([self._jobs[number] for _arrival, number in self._orders])
 
     def __getitem__(self, index: int) -> Job:
@@ -83,7 +83,7 @@ class Queue:
         return self._jobs[self._of_size[self._sizes[0]][0][1]]
 
     def passed_by(self, job: Job) -> bool:
-        """Whether an earlier arrival than `job` waits."""
+        """Whether a job that arrived before `job` waits."""
         orders = self._orders
         return orders[0] < job.order if orders else False
 
@@ -195,9 +195,9 @@ class Queue:
                 yield position
 
     def fitting(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
-        """By arrival, each job that fits the idle slots of a tier when its turn comes.
+        """Each job, by arrival, that fits the idle slots of a tier when its turn comes.
 
-        The caller may start, and so remove, the job that it was given.
+        The caller may start, and so remove, the job that it gets.
         """
         if len(self._orders) <= _SHORT:
             jobs = self._jobs

@@ -1,4 +1,4 @@
-"""Slots of a host: when one is closed, which VMs share one, and which free place is taken first.
+"""Rules for a host's slots: when one is closed, which VMs share one, which place is taken first.
 
 High CPU utilisation goes where the other tier's load is low (TPDS 2013, section 4.2: "the process
 matches the background VM that is likely to incur high node utilization to the foreground VM that is
@@ -13,7 +13,7 @@ from typing import Any
 
 #: A slot whose foreground VM uses at least this much takes no background VM (TPDS 2013, section 3).
 THRESHOLD = 0.96
-#: Load of the other tier there, host, and how many places of the host are alike.
+#: The other tier's load, host, and the host's number of such places.
 Group = tuple[float, int, int]
 
 
@@ -35,7 +35,7 @@ def background_places(slots: int, tiers: int, closed: int = 0) -> int:
 
 
 def tiers_of(slots: int, places: int) -> int:
-    """K of a host that has so many background places while no slot is closed; 1 without slots."""
+    """K of a host with so many background places if no slot is closed; 1 without slots."""
     return 1 + (places // slots if slots else 0)
 
 
@@ -48,7 +48,7 @@ def closed_slots(slots: int, tiers: int, open_places: int) -> int:
 
 
 def offered(total: int, reserved: int) -> int:
-    """Units of an inventory that may be in use; none if more are reserved than there are."""
+    """Units of an inventory that may be in use; 0 if more are reserved than exist."""
     return max(0, total - reserved)
 
 
@@ -66,7 +66,7 @@ def next_slot_load(slots: int, own: int, other: int, other_cpu: float) -> float:
     """
     if own + other < slots or not other:
         return 0.0
-    # Sums that differ only by the order in which they came about are equal.
+    # Rounded, so that sums that differ only by the order of their terms are equal.
     return round(other_cpu / other, 9)
 
 
@@ -108,7 +108,7 @@ def arrange(
 
 
 class Ranking:
-    """Kept in order while places are taken and given back: few hosts change from start to start.
+    """Free places in order of load, updated incrementally: few hosts change between two starts.
 
     :param groups: the free places of each host, in the order of the hosts.
     """
@@ -118,7 +118,7 @@ class Ranking:
         self._sorted = sorted(group for groups in self._of_host for group in groups)
 
     def replace(self, host: int, groups: Sequence[Group]) -> None:
-        """These are the free places of a host now."""
+        """Replace the free places of a host."""
         for group in self._of_host[host]:
             del self._sorted[bisect_left(self._sorted, group)]
         for group in groups:

@@ -1,4 +1,4 @@
-"""What a policy decides upon: the cluster, the queue, and what happened since its last decision."""
+"""The input of a policy: the cluster, the queue, and the events since its last decision."""
 
 import enum
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ class Event(enum.Flag):
     FOREGROUND = enum.auto()  # foreground slots became free, or hosts changed
 
 
-#: By these names in what runs for every event: to look up a member takes five times longer.
+#: Shortcuts for code that runs for every event: looking up an enum member takes five times longer.
 ARRIVAL, BACKGROUND = Event.ARRIVAL, Event.BACKGROUND
-#: Every event of which that is a part: to ask an event takes longer than most decisions.
+#: All combinations with `FOREGROUND`: testing a flag would take longer than most decisions.
 FOREGROUND_CHANGED = tuple(event for event in map(Event, range(8)) if Event.FOREGROUND in event)
 
 
@@ -26,7 +26,7 @@ class Snapshot:
     """State at one instant.
 
     :param queue: the waiting jobs; those whose state was saved are among them.
-    :param since: when the last decision was made; none if each arrival is decided upon at once.
+    :param since: time of the last decision; None if each arrival is decided at once.
     """
 
     __slots__ = ("cluster", "queue", "since")

@@ -53,7 +53,7 @@ class Consolidation(Policy):
         return play.actions()
 
     def _select(self, snapshot: Snapshot) -> Selection | None:
-        """To whom the foreground belongs, waiting or in the background, if they do not have it."""
+        """Jobs to promote to the foreground, and those to demote for them."""
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         uses_background = cluster.uses(BG)
         if not uses_background and queue.head is None:
@@ -65,7 +65,7 @@ class Consolidation(Policy):
         return selection if selection.chosen else None
 
     def _rearrange(self, play: Play, selection: Selection) -> None:
-        """Give them the foreground."""
+        """Promote the selected jobs to the foreground, and demote or evict the others."""
         losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
         below = play.cluster.runs
         rising = {job.number: play.remove(job) for job in selection.chosen if job.number in below}

@@ -24,7 +24,7 @@ class Migrating(Policy):
         if not queue:
             return []
         if event is ARRIVAL:
-            # Later arrivals are none's to evict, and who waited for slots waits for them still.
+            # New arrivals cannot evict anyone, and jobs that waited for slots still wait for them.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
         selection = select(queue, (), cluster.evictable, cluster.idle[FG], self.only_head)
         evictions = []

@@ -1,4 +1,4 @@
-"""One pass of a two-tier policy, played out on the snapshot and read back as actions."""
+"""One pass of a two-tier policy: changes the snapshot step by step, then returns the actions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,9 @@ class Play:
     def __init__(self, snapshot: Snapshot):
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
-        #: The runs that jobs had before, by number, of those that were touched; whether any had.
+        #: The earlier runs of the jobs that were changed, by number; None if a job had none.
         self._before: dict[int, Run | None] = {}
+        #: Whether any changed job ran before.
         self._removed = False
         self._preemptor: dict[int, Job] = {}
         self._killed: set[int] = set()
@@ -28,7 +29,7 @@ class Play:
     def remove(self, job: Job, by: Job | None = None) -> Run:
         """Take a job off its slots, to be started again or to wait.
 
-        `by` is who preempts it; if it loses both tiers in turn, the first one counts.
+        `by` is the preemptor; if the job loses one tier after the other, the first one counts.
         """
         run = self.cluster.remove(job)
         self._removed = True
@@ -38,11 +39,11 @@ class Play:
         return run
 
     def wait(self, job: Job) -> None:
-        """Put a job that was removed into the queue, its state saved."""
+        """Put a removed job into the queue, with its state saved."""
         self.queue.add(job)
 
     def kill(self, job: Job) -> None:
-        """Put a job that was removed into the queue, its work lost."""
+        """Put a removed job into the queue, with its work lost."""
         self._killed.add(job.number)
         self.queue.add(job)
 
@@ -99,7 +100,7 @@ class Play:
     def _mixed(
         self, hosts: Sequence[int], staying: Sequence[bool], promised: dict[int, int]
     ) -> list[int]:
-        """The hosts of those that stay, and the best others for those that do not."""
+        """The hosts of the processes that stay, and the best free hosts for the others."""
         others = iter(self.cluster.rank(FG, staying.count(False), promised))
         mixed = []
         for host, stays in zip(hosts, staying, strict=True):

@@ -1,4 +1,4 @@
-"""What every policy is: a pure function from a snapshot to a list of actions."""
+"""The base class of policies: pure functions from a snapshot to a list of actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,13 +16,13 @@ class Policy:
     name: ClassVar[str]
     #: What it does, in a sentence for users.
     summary: ClassVar[str]
-    #: Tiers that it makes use of; three stand for any number.
+    #: Number of tiers that it uses; 3 stands for any number.
     tiers: ClassVar[int] = 1
     #: Whether it kills jobs, so that their work is lost.
     kills: ClassVar[bool] = False
-    #: Whether it goes by the bandwidth of jobs.
+    #: Whether it considers the bandwidth of jobs.
     bandwidth: ClassVar[bool] = False
-    #: Whether it asks the cluster if a job fits, and so heeds a network that guarantees bandwidth.
+    #: Whether it asks the cluster if a job fits, and so works with guaranteed bandwidth.
     embeds: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
@@ -33,29 +33,29 @@ class Policy:
         return self.play(snapshot.copy(), event, now)
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        """As `schedule`, but uses the snapshot up: it is left as it is after the actions.
+        """Like `schedule`, but applies the actions to the snapshot itself.
 
-        For those who have no more use for it as it was, or want to know how things are afterwards.
+        For callers that do not need the original snapshot, or need the state after the actions.
         """
         raise NotImplementedError
 
     def reason(self, snapshot: Snapshot, job: Job) -> str:
-        """Why `job` of the queue waits, in words for its owner."""
+        """Why `job` of the queue waits, as a text for its owner."""
         raise NotImplementedError
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
-        """`reason` for many jobs of a snapshot that stays as it is meanwhile.
+        """`reason` for many jobs of a snapshot that does not change meanwhile.
 
-        What is the same for all of them is found once.
+        Whatever is the same for all of them is computed once.
         """
         return partial(self.reason, snapshot)
 
     def background_only(self) -> str:
-        """Why a job waits that may not run in the foreground, under a policy of one tier."""
+        """Why a background-only job waits under a policy with one tier."""
         return f"may run in the background only, of which the policy {self.name} makes no use"
 
 
-#: By these names in what runs for every start: to look up a member takes five times longer.
+#: Shortcuts for code that runs for every start: looking up an enum member takes five times longer.
 IMMEDIATE, BACKFILLED = How.IMMEDIATE, How.BACKFILLED
 RESERVED, TENTATIVE = How.RESERVED, How.TENTATIVE
 

@@ -1,4 +1,4 @@
-"""Who may take foreground slots from whom: the rule of CMBF and AMBF, and so of CMCBF and AMCBF.
+"""Selects which jobs preempt which in the foreground: the rule of CMBF, AMBF, CMCBF and AMCBF.
 
 TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals
 are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards.
@@ -25,7 +25,7 @@ _NEVER = math.inf, 0
 
 
 class Selection(NamedTuple):
-    """Jobs that get the foreground, by arrival, and those that lose it, with the winner."""
+    """Jobs that get the foreground, by arrival, and jobs that lose it, with their preemptors."""
 
     chosen: list[Job]
     evicted: dict[int, tuple[Job, Job]]  # number: (job, preemptor)
@@ -89,7 +89,7 @@ def select(
 
 
 class _Each:
-    """Those who want the foreground, by arrival: of so few, each is looked at.
+    """Candidates for the foreground by arrival, each looked at, because they are few.
 
     :param largest: slots that one of them could get at most.
     """
@@ -100,12 +100,12 @@ class _Each:
             jobs += rising
             jobs.sort(key=_order)
         self._largest = largest
-        #: Who is still to be looked at, the earliest last.
+        #: Candidates still to be looked at, the earliest last.
         self._turns = [job for job in reversed(jobs) if job.size <= largest]
 
     @property
     def hopeless(self) -> Order:
-        """The position of the earliest that could never get enough slots."""
+        """The position of the earliest candidate that could never get enough slots."""
         return next((job.order for job in self._jobs if job.size > self._largest), _NEVER)
 
     def next(self) -> Job | None:
@@ -120,7 +120,7 @@ class _Each:
         self._turns = [other for other in self._turns if other.size < size]
 
     def restore(self, victims: Iterable[Job], job: Job) -> None:
-        """`job` evicted the victims: they become candidates, and what was refused has a chance."""
+        """`job` evicted the victims: they become candidates, and refused jobs are tried again."""
         self._jobs = sorted([*self._jobs, *victims], key=_order)
         after = bisect_right(self._jobs, job.order, key=_order)
         largest = self._largest
@@ -128,10 +128,10 @@ class _Each:
 
 
 class _FirstOfEachSize:
-    """The same for many: of those of one size only the earliest is looked at.
+    """Many candidates for the foreground: of each size only the earliest is looked at.
 
-    When it can neither start nor evict, nor can the others, until an eviction leaves more slots
-    idle than were needed.
+    If it can neither start nor evict, the others of its size cannot either, until an eviction
+    leaves more slots idle than were needed.
     """
 
     def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
@@ -157,7 +157,7 @@ class _FirstOfEachSize:
         return heapq.heappop(self._turns)[1] if self._turns else None
 
     def accept(self, job: Job) -> None:
-        # The next of its size has a chance.
+        # The next of its size gets its turn.
         if job.number not in self._victims:
             self._advance(job.size, job)
 
@@ -223,13 +223,13 @@ class Holders:
         return collected
 
     def victims(self, job: Job, idle: int) -> list[Job]:
-        """Those of them that have to go, because the slots of the others are not left over."""
+        """The jobs that have to be evicted for `job`; the others are spared."""
         collected = self.collect(job, idle)
         return spared(collected, idle + sum(held.size for held in collected) - job.size)
 
 
 def spared(collected: list[Job], surplus: int) -> list[Job]:
-    """Who of those collected for eviction still has to go: the smallest stay if possible.
+    """The collected jobs that still have to be evicted; the smallest are spared if possible.
 
     :param surplus: slots that would be left over.
     """
@@ -247,7 +247,7 @@ def held_by_later(job: Job, held: Iterable[Job]) -> int:
 
 
 def foreground_need(snapshot: Snapshot, held: Holders, job: Job) -> str:
-    """What a job needs of the foreground, and what there is for it.
+    """What a job needs in the foreground, and what is available.
 
     :param held: of the foreground, by jobs that may lose it.
     """
@@ -258,5 +258,5 @@ def foreground_need(snapshot: Snapshot, held: Holders, job: Job) -> str:
 
 
 def background_need(snapshot: Snapshot, job: Job) -> str:
-    """What a job needs of the background, and what there is for it."""
+    """What a job needs in the background, and what is available."""
     return f"{job.size} background slots, {snapshot.cluster.idle[BG]} open and idle"

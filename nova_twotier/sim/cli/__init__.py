@@ -12,7 +12,7 @@ def main(args: list[str] | None = None) -> int:
         code = Simulator().run(sys.argv[1:] if args is None else args)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (`| head`) has seen enough; nor shall the interpreter complain at its exit.
+        # The reader closed the pipe (`| head`); keep the interpreter from complaining at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

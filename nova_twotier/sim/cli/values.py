@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
-#: More loads than this are a slip of the pen.
+#: Upper bound of the number of loads, to catch typos.
 MOST_LOADS = 1000
 
 

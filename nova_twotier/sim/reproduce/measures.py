@@ -252,5 +252,5 @@ def _wins(
 def _improvement(results: Results, series: str, base: str, metric: str, place: str | None) -> float:
     """Per cent, on average over the points; NaN without any."""
     means = results.means(metric, place)
-    # Where nobody waits there is nothing to improve.
+    # If no job waits, there is nothing to improve.
     return float((100 * (1 - means[series] / means[base].where(means[base] > 0))).mean())

@@ -64,7 +64,7 @@ def _panel(axes, numbers: Sequence[Number]) -> None:
     below = [number.ours - number.low for number in numbers]
     above = [number.high - number.ours for number in numbers]
     drawn = any(below) or any(above)
-    # Hatched as well: print in grey shall tell them apart.
+    # Hatched as well, so that they differ in grey print.
     axes.bar(
         places - WIDTH / 4,
         [number.paper for number in numbers],

@@ -111,7 +111,7 @@ class Utilisation:
         known = self._known(true, errors, threshold)
         order = numpy.arange(len(true))
         for start, end in slices:
-            # Stable: equal values tell nothing, so their order shall tell nothing.
+            # Stable, so that the order of equal values carries no information.
             order[start:end] = start + numpy.argsort(-known[start:end], kind="stable")
         known = known[order].tolist()
         true = true[order].tolist()
@@ -127,9 +127,9 @@ class Utilisation:
         if self.error is not None:
             factors = 1 + self.error * (2 * errors.random(len(true)) - 1)
             return numpy.minimum(true * factors, 1.0)
-        # Nobody is taken for busy whom nobody has seen.
-        told = min(self.middle, math.nextafter(threshold, 0)) if self.closing else self.middle
-        known = numpy.full(len(true), told)
+        # A process without a reading does not count as busy.
+        guess = min(self.middle, math.nextafter(threshold, 0)) if self.closing else self.middle
+        known = numpy.full(len(true), guess)
         if self.closing:
             known[true >= threshold] = 1.0
         return known
