@@ -67,7 +67,7 @@ class Context:
 
     @functools.cached_property
     def job(self) -> Job:
-        """The job that the action is about; swaps are about several."""
+        """The job of the action; a swap has several, and raises TypeError."""
         return self.jobs[self.action.number]
 
     def plan(self, of: type[PlanT]) -> PlanT:
