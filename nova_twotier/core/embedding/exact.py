@@ -1,4 +1,4 @@
-"""Exact embedding: a place whenever there is one, found by counting what each subtree can take."""
+"""Exact embedding: finds a placement whenever there is one, by counting what subtrees can take."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from nova_twotier.core.embedding.state import State
 
 
 def embed(request: Request, state: State) -> Embedding | Rejection:
-    """A placement below the lowest switch that has one at all.
+    """A placement below the lowest switch that has one.
 
     The algorithms of the papers go through the hosts once, and may miss it. This takes time in
     proportion to the hosts and the square of N, and prefers no host: for a few hosts of which it is

@@ -36,8 +36,8 @@ class Hose:
             return limit
         below, narrow = self.below, self._narrow
         count = limit
-        # One look at each link will do: below those further up there are more VMs, so that where
-        # one of them lowers the number, it is never to one that a link before it refuses.
+        # Checking each link once is enough: more VMs are below links further up, so a number
+        # lowered by one of them is never one that an earlier link refuses.
         for link in self._ways[host]:
             if link >= self._end or not count:
                 break

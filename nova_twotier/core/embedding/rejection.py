@@ -1,11 +1,11 @@
-"""Why a request has no place, in words for the tenant."""
+"""Explains to the tenant why a request cannot be embedded."""
 
 from nova_twotier.core.embedding.request import Rejection, Request
 from nova_twotier.core.embedding.state import State
 
 
 def rejection(request: Request, state: State) -> Rejection:
-    """What keeps a request out that an algorithm found no place for."""
+    """The reason why an algorithm found no placement for a request."""
     vms = "1 VM needs a slot" if request.size == 1 else f"{request.size} VMs need as many slots"
     below = "" if state.topology.parent.count(-1) == 1 else " of one tree of the network"
     free = max(state.room)

@@ -1,4 +1,4 @@
-"""What a job asks of the network, and what it is answered."""
+"""Requests for virtual clusters, and their answers: an embedding or a rejection."""
 
 import math
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Where a virtual cluster is, and what it holds of the network.
+    """The placement of a virtual cluster, and the bandwidth that it reserves.
 
     :param request: what it is an answer to.
     :param vms: VMs by host, in the order of the topology; only hosts that have some.
@@ -63,6 +63,6 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a request is not embedded, in words for the tenant."""
+    """The reason why a request is not embedded, as a text for the tenant."""
 
     reason: str

@@ -1,4 +1,4 @@
-"""Embedding within bandwidth that was reserved for just this request."""
+"""Embedding within the bandwidth that is reserved for this request."""
 
 from nova_twotier.core.embedding import adaba, exact
 from nova_twotier.core.embedding.request import Embedding, Rejection, Request
@@ -6,7 +6,7 @@ from nova_twotier.core.embedding.state import State
 
 
 def embed(request: Request, state: State) -> Embedding | Rejection:
-    """As AdaBa; and where that finds no place, whatever place there is.
+    """AdaBa's placement or, if it finds none, any placement.
 
     A reservation is exactly what one placement needs. AdaBa found that on links with more left, and
     in so little it may miss it.

@@ -12,7 +12,7 @@ from nova_twotier.core.embedding.rejection import rejection
 from nova_twotier.core.embedding.request import Embedding, Rejection, Request
 from nova_twotier.core.embedding.state import Kind, State
 
-#: How well a host of a kind suits; the higher, the better.
+#: Weight of a kind of host; higher weights win.
 Weight = Callable[[Kind], int]
 
 

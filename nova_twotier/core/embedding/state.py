@@ -1,4 +1,4 @@
-"""What is left of hosts and links."""
+"""The state of the network: free slots of hosts and residual bandwidth of links."""
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ Kind = tuple[int, int]
 
 
 class OutOfRoom(ValueError):
-    """More than a host or link has left, or has at all; the message says which."""
+    """More was requested than a host or link has left, or has in all; the message says which."""
 
 
 class State:
@@ -80,7 +80,7 @@ class State:
         return twin
 
     def saw(self, mbps: int) -> None:
-        """Note what a request asks for, once, when it arrives, whatever becomes of it.
+        """Record the bandwidth of a request, once, when it arrives, even if it is rejected later.
 
         Symmetry 2018, algorithm 1, line 1: Bmax is "the maximum bandwidth demand that has ever
         arrived".
@@ -88,7 +88,7 @@ class State:
         self.max_mbps = max(self.max_mbps, mbps)
 
     def limit(self, left: Mapping[str, int]) -> None:
-        """No more Mbit/s are left of these links.
+        """Limit the residual Mbit/s of these links.
 
         :raises KeyError: if the topology has no counted link of a name.
         """
@@ -117,14 +117,14 @@ class State:
         return found
 
     def reserve(self, embedding: Embedding) -> None:
-        """Take what an embedding holds.
+        """Reserve the slots and bandwidth of an embedding.
 
         :raises OutOfRoom: if a host or link has less left; nothing is taken then.
         """
         self._change(embedding, -1)
 
     def release(self, embedding: Embedding) -> None:
-        """Give back what an embedding holds: all is as before `reserve`.
+        """Release the slots and bandwidth of an embedding, which undoes `reserve`.
 
         "What if these had not started" is to release them, to embed, and to reserve them again; or,
         where hosts or links are below 0 and would not take them back, the same on a copy.

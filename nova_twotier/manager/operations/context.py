@@ -30,7 +30,7 @@ Jobs = Mapping[int, Job]
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The same for all actions of a poll: cloud and ledger, limits, and the time.
+    """What all actions of a poll share: cloud and ledger, limits, and the time.
 
     :param polling_since: since when the manager has polled without a long break. Only time after
         that makes an action overdue: before, perhaps no manager was working on it.
