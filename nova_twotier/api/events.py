@@ -1,6 +1,7 @@
 """The resource of events: what happened to jobs."""
 
-from nova_twotier.api import questions, schemas, views, words
+from nova_twotier.api import queries, schemas, views
+from nova_twotier.api import texts as manager_texts
 from nova_twotier.api.endpoint import Request, Resource, endpoint, find_job, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.validation import parse_time
@@ -25,7 +26,7 @@ class Events(Resource):
         if after is not None and after > MOST:
             raise invalid(f"marker: give at most {MOST}")
         size = page_size(self.site, request)
-        found = questions.events(
+        found = queries.events(
             self.site.store,
             project_id=project,
             job=job.number if job else None,
@@ -34,7 +35,9 @@ class Events(Resource):
             limit=size + 1,
         )
         found, more = found[:size], len(found) > size
-        texts = words.Texts(self.site.store, project, [event.detail for event, _job in found])
+        texts = manager_texts.Texts(
+            self.site.store, project, [event.detail for event, _job in found]
+        )
         return {
             "events": [
                 {

@@ -1,14 +1,7 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import (
-    lending,
-    questions,
-    quotas,
-    requests,
-    schemas,
-    views,
-    words,
-)
+from nova_twotier.api import job_trusts, queries, quotas, requests, schemas, views
+from nova_twotier.api import texts as manager_texts
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import Refused, invalid
 from nova_twotier.db.models import Job
@@ -23,7 +16,7 @@ class JobResource(Resource):
         return None if sees_all else request.caller.project_id
 
     def shown(self, request: Request, job: Job) -> dict:
-        texts = words.Texts(self.site.store, self.reader(request), [job.reason])
+        texts = manager_texts.Texts(self.site.store, self.reader(request), [job.reason])
         return views.job_in_full(request, job, texts.readable(job.reason))
 
 
@@ -39,7 +32,7 @@ class Jobs(JobResource):
         wanted = requests.job(request.body, self.site.conf.manager)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
-        with lending.trust(self.site, request.caller, uuid) as trust:
+        with job_trusts.trust(self.site, request.caller, uuid) as trust:
             job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)
         answer = self.shown(request, job)
         return Reply(answer, 201, {"Location": answer["links"][0]["href"]})
@@ -66,7 +59,7 @@ class Jobs(JobResource):
         except NoSuchJob:
             raise invalid("marker: there is no such job; start again from the first page") from None
         jobs, more = jobs[:size], len(jobs) > size
-        texts = words.Texts(self.site.store, project, [job.reason for job in jobs])
+        texts = manager_texts.Texts(self.site.store, project, [job.reason for job in jobs])
         return {
             "jobs": [views.job_summary(request, job, texts.readable(job.reason)) for job in jobs],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
@@ -131,16 +124,16 @@ class Explain(JobResource):
         refusals=(404,),
     )
     def on_get(self, request: Request, job: Job):
-        events = questions.latest(self.site.store, job.number, schemas.MOST_EVENTS)
-        situation = words.situation(job)
-        texts = words.Texts(
+        events = queries.latest(self.site.store, job.number, schemas.MOST_EVENTS)
+        situation = manager_texts.situation(job)
+        texts = manager_texts.Texts(
             self.site.store, self.reader(request), [situation, *(event.detail for event in events)]
         )
         return {
             "uuid": job.uuid,
             "state": job.state,
             "reason": texts.readable(situation),
-            "position": questions.position(self.site.store, job),
+            "position": queries.position(self.site.store, job),
             "events": [views.happening(event, texts.readable(event.detail)) for event in events],
         }
 

@@ -15,7 +15,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from nova_twotier.api import questions
+from nova_twotier.api import queries
 from nova_twotier.db.store import Store
 
 PATH = "/metrics"
@@ -76,7 +76,7 @@ class _Queue:
         processes = GaugeMetricFamily(
             "twotier_processes", "Processes of the jobs of all projects", labels=["state"]
         )
-        for state, (number, size) in questions.by_state(self._store).items():
+        for state, (number, size) in queries.by_state(self._store).items():
             jobs.add_metric([state], number)
             processes.add_metric([state], size)
         yield from (jobs, processes)

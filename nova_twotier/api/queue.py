@@ -2,7 +2,7 @@
 
 from oslo_log import log as logging
 
-from nova_twotier.api import questions, quotas, schemas
+from nova_twotier.api import queries, quotas, schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
 from nova_twotier.core import policies
@@ -25,7 +25,7 @@ class Queue(Resource):
         project = request.caller.scope(
             "twotier:queue:show", request.query.get("all_projects", False)
         )
-        found = questions.by_state(self.site.store, project, pool)
+        found = queries.by_state(self.site.store, project, pool)
         name = self.site.conf.manager.policy
         return {
             "pool": pool,

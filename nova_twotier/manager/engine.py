@@ -35,7 +35,6 @@ from nova_twotier.manager import order, schedule, unknown_pools
 from nova_twotier.manager.decision import ALL, Decisions
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.fencing import Fence
-from nova_twotier.manager.locks import Locks
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
@@ -47,6 +46,7 @@ from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.planning import Record
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
+from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
 

@@ -9,7 +9,7 @@ from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.notifications import Listener
-from nova_twotier.db import times
+from nova_twotier.db import time_shift
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
@@ -118,7 +118,7 @@ class Loop:
         if step:
             try:
                 with self._store.transaction() as session:
-                    times.shift(session, self._candidate.pool, step)
+                    time_shift.shift(session, self._candidate.pool, step)
                     self._candidate.fence(session, lock=True)
             except TROUBLE as error:
                 self._report(error, self._options.poll_interval)

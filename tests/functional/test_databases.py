@@ -16,7 +16,7 @@ from sqlalchemy import URL, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
-from nova_twotier.api import questions
+from nova_twotier.api import queries
 from nova_twotier.cmd import manager
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
@@ -124,9 +124,9 @@ class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
             slow.flush()
             with self.store.transaction() as quick:
                 quick.add(Event(at=2.0, kind="quick"))
-            [seen] = [event for event, _job in questions.events(self.store)]
-        self.assertEqual([], questions.events(self.store, after=seen.id))
-        found = [event.kind for event, _job in questions.events(self.store, since=seen.at - 60)]
+            [seen] = [event for event, _job in queries.events(self.store)]
+        self.assertEqual([], queries.events(self.store, after=seen.id))
+        found = [event.kind for event, _job in queries.events(self.store, since=seen.at - 60)]
         self.assertEqual(["slow", "quick"], found)
 
 

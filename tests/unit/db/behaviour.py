@@ -10,7 +10,7 @@ from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db import times
+from nova_twotier.db import time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
@@ -302,7 +302,7 @@ class StoreBehaviour:
                 action.plan, action.progress = plan, Progress(booted_at=at, undoing="why")
                 session.add(action)
         with self.store.transaction() as session:
-            times.shift(session, "a", 3600.0)
+            time_shift.shift(session, "a", 3600.0)
         rows = [self.store.job(job.number) for job in (running, waiting, elsewhere, over)]
         self.assertEqual(
             [(3610.0, 3620.0, 3720.0), (None, None, 0.0), *[(10.0, 20.0, 120.0)] * 2],

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from nova_twotier.api import questions
+from nova_twotier.api import queries
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
@@ -24,7 +24,7 @@ class Texts:
     def __init__(self, store: Store, project_id: str | None, texts: Iterable[str]):
         self._project_id = project_id
         numbers = (int(number) for text in texts for number in _LABEL.findall(text))
-        self._jobs = questions.numbered(store, numbers)
+        self._jobs = queries.numbered(store, numbers)
 
     def readable(self, text: str) -> str:
         return _LABEL.sub(self._name, text)

@@ -7,7 +7,7 @@ from unittest import mock
 import testtools
 
 from nova_twotier.db.states import JobState
-from nova_twotier.manager.locks import RETRY_AFTER, Locks
+from nova_twotier.manager.server_locks import RETRY_AFTER, Locks
 from tests.unit.manager.builders import job, seen, servers
 
 OWNER = ("demo", "alice")
