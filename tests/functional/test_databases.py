@@ -86,7 +86,7 @@ class Postgresql(Server):
     ADDRESS = URL.create(
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
-    EMPTY = ("TRUNCATE job, action, event, place, queue, submission RESTART IDENTITY",)
+    EMPTY = ("TRUNCATE job, action, event, place, queue, server, submission RESTART IDENTITY",)
 
 
 class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
