@@ -76,6 +76,7 @@ class Mariadb(Server):
         "DELETE FROM action",
         "DELETE FROM place",
         "DELETE FROM queue",
+        "DELETE FROM server",
         "DELETE FROM submission",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
