@@ -24,8 +24,8 @@ RACKS = {"host0": "core/x", "host1": "core/x", "host2": "core/y", "host3": "core
 class PlanningNova(FakeNova):
     """Places the VMs of a boot as VirtualClusterFilter does, and those that come back as asked."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
         self.shapes = {
             name: shape.Shape(*self.shape, switch=switch, uplinks=(RATE,))
             for name, switch in RACKS.items()
