@@ -12,7 +12,7 @@ import time
 import uuid
 
 from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask
 
@@ -20,6 +20,9 @@ from nova_twotier.api import errors
 
 #: The Server header: without the machine and without versions.
 NAME = "twotier-api"
+#: Bytes of answers that a client may leave untaken when it makes another request; several times the
+#: largest answer.
+MOST_UNTAKEN = 2**22
 
 
 class Server(TcpWSGIServer):
@@ -55,6 +58,7 @@ class Server(TcpWSGIServer):
                 connection_limit=2 * self._most + 2,
                 # Seconds between checks for late clients.
                 cleanup_interval=1,
+                outbuf_high_watermark=MOST_UNTAKEN,
                 # select() cannot watch descriptors above 1023.
                 asyncore_use_poll=True,
                 # Aborted connections are not worth logging.
@@ -111,6 +115,12 @@ class Channel(HTTPChannel):
             super().service()
         finally:
             self._receiving, self._since = False, time.monotonic()
+
+    def _flush_outbufs_below_high_watermark(self):
+        # waitress would let the thread wait here until the client takes its answers.
+        if self.total_outbufs_len > self.adj.outbuf_high_watermark:
+            self.cut()
+            raise ClientDisconnected
 
     def cut(self):
         """Close the connection at once, without completing the transfer."""

@@ -239,13 +239,15 @@ def test_the_owner_changes_it_through_the_job_only(operator, alice, job):
 
 def test_a_job_makes_room_and_comes_back(operator, alice):
     """The manager shelves and unshelves servers that are its tenants', and locked."""
-    first = alice.submit(size=4, held=True)
-    later = alice.submit(size=4)
+    before = alice.submit(size=2)
+    alice.await_state(before, "running")
+    first = alice.submit(size=4)
+    later = alice.submit(size=2)
     alice.await_state(later, "running")
-    alice.ask(first, "release")
+    alice.ask(before, "complete")
     alice.await_state(first, "running")
     away = [server.status for server in operator.servers(alice.project)]
-    assert away.count("SHELVED_OFFLOADED") == 4
+    assert away.count("SHELVED_OFFLOADED") == 2
     alice.ask(first, "complete")
     alice.await_state(first, "finished")
     alice.await_state(later, "running")

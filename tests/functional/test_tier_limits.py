@@ -58,7 +58,7 @@ class TestLimits(ManagerTestCase):
         engine = self.engine("fcfs")
         self.rounds(engine, 10)
         self.assertEqual([JobState.QUEUED, JobState.RUNNING], [j.state for j in self.store.jobs()])
-        told = "may run in the background only, of which the policy fcfs makes no use"
+        told = "may run only in the background, which policy fcfs does not use"
         self.assertEqual(told, self.store.job(low).reason)
         self.nova.flavors = {}
         self.rounds(engine, 15)

@@ -52,7 +52,7 @@ class Policy:
 
     def background_only(self) -> str:
         """Why a background-only job waits under a policy with one tier."""
-        return f"may run in the background only, of which the policy {self.name} makes no use"
+        return f"may run only in the background, which policy {self.name} does not use"
 
 
 #: Shortcuts for code that runs for every start: looking up an enum member takes five times longer.

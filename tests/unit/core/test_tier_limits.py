@@ -139,7 +139,7 @@ class TestReasons(testtools.TestCase):
                 "needs 1 background slots, 0 open and idle", self.reason(policy, below(2)), policy
             )
         for policy in ONE_TIER:
-            told = f"may run in the background only, of which the policy {policy} makes no use"
+            told = f"may run only in the background, which policy {policy} does not use"
             self.assertEqual(told, self.reason(policy, below(2)))
 
     def test_foreground_only(self):
