@@ -27,6 +27,8 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))
     for action in open_actions(session, pool):
+        # The same for all of one decision: it tells them from those of others.
+        action.created_at += seconds
         if action.begun_at is not None:
             action.begun_at += seconds
         if isinstance(action.plan, EndPlan):
@@ -36,6 +38,8 @@ def shift(session: Session, pool: str, seconds: float) -> None:
             progress,
             vacated_at=_later(progress.vacated_at, seconds),
             booted_at=_later(progress.booted_at, seconds),
+            retry_at=_later(progress.retry_at, seconds),
+            escalated_at=_later(progress.escalated_at, seconds),
         )
 
 

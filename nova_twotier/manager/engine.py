@@ -153,7 +153,9 @@ class Engine:
         self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         workers = workers or ThreadPoolExecutor(options.concurrency)
-        self._outages = Outages(options, Fence(options, workers), pool)
+        # Of its own: a command that hangs holds up no request to Nova.
+        host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
+        self._outages = Outages(options, host_fence, pool)
         self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
         self._decisions = Decisions(policy, options, Network(policy, self._placement))
         self._requests = Requests(workers, self._permit, wake)
@@ -358,14 +360,13 @@ class Engine:
                     work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
     def _hold_up(self, work: _Round, reason: str) -> None:
-        """Nothing starts that has not begun to; when the queue goes on, it is decided anew."""
+        """Drop what was decided and has not begun; when the queue goes on, it is decided anew."""
         self._decisions.happened(ALL)
-        for action in work.opened:
-            if action.kind == ActionKind.START and action.begun_at is None:
-                action.state, action.closed_at = ActionState.FAILED, work.env.now
-                action.reason = reason
+        order.abandon_all(work.opened, reason, work.env.now)
+        attempts = self._options.attempts
         for job in work.jobs.values():
-            if job.state == JobState.QUEUED and not job.held and job.reason != reason:
+            waits = job.state == JobState.QUEUED and not job.held and job.failures < attempts
+            if waits and job.reason != reason:
                 job.reason = reason
 
     def _drop_unwanted(self, work: _Round) -> None:

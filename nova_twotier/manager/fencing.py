@@ -7,6 +7,9 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
+from nova_twotier.db.store import DATABASE_ERRORS
+from nova_twotier.db.terms import Deposed
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds until a failed command is run again.
@@ -18,11 +21,19 @@ class Fence:
 
     :param options: group `[manager]`: `fence_command` and `fence_timeout`.
     :param executor: runs the command.
+    :param permit: called before each run; raises `Deposed` if another manager leads.
     :param run: `subprocess.run` or a substitute.
     """
 
-    def __init__(self, options, executor: Executor, run: Callable[..., object] = subprocess.run):
-        self._options, self._executor, self._run = options, executor, run
+    def __init__(
+        self,
+        options,
+        executor: Executor,
+        permit: Callable[[], None] = lambda: None,
+        run: Callable[..., object] = subprocess.run,
+    ):
+        self._options, self._executor = options, executor
+        self._permit, self._run = permit, run
         #: The last run of the command for each host: when it began, and its result.
         self._begun: dict[str, tuple[float, Future[bool]]] = {}
 
@@ -46,28 +57,34 @@ class Fence:
         self._begun[host] = now, self._executor.submit(self._fence, host)
         return False
 
+    @property
+    def running(self) -> bool:
+        """Whether the command runs for some host."""
+        return any(not result.done() for _at, result in self._begun.values())
+
     def forget(self, hosts: Iterable[str]) -> None:
         """Forget hosts that are back, so that they are fenced again when they go down again."""
         for host in hosts:
             self._begun.pop(host, None)
 
     def _fence(self, host: str) -> bool:
-        command = [*shlex.split(self._options.fence_command), host]
         try:
+            self._permit()
             # The operator's command, run without a shell.
             self._run(
-                command,
+                [*shlex.split(self._options.fence_command), host],
                 check=True,
                 timeout=self._options.fence_timeout,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
+                errors="replace",
             )
         except subprocess.CalledProcessError as error:
             text = " ".join((error.stdout or "").split())
             reason = f"it ended with {error.returncode}: {text}"
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except (OSError, ValueError, subprocess.TimeoutExpired, Deposed, *DATABASE_ERRORS) as error:
             reason = str(error)
         else:
             LOG.info("Host %s is fenced", host)

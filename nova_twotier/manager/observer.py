@@ -46,7 +46,8 @@ class Observer:
             servers = [*servers, *late]
             unknown -= {server.id for server in late}
         self._unknown = unknown
-        self._outages.judge(self._hosts.computes, self._hosts.down, now)
+        fresh = self._hosts.polled_at == now
+        self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
         return Observation(
             at=now,
             hosts=self._hosts.tree,

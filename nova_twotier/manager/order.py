@@ -58,6 +58,16 @@ def abandon(opened: Iterable[Action], failed: Action, now: float) -> None:
             drop(action, "an action before it failed", now)
 
 
+def abandon_all(opened: Sequence[Action], reason: str, now: float) -> None:
+    """Drop all that policies decided and that is not begun, as `abandon` does."""
+    swapping = {action.created_at for action in opened if action.kind == ActionKind.SWAP}
+    for action in opened:
+        unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
+        halfway = action.kind == ActionKind.MIGRATE and action.created_at not in swapping
+        if unbegun and decision(action) is not None and not halfway:
+            drop(action, reason, now)
+
+
 def drop(action: Action, reason: str, now: float) -> None:
     """Close an action that was not begun."""
     action.state, action.closed_at, action.reason = ActionState.FAILED, now, reason

@@ -28,33 +28,38 @@ class Outages:
         self._options, self._fence, self._pool = options, fence, pool
         #: Hosts of the pool that are down and count as dead.
         self.dead: frozenset[str] = frozenset()
+        #: When Nova last heard of the hosts that are down, as it was when they were seen down.
+        self._heard_at: dict[str, float | None] = {}
         #: Why nothing is decided or restarted; empty without an outage.
         self.reason = ""
         #: When an outage was last seen, and when a host was last declared dead.
         self._outage_at = self._death_at = -math.inf
 
     def judge(
-        self, hosts: Mapping[str, ComputeHost], down: Mapping[str, float], now: float
+        self,
+        hosts: Mapping[str, ComputeHost],
+        down: Mapping[str, float],
+        now: float,
+        fresh: bool = True,
     ) -> None:
         """Find out which hosts are dead, and whether there is an outage.
 
         :param hosts: those of all pools, by name.
         :param down: when each host that is down was first seen down.
+        :param fresh: whether that has just been read: hosts may have come back since.
         """
         own = {name for name, host in hosts.items() if host.shape.pool == self._pool}
         forced = {name for name in down if hosts[name].forced_down}
         dead = (self.dead & down.keys()) | forced
         silent = {name: hosts[name] for name in down if name not in dead}
+        # Nova changes the time also when an operator disables the service.
+        self._heard_at = {name: self._heard_at.get(name, hosts[name].heard_at) for name in down}
         self._fence.forget(hosts.keys() - down.keys())
-        self._see_outage(
-            max(
-                self._together(silent, hosts.keys() - dead),
-                self._together(_only(silent, own), own - dead),
-                key=len,
-            ),
-            now,
-        )
-        if not self.reason:
+        everywhere = self._together(silent, hosts.keys() - dead)
+        here = self._together(_only(silent, own), own - dead)
+        # Other pools' hosts alone are no reason to stop this one.
+        self._see_outage(max(everywhere if everywhere & own else set(), here, key=len), now)
+        if fresh and not self.reason:
             dead |= self._died(_only(silent, own), down, now)
         self.dead = frozenset(dead & own)
 
@@ -65,11 +70,12 @@ class Outages:
         """
         most = max(1.0, self._options.outage_share * len(alive))
         largest: set[str] = set()
-        for one in silent.values():
+        heard_at = self._heard_at
+        for one in silent:
             group = {
-                name
-                for name, other in silent.items()
-                if _apart(one.heard_at, other.heard_at) <= self._options.outage_window
+                other
+                for other in silent
+                if _apart(heard_at[one], heard_at[other]) <= self._options.outage_window
             }
             largest = max(largest, group, key=len)
         return largest if len(largest) > most else set()
@@ -80,15 +86,16 @@ class Outages:
             self._outage_at = now
             # Tenants read this: it names no hosts.
             self.reason = (
-                f"{len(group)} hosts went down together: nothing is decided until they are back "
-                "or an operator declares them dead"
+                "many hosts went down together: nothing is decided until they are back or an "
+                "operator declares them dead"
             )
         if self.reason and not before:
             LOG.error(
                 "Outage in pool %s: %s. To declare them dead: openstack compute service set "
-                "--down HOST nova-compute. The hosts: %s",
+                "--down HOST nova-compute. The %s hosts: %s",
                 self._pool,
                 self.reason,
+                len(group),
                 ", ".join(sorted(group)),
             )
         elif before and not self.reason:
@@ -98,16 +105,19 @@ class Outages:
         self, silent: Mapping[str, ComputeHost], down: Mapping[str, float], now: float
     ) -> set[str]:
         """The next host to declare dead, if one is due: one at a time, after fencing it."""
-        grace, interval = self._options.host_down_grace, self._options.dead_host_interval
+        if now < self._death_at + self._options.dead_host_interval:
+            return set()
         for name in sorted(silent, key=lambda name: (down[name], name)):
             # After an outage, hosts that are not back yet get the grace period once more.
-            if now < max(down[name], self._outage_at) + grace:
+            if now < max(down[name], self._outage_at) + self._options.host_down_grace:
                 continue
-            if now < self._death_at + interval or not self._fence.fenced(name, now):
-                continue
-            LOG.warning("Host %s counts as dead: its jobs are restarted elsewhere", name)
-            self._death_at = now
-            return {name}
+            if self._fence.fenced(name, now):
+                LOG.warning("Host %s counts as dead: its jobs are restarted elsewhere", name)
+                self._death_at = now
+                return {name}
+            if self._fence.running:
+                # No two hosts lose their power together. One that cannot be fenced makes way.
+                return set()
         return set()
 
 

@@ -108,8 +108,10 @@ class Start(Operation):
             return Step()
         if gang or context.exhausted(BOOT):
             raise NoStart(f"Nova made {len(gang)} of {job.size} servers")
-        context.record(booted_at=env.now)
+        if job.requested_action:
+            raise NoStart(f"its owner asked to {job.requested_action} it")
         self._admit(context, context.plan(StartPlan).links)
+        context.record(booted_at=env.now)
         boot = partial(env.cloud.boot, job, env.user_data(job.number))
         return Step([CloudRequest(RequestKey(BOOT), boot)])
 

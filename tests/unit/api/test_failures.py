@@ -13,7 +13,7 @@ from tests.unit.api.case import OTHER, ApiCase
 class TestFailures(ApiCase):
     def test_our_own_mistakes(self):
         mistake = ZeroDivisionError("a secret of the code")
-        with unittest.mock.patch.object(queue.questions, "by_state", side_effect=mistake):
+        with unittest.mock.patch.object(queue.queries, "by_state", side_effect=mistake):
             answer = self.get("/v1/queue")
         [detail] = self.refused(500, "internal", answer)
         self.assertEqual("the API failed on this request; tell the operator its request id", detail)

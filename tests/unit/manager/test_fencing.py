@@ -25,7 +25,7 @@ class TestFence(testtools.TestCase):
             return subprocess.run(command, **options)
 
         limits = options(fence_command=command, fence_timeout=timeout)
-        return Fence(limits, OneByOne(), run)
+        return Fence(limits, OneByOne(), run=run)
 
     def test_without_a_command(self):
         self.assertTrue(self.fence("").fenced("a", 0.0))

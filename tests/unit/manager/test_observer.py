@@ -49,5 +49,7 @@ class TestObserver(testtools.TestCase):
 
     def test_hosts_that_are_dead(self):
         look = self.poll({}, [])
-        self.outages.judge.assert_called_once_with(self.known.computes, self.known.down, 100.0)
+        self.outages.judge.assert_called_once_with(
+            self.known.computes, self.known.down, 100.0, False
+        )
         self.assertEqual(({"b"}, ""), (look.down, look.outage))

@@ -15,7 +15,7 @@ class FakeFence:
     """Fences all hosts but those in `alive`."""
 
     def __init__(self):
-        self.alive, self.back = set(), set()
+        self.alive, self.back, self.running = set(), set(), False
 
     def fenced(self, host, _now):
         return host not in self.alive
@@ -40,7 +40,7 @@ class OutageCase(testtools.TestCase):
         self.down, self.heard, self.forced = {}, {}, set()
         self.pools = dict.fromkeys("abcdefghi", "default")
 
-    def judge(self, now):
+    def judge(self, now, fresh=True):
         hosts = {
             name: ComputeHost(
                 Shape(2, 2, pool=pool),
@@ -51,7 +51,7 @@ class OutageCase(testtools.TestCase):
             )
             for name, pool in self.pools.items()
         }
-        self.outages.judge(hosts, self.down, now)
+        self.outages.judge(hosts, self.down, now, fresh)
         return set(self.outages.dead)
 
     def falls_silent(self, names, at):
@@ -81,6 +81,16 @@ class TestSingleDeaths(OutageCase):
         self.fence.alive = set()
         self.assertEqual({"a", "b"}, self.judge(300.0))
 
+    def test_one_is_fenced_after_the_other(self):
+        self.falls_silent("ab", 100.0)
+        self.fence.alive, self.fence.running = {"a"}, True
+        self.assertEqual(set(), self.judge(200.0))
+
+    def test_only_by_what_was_just_read(self):
+        self.falls_silent("a", 100.0)
+        self.assertEqual(set(), self.judge(200.0, fresh=False))
+        self.assertEqual({"a"}, self.judge(201.0))
+
     def test_an_operators_word_holds_at_once(self):
         self.falls_silent("abc", 100.0)
         self.fence.alive, self.forced = {"a", "b", "c"}, {"a", "b", "c"}
@@ -97,9 +107,9 @@ class TestOutage(OutageCase):
         self.falls_silent("abcd", 100.0)
         for now in (100.0, 100.0 + GRACE, 1e6):
             self.assertEqual(set(), self.judge(now))
-            self.assertIn("4 hosts went down together", self.outages.reason)
+            self.assertIn("hosts went down together", self.outages.reason)
         self.assertEqual(1, self.log.output.count("Outage in pool default"))
-        self.assertIn("The hosts: a, b, c, d", self.log.output)
+        self.assertIn("The 4 hosts: a, b, c, d", self.log.output)
 
     def test_those_that_are_not_back_get_the_same_time_once_more(self):
         self.falls_silent("abcd", 100.0)
@@ -110,6 +120,15 @@ class TestOutage(OutageCase):
         self.assertEqual("", self.outages.reason)
         self.assertEqual(set(), self.judge(499.0 + GRACE))
         self.assertEqual({"d"}, self.judge(500.0 + GRACE))
+
+    def test_what_operators_do_to_silent_hosts_parts_them_not(self):
+        """Nova dates a service anew when it is disabled."""
+        self.falls_silent("abcd", 100.0)
+        self.judge(100.0)
+        for place, name in enumerate("abcd"):
+            self.heard[name] = 200.0 + place * (WINDOW + 1)
+        self.assertEqual(set(), self.judge(1000.0))
+        self.assertIn("hosts went down together", self.outages.reason)
 
     def test_an_operator_says_that_some_are_dead(self):
         self.falls_silent("abcd", 100.0)
@@ -138,20 +157,20 @@ class TestOutage(OutageCase):
         self.assertEqual(7, len(self.judge(3000.0 + GRACE)))
         self.falls_silent("hi", 4000.0)
         self.judge(4000.0)
-        self.assertIn("2 hosts", self.outages.reason)
+        self.assertIn("hosts went down together", self.outages.reason)
 
     def test_hosts_that_nova_never_heard_of_may_be_any(self):
         self.falls_silent("abcd", 100.0)
         self.heard.clear()
         self.judge(500.0)
-        self.assertIn("4 hosts", self.outages.reason)
+        self.assertIn("hosts went down together", self.outages.reason)
 
     def test_small_pools_are_seen_together(self):
         """Of one host each: the share of all of them tells."""
         self.pools = {name: f"pool{name}" for name in "abcdefg"} | {"h": "default"}
         self.falls_silent("bcdh", 100.0)
         self.assertEqual(set(), self.judge(500.0))
-        self.assertIn("4 hosts", self.outages.reason)
+        self.assertIn("hosts went down together", self.outages.reason)
 
     def test_other_pools_deaths_are_theirs(self):
         self.pools["b"] = "gpu"
