@@ -232,7 +232,7 @@ class Action(Base):
     pool: Mapped[str] = mapped_column(
         String(255), default=DEFAULT_POOL, server_default=DEFAULT_POOL
     )
-    #: Actions of a lower phase are closed before those of a higher one begin.
+    #: Of the actions of one decision, those of a lower phase come first (see `manager.order`).
     phase: Mapped[int]
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
     plan_data: Mapped[dict[str, Any]] = mapped_column("plan")
@@ -249,7 +249,7 @@ class Action(Base):
 
     @property
     def plan(self) -> plans.Plan:
-        """What to do: of the class that its kind has in `plans.KINDS`."""
+        """What to do: of the class in `plans` for its kind."""
         if self._plan is None:
             self._plan = plans.load(self.kind, self.plan_data)
         return self._plan

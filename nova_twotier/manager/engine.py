@@ -115,7 +115,7 @@ class _Recorded:
 
 
 class Engine:
-    """One poll at a time: `look()` observes and takes each open action one step further.
+    """One poll at a time: `poll()` observes and takes each open action one step further.
 
     :param options: the options of group `[manager]`.
     :param pool: the hosts and the jobs that it sees to.
