@@ -157,11 +157,11 @@ class ServerCache:
         self._change(server, status="ACTIVE", host=host.name)
 
     def instance_actions(self, _server: Server) -> list[InstanceAction]:
-        """Whichever is off ended by itself."""
+        """Every server that is off was stopped by its guest."""
         return [InstanceAction("stop", self.now), InstanceAction("create", self.now)]
 
     def booted_at(self, _host: str) -> None:
-        """It does not say."""
+        """No host tells when it was booted."""
 
     def delete(self, server: Server) -> None:
         self.ledger.held.pop(server.id, None)

@@ -33,7 +33,7 @@ def purge(
     dry_run: bool = False,
     pause: Callable[[float], object] = time.sleep,
 ) -> Purged:
-    """Delete the jobs that ended before some time with all their records, and old queue events.
+    """Delete the jobs that ended before some time, all their records, old swaps and queue events.
 
     The newest job and the newest event are kept, since SQLite would assign their numbers again:
     texts that name the job would mean another, and readers of the events page by page would miss
@@ -44,7 +44,7 @@ def purge(
     :param pause: called with the seconds that each step took; pausing as long halves the load.
     """
     purged = Purged()
-    for step in (_jobs, _events):
+    for step in (_jobs, _swaps, _events):
         while True:
             began = time.monotonic()
             if dry_run:
@@ -101,6 +101,17 @@ def _events(session: Session, before: float, batch: int | None) -> Purged:
     if ids:
         session.execute(delete(Event).where(Event.id.in_(ids)))
     return Purged(events=len(ids))
+
+
+def _swaps(session: Session, before: float, batch: int | None) -> Purged:
+    """Like `_jobs`, for closed actions without a job: swaps, which are about several."""
+    closed = Action.job.is_(None), Action.state != ActionState.EXPECTED, Action.closed_at < before
+    if batch is None:
+        return Purged(actions=session.scalars(select(func.count()).where(*closed)).one())
+    ids = list(session.scalars(select(Action.id).where(*closed).order_by(Action.id).limit(batch)))
+    if ids:
+        session.execute(delete(Action).where(Action.id.in_(ids)))
+    return Purged(actions=len(ids))
 
 
 def _greatest(column):

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from nova_twotier.db import purge, submissions
 from nova_twotier.db.models import Action, Event, Job, Place, Submission
-from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.plans import EvictPlan, SwapPlan
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.db.store import SubmissionLapsed
 
@@ -163,6 +163,21 @@ class UpkeepBehaviour:
             for table, rows in ((Event, 10), (Action, 3), (Place, 3)):
                 self.assertEqual(rows, len(session.scalars(select(table)).all()), table)
         self.assertEqual(purge.Purged(), self.purge(30))
+
+    def test_purge_deletes_swaps_which_are_no_single_jobs(self):
+        for state, closed_at in (
+            (ActionState.DONE, 50.0),
+            (ActionState.DONE, 150.0),
+            (ActionState.EXPECTED, None),
+        ):
+            swap = Action(kind=ActionKind.SWAP, phase=2, plan=SwapPlan(()), created_at=40.0)
+            swap.state, swap.closed_at = state, closed_at
+            with self.store.transaction() as session:
+                session.add(swap)
+        for dry_run in (True, False):
+            self.assertEqual(1, purge.purge(self.store, 100.0, dry_run, lambda _s: None).actions)
+        with self.store.reading() as session:
+            self.assertEqual([150.0, None], list(session.scalars(select(Action.closed_at))))
 
     def test_purge_goes_in_steps_between_which_others_write(self):
         for _each in range(purge.BATCH + 1):
