@@ -1,10 +1,8 @@
 """Preempt a job: shelve or suspend all its servers, or delete them and let it begin anew."""
 
-import random
 from datetime import UTC, datetime
 
 from nova_twotier.db.plans import EvictPlan
-from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
@@ -14,6 +12,7 @@ from nova_twotier.manager.operations.gang import (
     all_saved,
     is_saved,
     notify,
+    paced,
     remove,
     resume,
     save,
@@ -21,9 +20,6 @@ from nova_twotier.manager.operations.gang import (
     stopped,
 )
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
-
-#: Seconds, about, until servers are tried again that could not be saved; then twice as many.
-FIRST_PAUSE = 20.0
 
 
 class Evict(Operation):
@@ -75,31 +71,11 @@ class Evict(Operation):
             return self._notify(context)
         step = save(context, mode)
         if step.requests or not all_saved(context, mode):
-            return self._paced(context, step)
+            return paced(context, step)
         if mode is Preemption.SUSPEND:
             context.vacate()
             return None
         return Step() if context.still_claiming() else None
-
-    @staticmethod
-    def _paced(context: Context, step: Step) -> Step:
-        """Those that could not be saved are tried again after a pause, longer each time."""
-        new = [each for each in step.requests if each.key not in context.progress.attempts]
-        failed = [each.key for each in step.requests if context.tried(*each.key)]
-        if new:
-            servers = {each.key.server for each in new}
-            ended = (s.id for s in context.gang if s.id in servers and s.status == "SHUTOFF")
-            context.record(off=(*context.progress.off, *ended))
-        if not failed:
-            return step
-        retry_at = context.progress.retry_at
-        if retry_at is None:
-            retry_at = context.env.now + max(_pause(key, context.tried(*key)) for key in failed)
-            context.record(retry_at=retry_at)
-        if context.env.now < retry_at:
-            return Step([each for each in step.requests if each.key not in failed])
-        context.record(retry_at=None)
-        return step
 
     def _give_up(self, context: Context, reason: str) -> Step:
         context.record(undoing=reason)
@@ -188,9 +164,3 @@ def _saves(context: Context) -> bool:
 def _mode(context: Context) -> Preemption:
     escalated = context.progress.escalated_at is not None
     return Preemption.REQUEUE if escalated else context.plan(EvictPlan).mode
-
-
-def _pause(key: RequestKey, times: int) -> float:
-    """Seconds until a server is tried again that could not be saved so often, for each another."""
-    spread = random.Random(f"{key} {times}").uniform(0.5, 1.5)  # noqa: S311
-    return FIRST_PAUSE * 2.0 ** (times - 1) * spread

@@ -1,5 +1,6 @@
 """Requests about a gang's servers that several operations make: delete, save and resume."""
 
+import random
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -22,6 +23,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 FORCE = "force"
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
+#: Seconds, about, until servers are tried again that could not be saved; then twice as many.
+FIRST_PAUSE = 20.0
 
 
 def request(purpose: str, server: Server, run: Callable[[], object]) -> CloudRequest:
@@ -80,6 +83,35 @@ def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
             if not server.busy and not is_saved(server, mode)
         ]
     )
+
+
+def paced(context: Context, step: Step) -> Step:
+    """The step without the servers that could not be saved and whose pause is not over.
+
+    Each pause is about twice as long as the one before: the image store may be away.
+    """
+    new = [each for each in step.requests if each.key not in context.progress.attempts]
+    repeated = [each.key for each in step.requests if context.tried(*each.key)]
+    if new:
+        servers = {each.key.server for each in new}
+        ended = (s.id for s in context.gang if s.id in servers and s.status == "SHUTOFF")
+        context.record(off=(*context.progress.off, *ended))
+    if not repeated:
+        return step
+    retry_at = context.progress.retry_at
+    if retry_at is None:
+        retry_at = context.env.now + max(_pause(key, context.tried(*key)) for key in repeated)
+        context.record(retry_at=retry_at)
+    if context.env.now < retry_at:
+        return Step([each for each in step.requests if each.key not in repeated])
+    context.record(retry_at=None)
+    return step
+
+
+def _pause(key: RequestKey, times: int) -> float:
+    """Seconds until a server is tried again that could not be saved so often, for each another."""
+    spread = random.Random(f"{key} {times}").uniform(0.5, 1.5)  # noqa: S311
+    return FIRST_PAUSE * 2.0 ** (times - 1) * spread
 
 
 def resume(context: Context) -> list[CloudRequest]:

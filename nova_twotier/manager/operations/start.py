@@ -22,6 +22,7 @@ from nova_twotier.manager.operations.gang import (
     UNDO,
     all_saved,
     notify,
+    paced,
     remove,
     request,
     save,
@@ -220,12 +221,13 @@ class Start(Operation):
         else:
             mode = Preemption.SUSPEND if context.progress.was_suspended else Preemption.SHELVE
             step = save(context, mode, UNDO)
-            if not step.requests and all_saved(context, mode):
-                if mode is Preemption.SUSPEND:
-                    context.vacate()
-                    step = None
-                elif not context.still_claiming():
-                    step = None
+            if step.requests or not all_saved(context, mode):
+                step = paced(context, step)
+            elif mode is Preemption.SUSPEND:
+                context.vacate()
+                step = None
+            elif not context.still_claiming():
+                step = None
         if step is None:
             context.release()
             step = failed(context, reason)

@@ -2,7 +2,7 @@
 
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from nova_twotier.manager.operations.evict import FIRST_PAUSE
+from nova_twotier.manager.operations.gang import FIRST_PAUSE
 from tests.unit.manager.builders import action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -74,3 +74,21 @@ class TestSaving(OperationCase):
         )
         self.assertIs(ActionState.FAILED, self.at(200.0, "SHUTOFF").state)
         self.assertEqual([], self.asked())
+
+
+class TestRestoreUndone(OperationCase):
+    """What came back is shelved again, because the others did not come back."""
+
+    def test_attempts_are_further_and_further_apart(self):
+        one = job(size=1, state=JobState.RESTORING, saved=True)
+        record = action(ActionKind.START, one, begun_at=100.0, undoing="no slots")
+        times = []
+        for now in range(100, 300):
+            self.cloud.reset_mock()
+            self.advance(record, one, seen(servers(one)), float(now))
+            for _name, server in self.calls:
+                self.answer(record, f"undo {server.id}")
+                times.append(now)
+        first, second, third, *_later = times
+        self.assertGreaterEqual(second - first, FIRST_PAUSE / 2)
+        self.assertGreaterEqual(third - second, FIRST_PAUSE)
