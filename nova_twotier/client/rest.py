@@ -1,5 +1,6 @@
 """The REST API as Python calls, on a keystoneauth session."""
 
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from keystoneauth1 import exceptions as ksa
 from keystoneauth1.adapter import Adapter
+
+LOG = logging.getLogger(__name__)
 
 #: The API's service type in Keystone's catalog.
 SERVICE_TYPE = "twotier"
@@ -145,7 +148,9 @@ class Api:
             if answer.status_code != TOO_MANY_REQUESTS:
                 break
             # The project has used up its rate: it takes turns with its other clients.
-            time.sleep(_retry_after(answer))
+            seconds = _retry_after(answer)
+            LOG.warning("The project's rate limit is reached: trying again in %g s", seconds)
+            time.sleep(seconds)
             answer = self._request(path, method, options)
         try:
             body = answer.json()

@@ -183,7 +183,7 @@ class TestNotTheApi(testtools.TestCase):
             self.assertEqual(expected.format(status), self.refusal())
 
     def test_one_too_many_waits_for_its_turn(self):
-        waits = []
+        waits, log = [], self.useFixture(fixtures.FakeLogger())
         self.useFixture(fixtures.MonkeyPatch("time.sleep", waits.append))
         late = {"status_code": 429, "headers": {"Retry-After": "7"}}
         hour = {"status_code": 429, "headers": {"Retry-After": "3600"}}
@@ -192,6 +192,7 @@ class TestNotTheApi(testtools.TestCase):
         self.mocked.register_uri("GET", f"{URL}/v1/queue", [late, hour, bare, done])
         self.assertEqual({"mode": "active"}, self.api.queue())
         self.assertEqual([7.0, rest.LONGEST_WAIT, 1.0], waits)
+        self.assertIn("rate limit is reached: trying again in 7 s", log.output)
 
     def test_not_for_ever(self):
         self.useFixture(fixtures.MonkeyPatch("time.sleep", lambda _seconds: None))
