@@ -17,7 +17,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager import order, planning
+from nova_twotier.manager import forecast, order, planning
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -131,7 +131,8 @@ class Decisions:
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if not action.progress.undoing}
         plans = {number: action.planned(StartPlan) for number, action in placing.items()}
-        cluster = seen.cluster(
+        cluster = forecast.cluster_of(
+            seen,
             running,
             {jobs[number]: plan.tier for number, plan in plans.items()},
             [job for job in ending if job.tier],

@@ -1,33 +1,25 @@
 """What the manager saw at one instant: servers, claims and hosts."""
 
 import functools
-import math
 from collections import Counter
 from collections.abc import (
-    Callable,
     Collection,
-    Container,
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
     Set,
 )
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
-from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, Run, make_run
-from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim, cpu_points
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
 
 #: Nova's tasks that end with another claim, or none.
 CLAIM_CHANGES = frozenset(
@@ -40,11 +32,6 @@ CLAIM_CHANGES = frozenset(
         "shelving_offloading",
     }
 )
-#: By what a job says: `Tier(...)` takes several times as long.
-_TIERS = {str(tier): tier for tier in Tier}
-#: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
-UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
-UNMANAGED_NAME = "a server that is no job's"
 
 
 @dataclass(frozen=True)
@@ -112,9 +99,9 @@ class Observation:
     def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
         behind, and the old places of VMs that migrate."""
-        return set(self._claims_but({server.id for job in jobs for server in self.gang(job)}))
+        return set(self.claims_but({server.id for job in jobs for server in self.gang(job)}))
 
-    def _claims_but(self, vms: Set[str]) -> list[Claim]:
+    def claims_but(self, vms: Set[str]) -> list[Claim]:
         """The claims of all VMs but these."""
         single = [self.claims[vm] for vm in self.claims.keys() - vms]
         return [*single, *(claim for claim in self.several if claim.vm not in vms)]
@@ -183,12 +170,12 @@ class Observation:
         gang = self.gang(job)
         if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
             return None
-        hosts = tuple(self._index.get(server.host or "") for server in gang)
+        hosts = tuple(self.index.get(server.host or "") for server in gang)
         known = tuple(host for host in hosts if host is not None)
         return known if len(known) == len(hosts) else ()
 
     @functools.cached_property
-    def _index(self) -> dict[str, int]:
+    def index(self) -> dict[str, int]:
         """Indices of the hosts by name."""
         return {host.name: i for i, host in enumerate(self.hosts)}
 
@@ -215,146 +202,6 @@ class Observation:
     def places(self, job: Job) -> list[str]:
         """The names of the hosts that a whole job is on, one for each process."""
         return [self.claims[server.id].host for server in self.gang(job)]
-
-    def cluster(
-        self,
-        running: Iterable[Job],
-        starting: Mapping[Job, Tier],
-        ending: Iterable[Job],
-        threshold: float,
-        settled: Container[int] = (),
-        resting: Iterable[str] = (),
-        planned: Mapping[int, Sequence[str]] = MappingProxyType({}),
-        filled: Callable[..., Cluster] = Cluster,
-        departures: Sequence[Departure] = (),
-        expectations: Mapping[int, Expectation] = MappingProxyType({}),
-    ) -> Cluster:
-        """The cluster as it will be when what is under way is over, but with the ends still there.
-
-        Whatever else holds a slot keeps it, for nobody knows how long. Places that a departure is
-        to free are those of the starts that were decided with it, and not idle.
-
-        :param running: jobs that run; of those that do not hold all their slots, what they hold.
-        :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
-            the rest is taken where the ranking, and so Nova's scheduler, would.
-        :param ending: jobs that hold some of theirs still.
-        :param settled: numbers of the running jobs that are to stay as they are.
-        :param resting: VMs that hold nothing any more, although they were seen with a slot.
-        :param planned: the hosts of starting jobs whose bandwidth is reserved there, by number.
-        :param filled: makes a cluster of hosts, the `threshold` and `runs`.
-        :param departures: of jobs that are not among those that run.
-        :param expectations: of the starting jobs that are not begun, by number.
-        """
-        counted = set(resting)
-        runs = list(self._runs(running, settled, counted))
-        hosts = [
-            Host(host.name, host.shape.slots, host.shape.tiers, host.name in self.enabled)
-            for host in self.hosts
-        ]
-        cluster = filled(hosts, threshold=threshold, runs=runs)
-        for job in ending:
-            self._pin(cluster, job, Tier(job.tier or ""), self._places(job, counted), self.at)
-        given = [place for each in departures for place in self._depart(cluster, each, counted)]
-        leaving = {each.job for each in departures}
-        placed = {}
-        for job in starting:
-            places = () if job in leaving else self._places(job, counted)
-            if len(places) < job.size and job.number in planned:
-                names = planned[job.number]
-                places = tuple(self._index[name] for name in names if name in self._index)
-            placed[job] = places
-        self._adopt_others(cluster, counted)
-        # The foreground first: it closes slots of the background.
-        for tier in Tier:
-            alike = {job: places for job, places in placed.items() if starting[job] is tier}
-            handed = hand_over(cluster, tier, given, alike, expectations) if given else {}
-            promised = Counter(chain.from_iterable(handed.values()))
-            # First those whose slots are known: no other is to be thought to get these.
-            for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
-                wanted = job.size - len(places)
-                expected = expectations.get(job.number)
-                if expected and expected.late:
-                    wanted = min(wanted, expected.freed)
-                coming = handed.get(job.number, ())
-                free = cluster.idle[tier] - promised.total()
-                absent = max(0, min(wanted - len(coming), free))
-                places = (*places, *coming, *cluster.rank(tier, absent, promised))
-                promised -= Counter(coming)
-                until = _expected_end(job.core, self.at)
-                self._pin(cluster, job, tier, places, until)
-        return cluster
-
-    def _depart(
-        self, cluster: Cluster, departure: Departure, counted: set[str]
-    ) -> Iterator[GivenPlace]:
-        """Pin a job where it is going; the places that it gives up for that.
-
-        Its servers are `counted` from then on.
-        """
-        job, going = departure.job, []
-        for server in self.gang(job)[: job.size]:
-            claim, cpu = self.claims.get(server.id), job.cpu[server.index]
-            target = departure.target(server.index, claim)
-            if claim is not None:
-                counted.add(server.id)
-                if target != (claim.tier, claim.host):
-                    yield GivenPlace(departure.decision, claim.tier, self._index[claim.host], cpu)
-            if target is not None and target[1] in self._index and self._is_single(server.id):
-                going.append((cpu, self._index[target[1]]))
-        if going and departure.tier is not None:
-            cpus, hosts = zip(*going, strict=True)
-            part = replace(job.core, size=len(going), cpu=cpus)
-            cluster.adopt(Run(part, departure.tier, hosts, pinned=True))
-
-    def _is_single(self, vm: str) -> bool:
-        """Whether a VM does not hold several slots: those are adopted with the unmanaged ones."""
-        return not any(claim.vm == vm for claim in self.several)
-
-    def _runs(
-        self, jobs: Iterable[Job], settled: Container[int], counted: set[str]
-    ) -> Iterator[Run]:
-        """Those of the jobs that hold all their slots; their servers are `counted` from then on."""
-        claims, index = self.claims, self._index
-        for job in jobs:
-            core = job.core
-            vms = [server.id for server in self.gang(job)]
-            held = [claim for vm in vms if (claim := claims.get(vm))]
-            if not len(held) == len(vms) == core.size:
-                continue
-            counted.update(vms)
-            places = tuple([index[claim.host] for claim in held])
-            # A run that an earlier release began has no beginning of its own.
-            since = job.run_since
-            began = job.started_at if since is None else since - job.run_before
-            until = _expected_end(core, began)
-            yield make_run((core, _TIERS[job.tier or ""], places, core.number in settled, until))
-
-    def _places(self, job: Job, counted: set[str]) -> tuple[int, ...]:
-        """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
-
-        Of no more than the job has processes: a gang with too many is about to be deleted.
-        """
-        holding = [server.id for server in self.gang(job) if server.id in self.claims][: job.size]
-        counted.update(holding)
-        return tuple(self._index[self.claims[vm].host] for vm in holding)
-
-    def _adopt_others(self, cluster: Cluster, counted: Set[str]) -> None:
-        """Take over the places of VMs that were not counted yet: no policy can do anything to them.
-
-        What is not known of their CPU utilisation is nothing.
-        """
-        others: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
-        for claim in self._claims_but(counted):
-            others[claim.tier].append((claim.utilisation, self._index[claim.host]))
-        for tier, places in others.items():
-            adopt(cluster, UNMANAGED, UNMANAGED_NAME, tier, places)
-
-    @staticmethod
-    def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
-        if places:
-            core = job.core
-            part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
-            cluster.adopt(Run(part, tier, places, pinned=True, until=until))
 
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host whose foreground server closes them, whoever's it is."""
@@ -411,10 +258,3 @@ def _first_whole(servers: list[Server], size: int) -> list[Server]:
         if len(boot) == size and not any(server.task == "deleting" for server in boot)
     ]
     return min(whole, key=lambda boot: min(map(_age, boot)), default=servers)
-
-
-def _expected_end(job: CoreJob, start: float | None) -> float:
-    """When a job ends by its estimate; infinite if that, or its start, is unknown."""
-    if start is None or job.estimate is None:
-        return math.inf
-    return start + job.estimate

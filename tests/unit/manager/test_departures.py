@@ -4,6 +4,7 @@ import testtools
 
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
+from nova_twotier.manager import forecast
 from nova_twotier.manager.departures import LEAVING, Departure, Expectation
 from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers
 
@@ -18,7 +19,8 @@ class TestDepartures(testtools.TestCase):
     def shown(self, departures, *gangs, starting=(), expected=None, tiers=None):
         look = seen(*gangs, tiers=tiers, where=hosts("ab", slots=2))
         expectations = {self.coming.number: expected} if expected else {}
-        return look.cluster(
+        return forecast.cluster_of(
+            look,
             (),
             dict.fromkeys(starting, FG),
             (),
@@ -105,7 +107,7 @@ class TestDepartures(testtools.TestCase):
             if claim:
                 look.claims[server.id] = claim
             departure = Departure(rising, 5.0, FG, {0: "b"})
-            made = look.cluster((), {}, (), 0.96, departures=[departure])
+            made = forecast.cluster_of(look, (), {}, (), 0.96, departures=[departure])
             self.assertEqual((FG, (place,)), self.places(made, rising.number))
 
     def test_a_server_that_holds_several_slots_is_counted_once(self):
@@ -115,5 +117,5 @@ class TestDepartures(testtools.TestCase):
         look = seen([server], where=hosts("ab", slots=2), several=both)
         look.claims.clear()
         departure = Departure(rising, 5.0, FG, {0: "b"})
-        made = look.cluster((), {}, (), 0.96, departures=[departure])
+        made = forecast.cluster_of(look, (), {}, (), 0.96, departures=[departure])
         self.assertEqual({FG: 3, BG: 3}, made.idle)

@@ -7,6 +7,7 @@ import testtools
 
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
+from nova_twotier.manager import forecast
 from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, unmanaged_claim
 
 
@@ -14,7 +15,7 @@ class TestCluster(testtools.TestCase):
     def cluster(self, running=(), starting=None, ending=(), tiers=None):
         gangs = [servers(one, hosts=("a", "b")) for one in (*running, *ending)]
         look = seen(*gangs, tiers=tiers, where=hosts("ab", slots=2))
-        return look.cluster(running, starting or {}, ending, 0.96)
+        return forecast.cluster_of(look, running, starting or {}, ending, 0.96)
 
     def test_running(self):
         front, back = job(), job(tier=BG)
@@ -52,14 +53,14 @@ class TestCluster(testtools.TestCase):
             look.claims.update(
                 {each.id: Claim(each.id, each.host, FG, 50) for each in look.gang(one)}
             )
-        made = look.cluster((), {coming: FG}, [ending], 0.96)
+        made = forecast.cluster_of(look, (), {coming: FG}, [ending], 0.96)
         self.assertEqual([2, 1], [len(made.runs[one.number].hosts) for one in (coming, ending)])
 
     def test_what_is_placed_is_not_promised_to_others(self):
         """The first one would be ranked onto host `a`, where the second one is by now."""
         first, second = (job(size=1, state=JobState.STARTING) for _ in range(2))
         look = seen(servers(second), where=hosts("ab", slots=1))
-        made = look.cluster((), {first: FG, second: FG}, (), 0.96)
+        made = forecast.cluster_of(look, (), {first: FG, second: FG}, (), 0.96)
         places = {number: run.hosts for number, run in made.runs.items()}
         self.assertEqual({first.number: (1,), second.number: (0,)}, places)
         self.assertEqual(0, made.idle[FG])
@@ -69,7 +70,7 @@ class TestCluster(testtools.TestCase):
         new = job(size=1, state=JobState.QUEUED, tier=None, estimate=30.0)
         old = job(started_at=1.0, estimate=900.0)
         look = seen(servers(old, hosts=("a", "b")), where=hosts("ab", slots=2))
-        made = look.cluster((), {new: FG}, [old], 0.96)
+        made = forecast.cluster_of(look, (), {new: FG}, [old], 0.96)
         self.assertEqual(look.at + 30.0, made.runs[new.number].until)
         self.assertEqual(look.at, made.runs[old.number].until)
 
@@ -84,7 +85,7 @@ class TestStrangers(testtools.TestCase):
         look = self.poll(
             unmanaged=[unmanaged_claim("a"), unmanaged_claim("b"), unmanaged_claim("b", BG)]
         )
-        made = look.cluster((), {}, (), 0.96)
+        made = forecast.cluster_of(look, (), {}, (), 0.96)
         self.assertEqual({FG: 2, BG: 3}, made.idle)
         self.assertEqual([], made.evictable())
         self.assertEqual([(True, math.inf)] * 2, [(r.pinned, r.until) for r in made.runs.values()])
@@ -92,7 +93,7 @@ class TestStrangers(testtools.TestCase):
     def test_nothing_starts_in_their_places(self):
         new = job(size=2, state=JobState.STARTING)
         look = self.poll(unmanaged=[unmanaged_claim("a"), unmanaged_claim("a")])
-        made = look.cluster((), {new: FG}, (), 0.96)
+        made = forecast.cluster_of(look, (), {new: FG}, (), 0.96)
         self.assertEqual((1, 1), made.runs[new.number].hosts)
 
     def test_hot_ones_close_their_slots(self):
@@ -105,7 +106,7 @@ class TestStrangers(testtools.TestCase):
         look = self.poll(unmanaged=hot)
         closed = look.closed((), 0.96)
         self.assertEqual({"a": 1, "b": 0}, closed)
-        self.assertEqual(list(closed.values()), look.cluster((), {}, (), 0.96).closed)
+        self.assertEqual(list(closed.values()), forecast.cluster_of(look, (), {}, (), 0.96).closed)
 
     def test_a_job_counts_as_it_says_and_once(self):
         """Its claims have no points yet."""
@@ -114,7 +115,7 @@ class TestStrangers(testtools.TestCase):
         look = self.poll(gang)
         look.claims.update({each.id: Claim(each.id, each.host, FG, 0) for each in gang})
         self.assertEqual({"a": 1, "b": 1}, look.closed([hot], 0.96))
-        made = look.cluster([hot], {}, (), 0.96)
+        made = forecast.cluster_of(look, [hot], {}, (), 0.96)
         self.assertEqual(([1, 1], [hot.number]), (made.closed, list(made.runs)))
 
     def test_what_a_broken_gang_holds(self):
@@ -124,7 +125,7 @@ class TestStrangers(testtools.TestCase):
         twice = [Claim(gang[1].id, host, FG, 50) for host in "ab"]
         look = self.poll(gang, several=twice)
         del look.claims[gang[1].id]
-        made = look.cluster([one], {}, (), 0.96)
+        made = forecast.cluster_of(look, [one], {}, (), 0.96)
         self.assertEqual(([2, 1], False), (made.used[FG], one.number in made.runs))
 
     def test_the_slots_of_who_is_at_rest_are_free(self):
@@ -132,7 +133,7 @@ class TestStrangers(testtools.TestCase):
         gang = servers(one, "SUSPENDED", hosts=("a", "b"))
         look = self.poll(gang)
         self.assertEqual([each.id for each in gang], look.resting(one))
-        made = look.cluster((), {}, (), 0.96, resting=look.resting(one))
+        made = forecast.cluster_of(look, (), {}, (), 0.96, resting=look.resting(one))
         self.assertEqual(4, made.idle[FG])
 
     def test_who_works_is_not_at_rest(self):

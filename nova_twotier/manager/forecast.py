@@ -1,0 +1,175 @@
+"""The cluster that a policy is shown: what was seen, as open actions will leave it."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import chain
+from types import MappingProxyType
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Cluster, Host, Run, make_run
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db.models import Job
+from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
+from nova_twotier.manager.observation import Observation
+
+#: A tier by its text: `Tier(...)` takes several times as long.
+_TIERS = {str(tier): tier for tier in Tier}
+#: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
+UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
+UNMANAGED_NAME = "a server that is no job's"
+
+
+def cluster_of(
+    seen: Observation,
+    running: Iterable[Job],
+    starting: Mapping[Job, Tier],
+    ending: Iterable[Job],
+    threshold: float,
+    settled: Container[int] = (),
+    resting: Iterable[str] = (),
+    planned: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    filled: Callable[..., Cluster] = Cluster,
+    departures: Sequence[Departure] = (),
+    expectations: Mapping[int, Expectation] = MappingProxyType({}),
+) -> Cluster:
+    """The cluster as it will be when what is under way is over, but with the ends still there.
+
+    Every other VM keeps its slot, for an unknown time. Places that a departure will free belong to
+    the starts that were decided with it, and are not idle.
+
+    :param seen: what there is now.
+    :param running: jobs that run; of those that do not hold all their slots, what they hold.
+    :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
+        the rest is taken where the ranking, and so Nova's scheduler, would.
+    :param ending: jobs that hold some of theirs still.
+    :param settled: numbers of the running jobs that are to stay as they are.
+    :param resting: VMs that hold nothing any more, although they were seen with a slot.
+    :param planned: the hosts of starting jobs whose bandwidth is reserved there, by number.
+    :param filled: makes a cluster of hosts, the `threshold` and `runs`.
+    :param departures: of jobs that are not among those that run.
+    :param expectations: of the starting jobs that are not begun, by number.
+    """
+    counted = set(resting)
+    runs = list(_runs(seen, running, settled, counted))
+    hosts = [
+        Host(host.name, host.shape.slots, host.shape.tiers, host.name in seen.enabled)
+        for host in seen.hosts
+    ]
+    cluster = filled(hosts, threshold=threshold, runs=runs)
+    for job in ending:
+        _pin(cluster, job, Tier(job.tier or ""), _places(seen, job, counted), seen.at)
+    given = [place for each in departures for place in _depart(seen, cluster, each, counted)]
+    leaving = {each.job for each in departures}
+    placed = {}
+    for job in starting:
+        places = () if job in leaving else _places(seen, job, counted)
+        if len(places) < job.size and job.number in planned:
+            names = planned[job.number]
+            places = tuple(seen.index[name] for name in names if name in seen.index)
+        placed[job] = places
+    _adopt_others(seen, cluster, counted)
+    # The foreground first: it closes slots of the background.
+    for tier in Tier:
+        alike = {job: places for job, places in placed.items() if starting[job] is tier}
+        handed = hand_over(cluster, tier, given, alike, expectations) if given else {}
+        promised = Counter(chain.from_iterable(handed.values()))
+        # First those whose slots are known: no other is to be thought to get these.
+        for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
+            wanted = job.size - len(places)
+            expected = expectations.get(job.number)
+            if expected and expected.late:
+                wanted = min(wanted, expected.freed)
+            coming = handed.get(job.number, ())
+            free = cluster.idle[tier] - promised.total()
+            absent = max(0, min(wanted - len(coming), free))
+            places = (*places, *coming, *cluster.rank(tier, absent, promised))
+            promised -= Counter(coming)
+            until = _expected_end(job.core, seen.at)
+            _pin(cluster, job, tier, places, until)
+    return cluster
+
+
+def _depart(
+    seen: Observation, cluster: Cluster, departure: Departure, counted: set[str]
+) -> Iterator[GivenPlace]:
+    """Pin a job where it is going; the places that it gives up for that.
+
+    Its servers are `counted` from then on.
+    """
+    job, going = departure.job, []
+    for server in seen.gang(job)[: job.size]:
+        claim, cpu = seen.claims.get(server.id), job.cpu[server.index]
+        target = departure.target(server.index, claim)
+        if claim is not None:
+            counted.add(server.id)
+            if target != (claim.tier, claim.host):
+                yield GivenPlace(departure.decision, claim.tier, seen.index[claim.host], cpu)
+        if target is not None and target[1] in seen.index and _is_single(seen, server.id):
+            going.append((cpu, seen.index[target[1]]))
+    if going and departure.tier is not None:
+        cpus, hosts = zip(*going, strict=True)
+        part = replace(job.core, size=len(going), cpu=cpus)
+        cluster.adopt(Run(part, departure.tier, hosts, pinned=True))
+
+
+def _is_single(seen: Observation, vm: str) -> bool:
+    """Whether a VM does not hold several slots: those are adopted with the unmanaged ones."""
+    return not any(claim.vm == vm for claim in seen.several)
+
+
+def _runs(
+    seen: Observation, jobs: Iterable[Job], settled: Container[int], counted: set[str]
+) -> Iterator[Run]:
+    """Those of the jobs that hold all their slots; their servers are `counted` from then on."""
+    claims, index = seen.claims, seen.index
+    for job in jobs:
+        core = job.core
+        vms = [server.id for server in seen.gang(job)]
+        held = [claim for vm in vms if (claim := claims.get(vm))]
+        if not len(held) == len(vms) == core.size:
+            continue
+        counted.update(vms)
+        places = tuple([index[claim.host] for claim in held])
+        # A run that an earlier release began has no beginning of its own.
+        since = job.run_since
+        began = job.started_at if since is None else since - job.run_before
+        until = _expected_end(core, began)
+        yield make_run((core, _TIERS[job.tier or ""], places, core.number in settled, until))
+
+
+def _places(seen: Observation, job: Job, counted: set[str]) -> tuple[int, ...]:
+    """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
+
+    Of no more than the job has processes: a gang with too many is about to be deleted.
+    """
+    holding = [server.id for server in seen.gang(job) if server.id in seen.claims][: job.size]
+    counted.update(holding)
+    return tuple(seen.index[seen.claims[vm].host] for vm in holding)
+
+
+def _adopt_others(seen: Observation, cluster: Cluster, counted: Set[str]) -> None:
+    """Take over the places of VMs that were not counted yet: no policy can do anything to them.
+
+    What is not known of their CPU utilisation is nothing.
+    """
+    others: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
+    for claim in seen.claims_but(counted):
+        others[claim.tier].append((claim.utilisation, seen.index[claim.host]))
+    for tier, places in others.items():
+        adopt(cluster, UNMANAGED, UNMANAGED_NAME, tier, places)
+
+
+def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
+    if places:
+        core = job.core
+        part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
+        cluster.adopt(Run(part, tier, places, pinned=True, until=until))
+
+
+def _expected_end(job: CoreJob, start: float | None) -> float:
+    """When a job ends by its estimate; infinite if that, or its start, is unknown."""
+    if start is None or job.estimate is None:
+        return math.inf
+    return start + job.estimate
