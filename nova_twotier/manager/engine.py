@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -24,7 +24,7 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer, Place
+from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
@@ -39,13 +39,13 @@ from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
-from nova_twotier.manager.operations.context import Context, Environment
+from nova_twotier.manager.operations.context import Environment
 from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
-from nova_twotier.manager.planning import Record
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
+from nova_twotier.manager.round import Round
 from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
@@ -56,54 +56,6 @@ LOG = logging.getLogger(__name__)
 BLIND = 60.0
 #: Why jobs wait in a queue that is paused.
 PAUSED = "the queue is paused"
-
-
-@dataclass
-class _Round:
-    """What one poll works on, and what it is going to write and to request.
-
-    :param jobs: that are not over.
-    :param plain_waiting: those of them that wait for slots and need nothing else: ten thousand may,
-        so no more is asked of them than is needed.
-    :param active: the others.
-    :param opened: actions that are not over, as they were decided; ends come to them.
-    :param decided: to be recorded; they begin at the next poll.
-    :param places: those that changed.
-    :param servers: of jobs that have started.
-    :param without_servers: numbers of the jobs that have none any more.
-    :param messages: requests that belong to no action.
-    """
-
-    seen: Observation
-    env: Environment
-    jobs: dict[int, Job]
-    plain_waiting: dict[int, Job]
-    active: list[Job]
-    opened: list[Action]
-    mode: str
-    decided: list[Record] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    servers: list[JobServer] = field(default_factory=list)
-    without_servers: list[int] = field(default_factory=list)
-    events: list[models.Event] = field(default_factory=list)
-    requests: list[tuple[Action, list[CloudRequest]]] = field(default_factory=list)
-    messages: list[CloudRequest] = field(default_factory=list)
-    changed: bool = False
-
-    def note(self, *notes: Note) -> None:
-        for note in notes:
-            LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
-            at = self.env.now
-            event = models.Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
-            self.events.append(event)
-
-    def context(self, action: Action) -> Context:
-        return Context(action, self.jobs, self.seen, self.env)
-
-    def to_write(self) -> list:
-        known = [*self.jobs.values(), *self.opened]
-        changed = [row for row in known if (state := instance_state(row)).modified or not state.key]
-        return [*changed, *self.places, *self.servers, *self.events]
 
 
 @dataclass(frozen=True)
@@ -241,7 +193,7 @@ class Engine:
             self._decisions.forget_jobs()
         return self._observer.poll(now)
 
-    def _begin(self, seen: Observation) -> _Round:
+    def _begin(self, seen: Observation) -> Round:
         env = Environment(
             cloud=self._cloud,
             placement=self._placement,
@@ -266,9 +218,9 @@ class Engine:
             plain_waiting.pop(number, None)
         active = [job for number, job in jobs.items() if number not in plain_waiting]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return _Round(seen, env, jobs, plain_waiting, active, opened, mode)
+        return Round(seen, env, jobs, plain_waiting, active, opened, mode)
 
-    def _carry_on(self, work: _Round, recorded: _Recorded) -> None:
+    def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         self._settle_ledger(work)
         self._take_answers(work)
         self._warn(work)
@@ -314,7 +266,7 @@ class Engine:
         servers = recorded.servers.follow(work.seen, work.jobs, running)
         work.servers, work.without_servers = servers
 
-    def _write(self, work: _Round) -> None:
+    def _write(self, work: Round) -> None:
         rows = work.to_write()
         if not (rows or work.decided or work.without_servers):
             return
@@ -329,7 +281,7 @@ class Engine:
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
 
-    def _settle_ledger(self, work: _Round) -> None:
+    def _settle_ledger(self, work: Round) -> None:
         """Close the slots under hot processes, enter the CPU points that are missing, and give back
         the slots of suspended jobs whose return was broken off before it was recorded."""
         seen, jobs = work.seen, work.active
@@ -341,12 +293,12 @@ class Engine:
         if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
             claims.vacate(self._placement, seen.hosts, left)
 
-    def _take_answers(self, work: _Round) -> None:
+    def _take_answers(self, work: Round) -> None:
         for action in work.opened:
             for outcome in self._outcomes.get(action.id, ()):
                 OPERATIONS[action.kind].answered(work.context(action), outcome)
 
-    def _warn(self, work: _Round) -> None:
+    def _warn(self, work: Round) -> None:
         """Tell jobs, and their guests, that they are about to run out of their walltime."""
         now = work.env.now
         for job in work.active:
@@ -359,7 +311,7 @@ class Engine:
                     run = partial(self._cloud.notice, server, notice)
                     work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
-    def _hold_up(self, work: _Round, reason: str) -> None:
+    def _hold_up(self, work: Round, reason: str) -> None:
         """Drop what was decided and has not begun; when the queue goes on, it is decided anew."""
         self._decisions.happened(ALL)
         order.abandon_all(work.opened, reason, work.env.now)
@@ -369,21 +321,18 @@ class Engine:
             if waits and job.reason != reason:
                 job.reason = reason
 
-    def _drop_unwanted(self, work: _Round) -> None:
+    def _drop_unwanted(self, work: Round) -> None:
         """No start begins of a job that its owner has asked to end meanwhile, or that waits for
         the same quota as another that has just been refused."""
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
                 if job.requested_action or job.not_before > work.env.now:
-                    action.state, action.closed_at = ActionState.FAILED, work.env.now
-                    action.reason = (
-                        f"its owner asked to {job.requested_action} it"
-                        if job.requested_action
-                        else job.reason
-                    )
+                    asked = f"its owner asked to {job.requested_action} it"
+                    reason = asked if job.requested_action else job.reason
+                    order.drop(action, reason, work.env.now)
 
-    def _end(self, work: _Round) -> None:
+    def _end(self, work: Round) -> None:
         """Jobs that end, or whose gang is broken."""
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         without_action = [
@@ -399,7 +348,7 @@ class Engine:
                 work.opened.append(action)
                 work.changed = True
 
-    def _advance(self, work: _Round, action: Action) -> None:
+    def _advance(self, work: Round, action: Action) -> None:
         """Take one step; none while its requests are under way."""
         env, jobs = work.env, work.jobs
         if self._requests.waiting(action.id, env.now):

@@ -1,0 +1,61 @@
+"""What one poll of the manager works on, and what it is going to write and to request."""
+
+from dataclasses import dataclass, field
+
+from oslo_log import log as logging
+from sqlalchemy.orm.attributes import instance_state
+
+from nova_twotier.db.models import Action, Event, Job, JobServer, Place
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.context import Context, Environment
+from nova_twotier.manager.operations.operation import CloudRequest, Note
+from nova_twotier.manager.planning import Record
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass
+class Round:
+    """
+    :param jobs: that are not over.
+    :param plain_waiting: those of them that wait for slots and need nothing else: ten thousand may,
+        so no more is asked of them than is needed.
+    :param active: the others.
+    :param opened: actions that are not over, as they were decided; ends come to them.
+    :param decided: to be recorded; they begin at the next poll.
+    :param places: those that changed.
+    :param servers: of jobs that have started.
+    :param without_servers: numbers of the jobs that have none any more.
+    :param messages: requests that belong to no action.
+    """
+
+    seen: Observation
+    env: Environment
+    jobs: dict[int, Job]
+    plain_waiting: dict[int, Job]
+    active: list[Job]
+    opened: list[Action]
+    mode: str
+    decided: list[Record] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    servers: list[JobServer] = field(default_factory=list)
+    without_servers: list[int] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    requests: list[tuple[Action, list[CloudRequest]]] = field(default_factory=list)
+    messages: list[CloudRequest] = field(default_factory=list)
+    changed: bool = False
+
+    def note(self, *notes: Note) -> None:
+        for note in notes:
+            LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
+            at = self.env.now
+            event = Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
+            self.events.append(event)
+
+    def context(self, action: Action) -> Context:
+        return Context(action, self.jobs, self.seen, self.env)
+
+    def to_write(self) -> list:
+        known = [*self.jobs.values(), *self.opened]
+        changed = [row for row in known if (state := instance_state(row)).modified or not state.key]
+        return [*changed, *self.places, *self.servers, *self.events]
