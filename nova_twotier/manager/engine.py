@@ -191,7 +191,7 @@ class Engine:
             self._decisions.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()
-        return self._observer.poll(now)
+        return self._observer.poll(now, recorded.servers.job_of)
 
     def _begin(self, seen: Observation) -> Round:
         env = Environment(

@@ -4,6 +4,7 @@ import functools
 from collections import Counter
 from collections.abc import (
     Collection,
+    Container,
     Iterable,
     Iterator,
     Mapping,
@@ -43,6 +44,7 @@ class Observation:
     :param down: names of the hosts that are taken for dead, with the servers on them.
     :param outage: why nothing is decided, or begun anew, for the time being; empty: no reason.
     :param several: the claims of VMs that hold more than one slot for the time being.
+    :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
     """
 
     at: float
@@ -53,19 +55,23 @@ class Observation:
     down: frozenset[str] = frozenset()
     several: tuple[Claim, ...] = ()
     outage: str = ""
+    recorded: Container[str] = frozenset()
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:
         """The servers of the job's processes; whoever else names the job does not count.
 
-        If it was booted more than once, those of the first boot that is whole; all if none is.
+        If it was booted more than once, those it has run on, which are on record; before it has
+        run, those of the first boot that is whole; all if none is.
         """
         gang = self._gangs.get(job)
         if gang is None:
             # Most jobs wait and have none.
             gang = self._named(job) if job.uuid in self.servers else []
             if len(gang) > job.size:
-                gang = _first_whole(gang, job.size)
+                # Boots may be dated by API nodes whose clocks differ.
+                recorded = [server for server in gang if server.id in self.recorded]
+                gang = recorded or _first_whole(gang, job.size)
             self._gangs[job] = gang
         return gang
 

@@ -1,6 +1,6 @@
 """Polls Nova and Placement, and puts their answers together into an observation."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.cloud.nova import Cloud
@@ -27,9 +27,10 @@ class Observer:
         #: Consumers that held slots at the last poll but were no listed servers.
         self._unknown: set[str] = set()
 
-    def poll(self, now: float) -> Observation:
+    def poll(self, now: float, recorded: Container[str] = frozenset()) -> Observation:
         """The state of the pool now.
 
+        :param recorded: ids of the servers that jobs have run on.
         :raises CloudError, PlacementError: if Nova or Placement does not answer.
         """
         servers = self._cloud.servers()
@@ -56,6 +57,7 @@ class Observer:
             claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
             down=self._outages.dead,
             outage=self._outages.reason,
+            recorded=recorded,
             several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
         )
 

@@ -42,6 +42,14 @@ class TestSurplus(testtools.TestCase):
         part, whole = self.boot("a", count=1, created="1"), self.boot("b", created="2")
         self.assertEqual((["b0", "b1"], ["a0"]), self.poll(part, whole))
 
+    def test_the_gang_that_it_has_run_on_stays(self):
+        """Whatever the dates: API nodes' clocks differ."""
+        late, gang = self.boot("a", created="1"), self.boot("b", created="2")
+        look = seen([*late, *gang])
+        look = dataclasses.replace(look, recorded={"b0", "b1"})
+        self.surplus.poll([self.one], look)
+        self.assertEqual((gang, ["a0", "a1"]), (look.gang(self.one), self.deleted))
+
     def test_which_may_become_whole_while_the_job_starts(self):
         self.one.state = JobState.STARTING
         part, whole = self.boot("a", count=1, created="1"), self.boot("b", created="2")
