@@ -15,7 +15,7 @@ from oslo_log import log as logging
 from nova_twotier.cloud import trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
-from nova_twotier.cloud.instance_actions import InstanceAction, action_of, uptime_seconds
+from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
@@ -119,14 +119,8 @@ class Cloud:
 
     @translated
     def booted_at(self, host: str) -> float | None:
-        """When a host was last booted, by the manager's clock: up to a minute too late.
-
-        None if it does not say, see `Reader.uptime`.
-
-        :param host: the name of its hypervisor.
-        """
-        uptime = uptime_seconds(self._reader.uptime(host) or "")
-        return None if uptime is None else time.time() - uptime
+        """When a host was last booted, by the name of its hypervisor; see `Reader.booted_at`."""
+        return self._reader.booted_at(host)
 
     def _own(self) -> tuple[str | None, str | None]:
         """The project and the user of the manager; None if its token does not say."""

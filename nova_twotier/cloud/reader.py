@@ -4,7 +4,9 @@ By the JSON of its API, and not through novaclient, which does not know the micr
 scheduler hints.
 """
 
+import time
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +18,7 @@ from requests import Response
 from nova_twotier.cloud import aggregates
 from nova_twotier.cloud.compute_hosts import HostNames
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.instance_actions import uptime_seconds
 from nova_twotier.cloud.sessions import SILENT
 from nova_twotier.ledger.placement import brief
 from nova_twotier.ledger.shape import Shape
@@ -78,11 +81,14 @@ class Reader:
         path = f"servers/{server}/os-instance-actions"
         return list(self._pages(path, {}, marker="request_id", name="instanceActions"))
 
-    def uptime(self, hypervisor: str) -> str | None:
-        """What `uptime` says on a host, by its hypervisor's name; Nova asks its nova-compute.
+    def booted_at(self, hypervisor: str) -> float | None:
+        """When a host was last booted, by Nova's clock: up to a minute too late.
 
-        None if there is no such host, its nova-compute is down, or its driver does not say: only
-        those of libvirt and z/VM do.
+        By what `uptime` says there; Nova asks the host's nova-compute. None if there is no such
+        host, or its driver does not say: only those of libvirt and z/VM do.
+
+        :param hypervisor: its name.
+        :raises CloudError: also if the nova-compute is down: it may say later.
         """
         query = urlencode({"hypervisor_hostname_pattern": hypervisor})
         answer = self._answer(f"/os-hypervisors?{query}")
@@ -91,10 +97,20 @@ class Reader:
         # The pattern also matches longer names.
         for found in _decoded(answer, "/os-hypervisors")["hypervisors"]:
             if found["hypervisor_hostname"] == hypervisor:
-                uptime: str | None = self._get(f"/os-hypervisors/{found['id']}")["hypervisor"][
-                    "uptime"
-                ]
-                return uptime
+                return self._booted_at(f"/os-hypervisors/{found['id']}")
+        return None
+
+    def _booted_at(self, url: str) -> float | None:
+        answer = self._answer(url)
+        shown = _decoded(answer, url)["hypervisor"]
+        uptime = uptime_seconds(shown["uptime"] or "")
+        if uptime is not None:
+            # Nova's other times are by its clock. Some WSGI servers do not tell it.
+            date = answer.headers.get("Date")
+            now = parsedate_to_datetime(date).timestamp() if date else time.time()
+            return now - uptime
+        if shown["state"] != "up":
+            raise CloudError(f"{shown['hypervisor_hostname']} is down: it cannot say its uptime")
         return None
 
     def migrations(self, server: str = "") -> list[Document]:

@@ -193,22 +193,37 @@ class TestUptime(ReaderCase):
         found = [{"id": f"id-{name}", "hypervisor_hostname": name} for name in names]
         self.http.get(f"{URL}/os-hypervisors", json={"hypervisors": found})
 
+    def answer(self, **shown):
+        values = {"hypervisor_hostname": "host1", "state": "up", **shown}
+        date = {"Date": "Thu, 01 Jan 1970 04:00:00 GMT"}
+        self.http.get(f"{URL}/os-hypervisors/id-host1", json={"hypervisor": values}, headers=date)
+
     def test_of_the_one_that_is_meant(self):
+        """By Nova's clock: the manager's may be another."""
         self.serve_hosts("host10", "host1")
-        self.http.get(
-            f"{URL}/os-hypervisors/id-host1", json={"hypervisor": {"uptime": "up 3 days"}}
-        )
-        self.assertEqual("up 3 days", self.reader.uptime("host1"))
+        self.answer(uptime=" 04:00:00 up  3:00,  0 users")
+        self.assertEqual(3600.0, self.reader.booted_at("host1"))
+
+    def test_of_a_driver_that_does_not_say(self):
+        self.serve_hosts("host1")
+        self.answer(uptime=None)
+        self.assertIsNone(self.reader.booted_at("host1"))
+
+    def test_of_a_host_that_is_down(self):
+        self.serve_hosts("host1")
+        self.answer(uptime=None, state="down")
+        error = self.assertRaises(CloudError, self.reader.booted_at, "host1")
+        self.assertTrue(error.passing)
 
     def test_of_none(self):
         self.serve_hosts("host10")
-        self.assertIsNone(self.reader.uptime("host1"))
+        self.assertIsNone(self.reader.booted_at("host1"))
         self.http.get(
             f"{URL}/os-hypervisors", status_code=404, json={"itemNotFound": {"message": "none"}}
         )
-        self.assertIsNone(self.reader.uptime("host1"))
+        self.assertIsNone(self.reader.booted_at("host1"))
 
     def test_no_answer_is_none(self):
         self.serve_hosts("host1")
         self.http.get(f"{URL}/os-hypervisors/id-host1", status_code=500, text="timed out")
-        self.assertRaises(CloudError, self.reader.uptime, "host1")
+        self.assertRaises(CloudError, self.reader.booted_at, "host1")
