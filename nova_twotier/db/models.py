@@ -338,6 +338,15 @@ class JobServer(Base):
     job: Mapped[int] = mapped_column(ForeignKey("job.number"), index=True)
 
 
+class DeadHost(Base):
+    """A host that the leader of a pool takes for dead, until its nova-compute is up again."""
+
+    __tablename__ = "dead_host"
+
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255), primary_key=True)
+
+
 class Place(Base):
     """A slot that a process of a job held, from when to when: the schedule that was."""
 

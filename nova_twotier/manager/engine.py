@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from oslo_log import log as logging
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, select
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.errors import CloudError
@@ -24,7 +24,7 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
+from nova_twotier.db.models import DEFAULT_POOL, Action, DeadHost, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
@@ -60,10 +60,11 @@ PAUSED = "the queue is paused"
 
 @dataclass(frozen=True)
 class _Recorded:
-    """What the database has of running jobs: the slots that they hold, and their servers."""
+    """What the database has of running jobs, their slots and their servers, and of dead hosts."""
 
     places: schedule.Places
     servers: RecordedServers
+    dead: set[str]
 
 
 class Engine:
@@ -141,7 +142,7 @@ class Engine:
         try:
             work = self._begin(seen)
             self._carry_on(work, recorded)
-            self._write(work)
+            self._write(work, recorded)
         except BaseException:
             # What was decided, or found out, may not have been recorded.
             self._decisions.happened(ALL)
@@ -181,7 +182,10 @@ class Engine:
         if self._recorded is None:
             with self._store.reading() as session:
                 places = schedule.Places(schedule.open_places(session, self._pool))
-                self._recorded = _Recorded(places, RecordedServers(session, self._pool))
+                servers = RecordedServers(session, self._pool)
+                dead = select(DeadHost.host).where(DeadHost.pool == self._pool)
+                self._recorded = _Recorded(places, servers, set(session.scalars(dead)))
+            self._outages.dead = frozenset(self._recorded.dead)
         return self._recorded
 
     def _observe(self, recorded: _Recorded) -> Observation:
@@ -266,11 +270,17 @@ class Engine:
         servers = recorded.servers.follow(work.seen, work.jobs, running)
         work.servers, work.without_servers = servers
 
-    def _write(self, work: Round) -> None:
-        rows = work.to_write()
-        if not (rows or work.decided or work.without_servers):
+    def _write(self, work: Round, recorded: _Recorded) -> None:
+        dead = self._outages.dead
+        back = recorded.dead - dead
+        lost = [DeadHost(pool=self._pool, host=host) for host in sorted(dead - recorded.dead)]
+        rows = [*work.to_write(), *lost]
+        if not (rows or work.decided or work.without_servers or back):
             return
         with self._store.transaction() as session:
+            if back:
+                alive = DeadHost.pool == self._pool, DeadHost.host.in_(back)
+                session.execute(delete(DeadHost).where(*alive))
             if left := work.without_servers:
                 session.execute(delete(JobServer).where(JobServer.job.in_(left)))
             session.add_all(rows)
@@ -280,6 +290,8 @@ class Engine:
                 decided = [record.columns() | same for record in work.decided]
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
+        recorded.dead.clear()
+        recorded.dead.update(dead)
 
     def _settle_ledger(self, work: Round) -> None:
         """Close the slots under hot processes, enter the CPU points that are missing, and give back

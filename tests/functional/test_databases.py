@@ -77,6 +77,7 @@ class Mariadb(Server):
         "DELETE FROM place",
         "DELETE FROM queue",
         "DELETE FROM server",
+        "DELETE FROM dead_host",
         "DELETE FROM submission",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
@@ -87,7 +88,9 @@ class Postgresql(Server):
     ADDRESS = URL.create(
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
-    EMPTY = ("TRUNCATE job, action, event, place, queue, server, submission RESTART IDENTITY",)
+    EMPTY = (
+        "TRUNCATE job, action, dead_host, event, place, queue, server, submission RESTART IDENTITY",
+    )
 
 
 class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):

@@ -1,5 +1,8 @@
 """The control plane falls silent: the guests run on, and so do their jobs."""
 
+from sqlalchemy import select
+
+from nova_twotier.db.models import DeadHost
 from nova_twotier.db.states import JobState
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
@@ -53,6 +56,23 @@ class TestOutage(ManagerTestCase):
         self.nova.down = set()
         self.rounds(self.manager, 15)
         self.assertEqual((JobState.CANCELLED, 0), self.state(one))
+
+    def test_deaths_of_before_are_no_outage(self):
+        """Nor for the next leader, which sees all that are down at once."""
+        for lost in sorted(self.nova.roots)[:2]:
+            self.nova.down.add(lost)
+            self.rounds(self.manager, 30)
+        manager = self.engine("amcbf")
+        late = self.store.submit(1, [0.5], at=self.now)
+        self.rounds(manager, 15)
+        self.assertEqual(
+            (JobState.RUNNING, 0), self.state(late), self.store.job(late.number).reason
+        )
+        self.nova.down.clear()
+        self.rounds(manager, 5)
+        self.rounds(self.engine("amcbf"), 5)
+        with self.store.reading() as session:
+            self.assertEqual([], list(session.scalars(select(DeadHost.host))))
 
     def test_an_operator_says_that_they_are_dead(self):
         [lost, *silent] = sorted(self.nova.roots)

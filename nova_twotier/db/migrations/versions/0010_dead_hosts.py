@@ -1,0 +1,18 @@
+"""Hosts that are taken for dead are known to the next leader, too."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+
+
+def upgrade():
+    op.create_table(
+        "dead_host",
+        sa.Column("pool", sa.String(255), primary_key=True),
+        sa.Column("host", sa.String(255), primary_key=True),
+        mysql_engine="InnoDB",
+        mysql_charset="utf8mb4",
+        mysql_collate="utf8mb4_bin",
+    )
