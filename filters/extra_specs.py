@@ -6,7 +6,14 @@ Once they are registered, Nova also refuses other names that begin with `twotier
 from nova.api.validation.extra_specs import base
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.flavors import JOBS_ONLY, TIER_CHOICES, TIERS
+from nova_twotier.core.flavors import (
+    DELETE,
+    JOBS_ONLY,
+    PREEMPTIBLE,
+    SHELVE,
+    TIER_CHOICES,
+    TIERS,
+)
 from nova_twotier.filters.tier_request import MBPS
 
 _VALIDATORS = [
@@ -33,6 +40,15 @@ _VALIDATORS = [
             "refuses servers that tenants boot with it themselves. Default: false."
         ),
         value={"type": bool},
+    ),
+    base.ExtraSpecValidator(
+        name=PREEMPTIBLE,
+        description=(
+            "What the queue manager does with a server in the background that is no job's when a "
+            "job needs its slot, if its option [manager]preempt_servers is set: shelve or delete "
+            "it. Default: it stays."
+        ),
+        value={"type": str, "enum": [SHELVE, DELETE]},
     ),
     base.ExtraSpecValidator(
         name="twotier:mbps",

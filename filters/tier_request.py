@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.flavors import JOBS_ONLY, TIER_CHOICES, TIERS, is_for_jobs_only, job_tiers
+from nova_twotier.core.flavors import (
+    DELETE,
+    JOBS_ONLY,
+    PREEMPTIBLE,
+    SHELVE,
+    TIER_CHOICES,
+    TIERS,
+    is_for_jobs_only,
+    job_tiers,
+    preemption,
+)
 from nova_twotier.ledger.names import SLOT
 from nova_twotier.ledger.reading import Admission
 
@@ -84,6 +94,8 @@ def read(spec) -> TierRequest:
         _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
     own, allowed = _tiers(extra_specs, flavor)
     mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
+    if PREEMPTIBLE in extra_specs and not preemption(extra_specs):
+        _refuse(flavor, PREEMPTIBLE, extra_specs[PREEMPTIBLE], f"{SHELVE} or {DELETE}")
     if _jobs_only(extra_specs, flavor) and job is None:
         raise BadRequest(
             f"Flavor {spec.flavor.name} is for jobs of the queue manager only ({JOBS_ONLY}): "

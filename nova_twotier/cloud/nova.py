@@ -60,6 +60,8 @@ class Cloud:
         self._server_cache = ServerCache(self._reader.servers, self._reader.server)
         #: The job that each server named, and those whose servers are on record.
         self._jobs: dict[str, str | None] = {}
+        #: The servers that named none, as Nova shows them.
+        self._unmanaged: dict[str, Document] = {}
         self._recorded: Mapping[str, str] = {}
         self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
@@ -85,12 +87,18 @@ class Cloud:
         """
         found = self._server_cache.poll(time.time(), self._recorded.keys())
         self._jobs = {server["id"]: self._job_of(server) for server in found}
+        self._unmanaged = {each["id"]: each for each in found if self._jobs[each["id"]] is None}
         own = self._own()
         return [
             server_of(server, job, own)
             for server in found
             if (job := self._jobs[server["id"]]) is not None
         ]
+
+    def unmanaged(self, server: str) -> Server | None:
+        """A server that named no job when `servers` was last called; None if there was none."""
+        shown = self._unmanaged.get(server)
+        return None if shown is None else server_of(shown, "", self._own())
 
     @translated
     def server(self, uuid: str) -> Server | None:

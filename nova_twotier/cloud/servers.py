@@ -1,9 +1,11 @@
-"""Servers of jobs, as the manager sees them."""
+"""Servers as the manager sees them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from nova_twotier.core.flavors import preemption
 
 #: Server metadata that carries the uuid of the job.
 JOB_KEY = "twotier_job"
@@ -24,7 +26,7 @@ OWNERS_TASKS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A VM of a job: process `index` of the job with this uuid."""
+    """A VM: process `index` of the job with this uuid, which is empty if it is stand-alone."""
 
     id: str
     job: str
@@ -51,6 +53,8 @@ class Server:
     #: When it was requested (ISO 8601), and what all servers of that request have alike.
     created: str = ""
     reservation: str = ""
+    #: What becomes of it if it makes way for a job, by its flavor; empty: it need not.
+    preemptible: str = ""
 
     @property
     def busy(self) -> bool:
@@ -98,6 +102,7 @@ def server_of(
         updated_at=seconds(shown.get("updated")),
         created=shown.get("created", ""),
         reservation=shown.get("OS-EXT-SRV-ATTR:reservation_id") or "",
+        preemptible=preemption(shown.get("flavor", {}).get("extra_specs", {})),
     )
 
 

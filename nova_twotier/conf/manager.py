@@ -221,6 +221,18 @@ Seconds between the notice to the guests of a job that is about to be shelved (s
 Example: 30
 """,
     ),
+    cfg.BoolOpt(
+        "preempt_servers",
+        mutable=True,
+        default=False,
+        help="""
+Whether stand-alone servers in the background make way for jobs that would start without them.
+
+Only servers whose flavor had the extra spec ``twotier:preemptible`` when they were created make
+way: they are shelved or deleted, as its value says, the newest first, and no more of them than jobs
+need. With preemption_grace their guests get a notice first.
+""",
+    ),
     cfg.FloatOpt(
         "walltime_warning",
         mutable=True,

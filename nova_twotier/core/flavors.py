@@ -1,4 +1,4 @@
-"""Reads the tiers of jobs from the extra specs of a flavor."""
+"""Our extra specs of flavors, as far as others than the scheduler read them."""
 
 from collections.abc import Mapping
 
@@ -19,6 +19,10 @@ BOOLEANS = {
     **dict.fromkeys(("1", "t", "true", "on", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "off", "n", "no"), False),
 }
+#: The extra spec of stand-alone servers in the background that make way for jobs: what becomes of
+#: them then, and its values.
+PREEMPTIBLE = "twotier:preemptible"
+SHELVE, DELETE = "shelve", "delete"
 
 
 def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
@@ -37,3 +41,12 @@ def is_for_jobs_only(extra_specs: Mapping[str, str]) -> bool:
 def job_tiers(extra_specs: Mapping[str, str]) -> tuple[Tier, ...]:
     """The tiers that a job may run in; all of them if the scheduler would refuse the value."""
     return TIER_CHOICES.get(extra_specs.get(TIERS, ""), (FG, BG))
+
+
+def preemption(extra_specs: Mapping[str, str]) -> str:
+    """What becomes of stand-alone servers that make way for jobs; empty: they do not.
+
+    Nor do they if the value is none that we know.
+    """
+    value = extra_specs.get(PREEMPTIBLE, "")
+    return value if value in (SHELVE, DELETE) else ""

@@ -1,9 +1,10 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 
+from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, OutOfSlots
@@ -17,7 +18,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager import forecast, order, planning
+from nova_twotier.manager import forecast, order, planning, preemption
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -56,6 +57,9 @@ class Decisions:
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
         self._reasons = Reasons(policy)
+        self._preemptible: Set[str] = frozenset()
+        #: Stand-alone servers that are to make way for jobs, see `preemption`.
+        self.victims: Sequence[Server] = ()
 
     def happened(self, event: Event) -> None:
         self._events |= event
@@ -85,11 +89,13 @@ class Decisions:
         seen: Observation,
         now: float,
         plain_waiting: Mapping[int, Job] = MappingProxyType({}),
+        preemptible: Mapping[str, Server] = MappingProxyType({}),
     ) -> list[planning.Record]:
         """The records of what the policy decides now; the jobs that go on waiting learn why.
 
         :param plain_waiting: those of the jobs that are (see `Job.plain_waiting`) and have no open
             action.
+        :param preemptible: stand-alone servers that may become `victims`, by id.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -124,6 +130,9 @@ class Decisions:
         self._notice(queue, held, now)
         self._notice_late(starting.values(), now)
         self._notice_unmanaged(active.values(), opened, seen)
+        if not preemptible.keys() <= self._preemptible:
+            self._events |= Event.BACKGROUND
+        self._preemptible = preemptible.keys()
         if not self._events:
             self._reasons.tell(queue)
             return []
@@ -143,6 +152,7 @@ class Decisions:
             self._network.cluster if linked else Cluster,
             departures,
             order.expectations(placing.values(), now),
+            preemptible.keys(),
         )
         idle = dict(cluster.idle)
         if isinstance(cluster, Linked):
@@ -167,14 +177,35 @@ class Decisions:
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
         records = planning.records(decision, jobs, seen, now, idle)
+        self.victims = self._choose_victims(decision, after, fixed, preemptible, seen, now)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
         self._events = Event(0)
         # What others give back of links is seen by looking.
-        again = [now + RECHECK] if linked else []
+        again = [now + RECHECK] if linked or self.victims else []
         self._due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         return records
+
+    def _choose_victims(
+        self,
+        decision: Sequence[decided.Action],
+        after: Snapshot,
+        fixed: Mapping[int, tuple[int, ...] | None],
+        preemptible: Mapping[str, Server],
+        seen: Observation,
+        now: float,
+    ) -> list[Server]:
+        if not preemptible:
+            return []
+        waiting = after.queue.copy()
+        # Whoever is suspended can come back to its own hosts only, which a policy does not know.
+        started = {each.job.number for each in decision if isinstance(each, decided.Start)}
+        for number in fixed.keys() - started:
+            if fixed[number] is not None:
+                waiting.remove(self._cores[number])
+        shown = Snapshot(after.cluster, waiting, after.since)
+        return preemption.victims(self._policy, shown, preemptible, seen, now)
 
     def _guesses(
         self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs

@@ -93,13 +93,13 @@ def hand_over(
             handed[job.number] = [place.host for place in coming]
             for place in coming:
                 kept.remove(place)
-    adopt(cluster, LEAVING, LEAVING_NAME, tier, [(place.cpu, place.host) for place in kept])
+    adopt(cluster, LEAVING[tier], LEAVING_NAME, tier, [(place.cpu, place.host) for place in kept])
     return handed
 
 
 def adopt(
     cluster: Cluster,
-    numbers: Mapping[Tier, int],
+    number: int,
     name: str,
     tier: Tier,
     places: Iterable[tuple[float, int]],
@@ -110,5 +110,5 @@ def adopt(
     """
     if places := sorted(places, reverse=True):
         cpu, hosts = zip(*places, strict=True)
-        job = CoreJob(numbers[tier], len(cpu), 0.0, cpu, name=name)
+        job = CoreJob(number, len(cpu), 0.0, cpu, name=name)
         cluster.adopt(Run(job, tier, hosts, pinned=True))

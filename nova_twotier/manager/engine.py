@@ -31,7 +31,7 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
-from nova_twotier.manager import order, schedule, unknown_pools
+from nova_twotier.manager import order, preemption, schedule, unknown_pools
 from nova_twotier.manager.decision import ALL, Decisions
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.fencing import Fence
@@ -43,6 +43,7 @@ from nova_twotier.manager.operations.context import Environment
 from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
+from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
@@ -115,6 +116,7 @@ class Engine:
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
+        self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last saw something, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -160,6 +162,7 @@ class Engine:
             self._requests.tell(message)
         self._locks.poll(work.active, seen)
         self._surplus.poll(work.active, seen)
+        self._preemptions.poll(work.victims, work.preemptible, seen.at)
         return work.changed
 
     def close(self) -> None:
@@ -195,7 +198,8 @@ class Engine:
             self._decisions.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()
-        return self._observer.poll(now, recorded.servers.job_of)
+        preempts = self._options.preempt_servers
+        return self._observer.poll(now, recorded.servers.job_of, preempts)
 
     def _begin(self, seen: Observation) -> Round:
         env = Environment(
@@ -217,12 +221,13 @@ class Engine:
             self._fence(session)
             queue = session.get(models.Queue, self._pool)
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
+            preemptible = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
         active = [job for number, job in jobs.items() if number not in plain_waiting]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return Round(seen, env, jobs, plain_waiting, active, opened, mode)
+        return Round(seen, env, jobs, plain_waiting, active, opened, mode, preemptible)
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         self._settle_ledger(work)
@@ -262,7 +267,10 @@ class Engine:
                 if not instance_state(job).modified
             }
             now = work.env.now
-            work.decided = self._decisions.decide(work.jobs, left, work.seen, now, plain_waiting)
+            work.decided = self._decisions.decide(
+                work.jobs, left, work.seen, now, plain_waiting, work.preemptible
+            )
+            work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
 
         running = [job for job in work.active if job.state == JobState.RUNNING]

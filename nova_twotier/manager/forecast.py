@@ -19,6 +19,8 @@ _TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
 UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
 UNMANAGED_NAME = "a server that is no job's"
+#: And those of them that would make way, which are all in the background.
+PREEMPTIBLE = -5
 
 
 def cluster_of(
@@ -33,6 +35,7 @@ def cluster_of(
     filled: Callable[..., Cluster] = Cluster,
     departures: Sequence[Departure] = (),
     expectations: Mapping[int, Expectation] = MappingProxyType({}),
+    preemptible: Container[str] = (),
 ) -> Cluster:
     """The cluster as it will be when what is under way is over, but with the ends still there.
 
@@ -50,6 +53,7 @@ def cluster_of(
     :param filled: makes a cluster of hosts, the `threshold` and `runs`.
     :param departures: of jobs that are not among those that run.
     :param expectations: of the starting jobs that are not begun, by number.
+    :param preemptible: VMs that are no job's, and would make way for one.
     """
     counted = set(resting)
     runs = list(_runs(seen, running, settled, counted))
@@ -69,7 +73,7 @@ def cluster_of(
             names = planned[job.number]
             places = tuple(seen.index[name] for name in names if name in seen.index)
         placed[job] = places
-    _adopt_others(seen, cluster, counted)
+    _adopt_others(seen, cluster, counted, preemptible)
     # The foreground first: it closes slots of the background.
     for tier in Tier:
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
@@ -149,16 +153,21 @@ def _places(seen: Observation, job: Job, counted: set[str]) -> tuple[int, ...]:
     return tuple(seen.index[seen.claims[vm].host] for vm in holding)
 
 
-def _adopt_others(seen: Observation, cluster: Cluster, counted: Set[str]) -> None:
+def _adopt_others(
+    seen: Observation, cluster: Cluster, counted: Set[str], preemptible: Container[str]
+) -> None:
     """Take over the places of VMs that were not counted yet: no policy can do anything to them.
 
     What is not known of their CPU utilisation is nothing.
     """
     others: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
+    making_way: list[tuple[float, int]] = []
     for claim in seen.claims_but(counted):
-        others[claim.tier].append((claim.utilisation, seen.index[claim.host]))
+        places = making_way if claim.vm in preemptible else others[claim.tier]
+        places.append((claim.utilisation, seen.index[claim.host]))
     for tier, places in others.items():
-        adopt(cluster, UNMANAGED, UNMANAGED_NAME, tier, places)
+        adopt(cluster, UNMANAGED[tier], UNMANAGED_NAME, tier, places)
+    adopt(cluster, PREEMPTIBLE, UNMANAGED_NAME, Tier.BG, making_way)
 
 
 def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:

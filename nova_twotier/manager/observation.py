@@ -45,6 +45,8 @@ class Observation:
     :param outage: why nothing is decided, or begun anew, for the time being; empty: no reason.
     :param several: the claims of VMs that hold more than one slot for the time being.
     :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
+    :param preemptible: servers in the background that are to make way for jobs, unless they are a
+        job's, by id.
     """
 
     at: float
@@ -56,6 +58,7 @@ class Observation:
     several: tuple[Claim, ...] = ()
     outage: str = ""
     recorded: Container[str] = frozenset()
+    preemptible: Mapping[str, Server] = field(default_factory=dict)
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:

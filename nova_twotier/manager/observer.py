@@ -1,11 +1,13 @@
 """Polls Nova and Placement, and puts their answers together into an observation."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 
 from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.claim_cache import ClaimCache
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.outages import Outages
@@ -27,10 +29,13 @@ class Observer:
         #: Consumers that held slots at the last poll but were no listed servers.
         self._unknown: set[str] = set()
 
-    def poll(self, now: float, recorded: Container[str] = frozenset()) -> Observation:
+    def poll(
+        self, now: float, recorded: Container[str] = frozenset(), preempts: bool = False
+    ) -> Observation:
         """The state of the pool now.
 
         :param recorded: ids of the servers that jobs have run on.
+        :param preempts: whether stand-alone servers are preempted.
         :raises CloudError, PlacementError: if Nova or Placement does not answer.
         """
         servers = self._cloud.servers()
@@ -49,17 +54,28 @@ class Observer:
         self._unknown = unknown
         fresh = self._hosts.polled_at == now
         self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
+        claims = {vm: claim[0] for vm, claim in held.items() if len(claim) == 1}
         return Observation(
             at=now,
             hosts=self._hosts.tree,
             enabled=self._hosts.enabled,
             servers=_gangs(servers),
-            claims={vm: claim[0] for vm, claim in held.items() if len(claim) == 1},
+            claims=claims,
             down=self._outages.dead,
             outage=self._outages.reason,
             recorded=recorded,
             several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
+            preemptible=self._preemptible(claims, servers) if preempts else {},
         )
+
+    def _preemptible(
+        self, claims: Mapping[str, Claim], servers: Iterable[Server]
+    ) -> dict[str, Server]:
+        """The servers in the background whose flavors let them make way for jobs."""
+        listed = {server.id: server for server in servers}
+        background = (vm for vm, claim in claims.items() if claim.tier is Tier.BG)
+        found = (listed.get(vm) or self._cloud.unmanaged(vm) for vm in background)
+        return {server.id: server for server in found if server and server.preemptible}
 
 
 def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:

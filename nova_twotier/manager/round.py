@@ -1,10 +1,12 @@
 """What one poll of the manager works on, and what it is going to write and to request."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from oslo_log import log as logging
 from sqlalchemy.orm.attributes import instance_state
 
+from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Action, Event, Job, JobServer, Place
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Context, Environment
@@ -22,6 +24,8 @@ class Round:
         so no more is asked of them than is needed.
     :param active: the others.
     :param opened: actions that are not over, as they were decided; ends come to them.
+    :param preemptible: stand-alone servers that may have to make way for jobs, by id.
+    :param victims: those of them that have to, as they were when that was decided.
     :param decided: to be recorded; they begin at the next poll.
     :param places: those that changed.
     :param servers: of jobs that have started.
@@ -36,6 +40,8 @@ class Round:
     active: list[Job]
     opened: list[Action]
     mode: str
+    preemptible: dict[str, Server]
+    victims: Sequence[Server] = ()
     decided: list[Record] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     servers: list[JobServer] = field(default_factory=list)

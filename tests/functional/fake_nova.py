@@ -136,7 +136,12 @@ class FakeNova:
         return [
             dataclasses.replace(server, job=self.recorded.get(server.id, server.job))
             for server in self.fleet.values()
+            if server.job
         ]
+
+    def unmanaged(self, server):
+        found = self.fleet.get(server)
+        return None if found is None or found.job else found
 
     def hosts(self):
         shape = Shape(*self.shape)
@@ -156,6 +161,16 @@ class FakeNova:
             self.slow_boots.pop()(job)
             raise CloudError("no answer within 60 s")
         self.faults.around(lambda: self._boot(job.uuid, job.size))
+
+    def stand_alone(self, host, tier, preemptible="", **values):
+        """A tenant's own server is running; newer than all before."""
+        vm = str(uuid.uuid4())
+        root = self.roots[host]
+        self._write(vm, {root: {"VCPU": 1}, names.child_uuid(root, tier): {names.SLOT: 1}})
+        at = {"host": host, "launched_at": float(len(self.fleet))}
+        values = {"job": "", "status": "ACTIVE", "preemptible": preemptible, **at, **values}
+        self.fleet[vm] = Server(vm, index=0, task=None, **values)
+        return vm
 
     def boot_late(self, job):
         """A boot is carried out at last."""

@@ -16,7 +16,7 @@ class TestExtraSpecs(TwoTierTestCase):
         return self.admin_api.api_get(f"/flavors/{self.flavor}/os-extra_specs").body["extra_specs"]
 
     def test_right_values(self):
-        self.set(tier="bg", tiers="fg,bg", mbps="12.5", jobs_only="true")
+        self.set(tier="bg", tiers="fg,bg", mbps="12.5", jobs_only="true", preemptible="shelve")
         self.assertEqual("fg,bg", self.known()["twotier:tiers"])
 
     def test_wrong_values(self):
@@ -25,6 +25,7 @@ class TestExtraSpecs(TwoTierTestCase):
             ("tier", "middle", "'middle' is not one of: fg, bg"),
             ("tiers", "fg bg", "'fg bg' is not one of: fg, bg, fg,bg, bg,fg"),
             ("jobs_only", "perhaps", "'perhaps' is not a valid boolean-like value"),
+            ("preemptible", "true", "'true' is not one of: shelve, delete"),
             ("mbps", "much", "'much' is not of the format"),
             ("teir", "fg", "'twotier:teir' does not appear to be a valid extra spec"),
         ):

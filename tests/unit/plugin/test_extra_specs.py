@@ -10,6 +10,7 @@ VALUES = {
     "tier": {"fg": True, "bg": True, "": False, "FG": False, "fg,bg": False},
     "tiers": {"fg": True, "bg": True, "fg,bg": True, "bg,fg": True, "fg, bg": False, "": False},
     "jobs_only": {"true": True, "false": True, "True": True, "": False, "perhaps": False},
+    "preemptible": {"shelve": True, "delete": True, "suspend": False, "true": False, "": False},
     "mbps": {"0": True, "250": True, "12.5": True, "-1": False, "1e3": False, "many": False},
 }
 

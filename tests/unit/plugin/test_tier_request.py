@@ -67,6 +67,8 @@ class TestWishes(testtools.TestCase):
             {"mbps": "much"},
             {"jobs_only": "perhaps"},
             {"jobs_only": ""},
+            {"preemptible": "suspend"},
+            {"preemptible": ""},
         ):
             self.assertIn("Flavor flavor: twotier:", self.refused(request(**extra_specs)))
 
