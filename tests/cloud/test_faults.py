@@ -29,7 +29,7 @@ def test_no_job_is_lost_or_run_twice_when_the_manager_is_killed(fakecloud, tmp_p
 def test_nor_when_everything_goes_wrong_at_once(fakecloud, tmp_path):
     # The database of a run without a server is a file, which nobody restarts.
     scenario = ALL.without("database")
-    size = Size(jobs=6, kills=8, span=15.0, outage=5.0, death=10.0)
+    size = Size(jobs=6, kills=2, span=15.0, outage=5.0, death=10.0)
     outcome = attempt(fakecloud, scenario, size, tmp_path)
     assert outcome.counts["manager killed"] == 2
 

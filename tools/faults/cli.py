@@ -23,8 +23,8 @@ from nova_twotier.tools.replay.errors import ReplayError, UsageError
 
 PROG = "faults"
 SEED = "TWOTIER_FAULTS_SEED"
-#: Seconds of a run for each kill: the manager starts, and works for a while.
-SPAN_OF_KILL = 8.0
+#: Seconds of a run for each kill: the manager starts, and works for a while; and at least.
+SPAN_OF_KILL, LEAST_SPAN = 8.0, 150.0
 #: Where the RabbitMQ of `DEFAULT_TRANSPORT_URL` listens.
 BROKER = "127.0.0.1", 5672
 
@@ -49,13 +49,11 @@ def _run(arguments) -> int:
     seed = arguments.seed
     if seed is None:
         seed = int(os.environ.get(SEED) or random.SystemRandom().randrange(1_000_000))
-    span = arguments.span or max(60.0, SPAN_OF_KILL * arguments.kills)
-    size = Size(arguments.jobs, arguments.kills, span, timeout=arguments.timeout)
     say(f"seed {seed}; the same again: --seed {seed}, or {SEED}={seed}")
     outcomes = []
     try:
         for scenario in dict.fromkeys(arguments.scenarios or SCENARIOS.values()):
-            outcomes.append(_trial(scenario, size, seed, arguments))
+            outcomes.append(_trial(scenario, seed, arguments))
     finally:
         # What is known by now, also of a run that is interrupted.
         text = report.write(outcomes, arguments.dir)
@@ -108,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "--span",
         type=float,
         metavar="SECONDS",
-        help="time over which the jobs are submitted (default: 8 s a kill, at least a minute)",
+        help="time over which the jobs are submitted (default: 8 s a kill, at least 150)",
     )
     parser.add_argument(
         "--timeout",
@@ -148,7 +146,13 @@ def _scenario(name: str) -> Scenario:
     return SCENARIOS[name]
 
 
-def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
+def _size(scenario: Scenario, arguments) -> Size:
+    kills = scenario.kills_of(arguments.kills)
+    span = arguments.span or max(LEAST_SPAN, SPAN_OF_KILL * kills)
+    return Size(arguments.jobs, kills, span, timeout=arguments.timeout)
+
+
+def _trial(scenario: Scenario, seed: int, arguments) -> Outcome:
     """A scenario on a cloud of its own."""
     out = arguments.dir.absolute() / scenario.name
     shutil.rmtree(out, ignore_errors=True)
@@ -170,6 +174,7 @@ def _trial(scenario: Scenario, size: Size, seed: int, arguments) -> Outcome:
                 outcome = soak.run(info, run, seed, arguments.soak_jobs)
             else:
                 server = arguments.database_url
+                size = _size(scenario, arguments)
                 outcome = Trial(info, scenario, size, seed, run, server, broker).run()
     except (ReplayError, FakeCloudError) as error:
         outcome.problems.append(str(error))

@@ -29,6 +29,8 @@ REMEMBERED = 30.0
 KEPT = 5.0
 #: Nova's number for a guest that runs, and one that is off.
 RUNNING, OFF = 1, 4
+#: Actions that Nova records by another name than they are asked for.
+RECORDED = {"os-start": "start", "os-stop": "stop", "os-migrateLive": "live-migration"}
 
 
 class Servers:
@@ -45,6 +47,8 @@ class Servers:
         self._lock = threading.RLock()
         self._servers: dict[str, dict] = {}
         self._changed: dict[str, float] = {}
+        #: What was done to each server, newest first.
+        self._actions: dict[str, list[dict]] = {}
         #: When the guests of a job are done, by its uuid.
         self._ends: dict[str, float] = {}
         self.groups: dict[str, str] = {}
@@ -61,6 +65,10 @@ class Servers:
         with self._lock:
             found = self._servers.get(server)
             return found if found and found["status"] != "DELETED" else None
+
+    def actions(self, server: str) -> list[dict]:
+        with self._lock:
+            return list(self._actions[server])
 
     def boot(self, asked: dict, hints: dict) -> str:
         job = hints["twotier:job"]
@@ -81,6 +89,7 @@ class Servers:
 
     def act(self, server: str, action: str, body: dict | None) -> None:
         with self._lock:
+            self._record(server, RECORDED.get(action, action))
             match action:
                 case "lock" | "unlock":
                     self._change(server, locked=action == "lock")
@@ -132,6 +141,8 @@ class Servers:
         }
         self._servers[server["id"]] = server
         self._changed[server["id"]] = time.time()
+        self._actions[server["id"]] = []
+        self._record(server["id"], "create")
         return server
 
     def _claim(self, servers: list[str], job: str, host: str | None = None) -> bool:
@@ -158,6 +169,10 @@ class Servers:
             self._change(server, **at)
         return True
 
+    def _record(self, server: str, action: str) -> None:
+        entry = {"action": action, "start_time": _text(time.time()), "message": None}
+        self._actions[server].insert(0, entry)
+
     def _power(self, server: str, status: str, vm_state: str, power: int) -> None:
         more = {"OS-EXT-STS:vm_state": vm_state, "OS-EXT-STS:power_state": power}
         self._change(server, status=status, **more)
@@ -173,9 +188,12 @@ class Servers:
         for server in list(self._servers.values()):
             end = self._ends.get(server["metadata"].get("twotier_job"), now + 1)
             if server["status"] == "ACTIVE" and end <= now:
+                # As nova-compute does with a guest that it finds off.
+                self._record(server["id"], "stop")
                 self._power(server["id"], "SHUTOFF", "stopped", OFF)
             elif server["status"] == "DELETED" and self._changed[server["id"]] < now - REMEMBERED:
-                del self._servers[server["id"]], self._changed[server["id"]]
+                for known in (self._servers, self._changed, self._actions):
+                    del known[server["id"]]
 
 
 class LightNova:
@@ -245,8 +263,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return 404, {"itemNotFound": {"code": 404, "message": f"no server {server}"}}
             case "GET", ["servers", server]:
                 return 200, {"server": servers.one(server)}
-            case "GET", ["servers", _server, "os-instance-actions"]:
-                return 200, {"instanceActions": []}
+            case "GET", ["servers", server, "os-instance-actions"]:
+                return 200, {"instanceActions": servers.actions(server)}
             case "DELETE", ["servers", server]:
                 servers.delete(server)
                 return 204, None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 @dataclass(frozen=True, slots=True, eq=False)
 class Scenario:
     """
-    :param kills: of those that a run of its size has, the part that this one has, 0..1.
+    :param kills: its share of the kills that scenario kills has, 0..1.
     :param spoiled: share of the requests to Nova that are spoiled, 0..1.
     :param mishaps: how often each kind of them happens, see `plan`.
     :param managers: how many queue managers there are; of several, one leads.
@@ -30,6 +30,10 @@ class Scenario:
         """The same, without mishaps of these kinds."""
         left = {kind: times for kind, times in self.mishaps.items() if kind not in kinds}
         return replace(self, mishaps=left)
+
+    def kills_of(self, most: int) -> int:
+        """Its kills, of those that the scenario with the most of them has."""
+        return round(self.kills * most)
 
     @property
     def breaks_gangs(self) -> bool:

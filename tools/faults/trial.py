@@ -50,6 +50,7 @@ MIDDLE = (0.2, 0.8)
 class Size:
     """How large a run is.
 
+    :param kills: of the manager.
     :param span: seconds over which the jobs are submitted.
     :param outage: seconds for which Placement is away; `death`: for which a host is.
     :param timeout: seconds after which a run that is not over never will be.
@@ -89,7 +90,6 @@ class Trial:
         self.out = out
         self.server = server
         self.broker = broker
-        self.kills = round(scenario.kills * size.kills)
 
     def run(self) -> outcome.Outcome:
         """:raises ReplayError: if it cannot begin, or the cloud goes away."""
@@ -119,7 +119,7 @@ class Trial:
             for at in self._instants(kind, times)
         ]
         killer = Killer(
-            self._chance("kills"), self.kills, managers[0].supervisor, self.journal, recovery
+            self._chance("kills"), self.size.kills, managers[0].supervisor, self.journal, recovery
         )
         spoiler = Spoiler(self._chance("calls"), self.scenario.spoiled, self.journal)
         for manager in managers:
@@ -145,7 +145,7 @@ class Trial:
         supervisors = [manager.supervisor for manager in managers]
         result.problems += [
             *outcome.wasteful(done, hostile.names if hostile else ()),
-            *outcome.untried(self.scenario, self.kills, supervisors, spoiler, mishaps),
+            *outcome.untried(self.scenario, self.size.kills, supervisors, spoiler, mishaps),
             *(problem for mishap in mishaps for problem in mishap.problems()),
             *(fairness.problems() if hostile else ()),
         ]
