@@ -4,6 +4,7 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.ledger import claims
 from tests.functional.manager_case import ManagerTestCase
+from tests.functional.queue_case import QueueTestCase
 from tests.unit.manager import builders
 
 
@@ -198,3 +199,23 @@ class TestForeground(ManagerTestCase):
         self.rounds(self.engine("fcfs"), 10)
         self.assertEqual(JobState.QUEUED, self.store.job(job.number).state)
         self.assertEqual({"ACTIVE"}, {server.status for server in self.nova.fleet.values()})
+
+
+class TestOnNova(QueueTestCase):
+    """With flavor, filters, shelving and deletion of a real Nova."""
+
+    HOSTS = 1
+    SLOTS = 2
+
+    def test_make_way(self):
+        self.options.preempt_servers = True
+        flavors = [
+            self.tier_flavor(**{"twotier:tier": BG, "twotier:preemptible": mode})
+            for mode in ("shelve", "delete")
+        ]
+        self.until(self.store.submit(2, [0.5]).number, JobState.RUNNING, tier=FG)
+        shelved, deleted = (self.boot(flavor=flavor)[0] for flavor in flavors)
+        self.until(self.store.submit(2, [0.5]).number, JobState.RUNNING, tier=BG)
+        self.assertEqual("SHELVED_OFFLOADED", self.api.get_server(shelved["id"])["status"])
+        self.assertNotIn(deleted["id"], [server["id"] for server in self.api.get_servers()])
+        self.assertEqual((2, 2), self.totals())

@@ -7,9 +7,9 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.db.states import JobState
 from nova_twotier.tools.replay.player import Player
 
-#: Seconds within which such a job starts, as the samples show it: they are a second apart, and a
-#: boot takes some more on a busy machine.
-PATIENCE = 15.0
+#: Samples of the replay within which such a job starts. They are a second apart, or more on a busy
+#: machine, on which the manager takes longer, too; and so do boots.
+PATIENCE = 15
 
 
 class Fairness:
@@ -23,14 +23,16 @@ class Fairness:
 
     def __init__(self, left_out: Set[str] = frozenset()):
         self._left_out = left_out
-        self._since: dict[int, float] = {}
+        #: Since when a job has waited so, and for how many samples.
+        self._waits: dict[int, tuple[float, int]] = {}
         self.longest = 0.0
-        self.job = ""
+        self.stalled: dict[str, int] = {}
 
     def problems(self) -> list[str]:
-        if self.longest <= PATIENCE:
-            return []
-        return [f"{self.job} waited {self.longest:.0f} s beside idle slots that it fits into"]
+        return [
+            f"{job} waited for {samples} samples beside idle slots that it fits into"
+            for job, samples in self.stalled.items()
+        ]
 
     def see(self, player: Player) -> None:
         sample = player.sample
@@ -49,7 +51,11 @@ class Fairness:
             and job.not_before <= sample.at
             and job.name not in self._left_out
         }
-        self._since = {number: self._since.get(number, sample.at) for number in fits}
-        for number, since in self._since.items():
-            if sample.at - since > self.longest:
-                self.longest, self.job = sample.at - since, fits[number].name
+        waits = {}
+        for number, job in fits.items():
+            since, samples = self._waits.get(number, (sample.at, -1))
+            waits[number] = since, samples + 1
+            self.longest = max(self.longest, sample.at - since)
+            if samples + 1 > PATIENCE:
+                self.stalled[job.name] = samples + 1
+        self._waits = waits

@@ -35,13 +35,14 @@ from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.run import Settings, replay
 from nova_twotier.tools.replay.workload import ReplayJob
 
-#: How often a job may begin anew, and seconds that the manager has to see that a gang is broken.
+#: How often a job may begin anew.
 RETRIES = 20
-PATIENCE = 60.0
+#: Samples of the replay within which the manager sees that a gang is broken.
+PATIENCE = 60
 #: Seconds that a manager has to start.
 START = 60.0
-#: Seconds that it has to take background VMs from under a slot that was closed.
-LAG = 30.0
+#: Samples within which it takes background VMs from under a slot that was closed.
+LAG = 30
 #: The part of the time over which jobs are submitted in which mishaps happen.
 MIDDLE = (0.2, 0.8)
 
@@ -231,7 +232,7 @@ class Trial:
             timeout=self.size.timeout,
             name=self.scenario.name,
             retries=RETRIES,
-            patience=PATIENCE if self.scenario.breaks_gangs else 0.0,
+            patience=PATIENCE if self.scenario.breaks_gangs else 0,
             lag=LAG,
             options=options,
         )

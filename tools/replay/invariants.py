@@ -41,18 +41,21 @@ class Invariants:
     A sample is not of one instant. What spans providers (two claims of a VM, the background under
     a closed slot) therefore counts as broken only when two samples in a row show it.
 
-    :param patience: seconds that the manager has to notice that a gang is not whole any more; for
-        runs in which somebody else breaks gangs.
-    :param lag: seconds that it has to take background VMs from under a slot that was closed; for
-        runs in which it is dead now and then.
+    Delays are bounded in samples, one a second on a machine that keeps up: where it takes longer to
+    take one, the manager needs longer, too.
+
+    :param patience: samples that may show a gang that is not whole any more before the manager has
+        to have noticed; for runs in which somebody else breaks gangs.
+    :param lag: samples that may show background VMs under a slot that was closed; for runs in which
+        the manager is dead now and then.
     """
 
     def __init__(
         self,
         roster: Roster,
         threshold: float = THRESHOLD,
-        patience: float = 0.0,
-        lag: float = 0.0,
+        patience: int = 0,
+        lag: int = 1,
     ):
         self._roster = roster
         self._threshold = threshold
@@ -62,10 +65,10 @@ class Invariants:
         #: or ran, more than once.
         self.lost: set[int] = set()
         self.doubled: set[int] = set()
-        #: Since when a job counts as running and is not whole.
-        self._broken_since: dict[int, float] = {}
-        #: What the last sample showed, and since when.
-        self._suspects: dict[str, dict[str, float]] = {ONE_CLAIM: {}, CLOSED: {}}
+        #: In how many samples in a row a job counts as running and is not whole.
+        self._broken: dict[int, int] = {}
+        #: What the last sample showed, and how many before it in a row.
+        self._suspects: dict[str, Counter[str]] = {ONE_CLAIM: Counter(), CLOSED: Counter()}
         self.all = {
             name: Invariant(name)
             for name in (CAPACITY, ONE_CLAIM, CLOSED, GANG, WHOLE, ONCE, CLEAN)
@@ -83,18 +86,18 @@ class Invariants:
         """
         when = f"at {at:.0f} s"
         self._capacity(sample, when)
-        self._twice(
+        self._lasting(
             ONE_CLAIM,
-            at,
+            when,
             {
                 server.id: f"VM {server.id} holds {len(sample.claims[server.id])} slots"
                 for server in sample.servers
                 if len(sample.claims.get(server.id, ())) > 1
             },
         )
-        self._twice(CLOSED, at, self._under_closed(sample), self._lag)
+        self._lasting(CLOSED, when, self._under_closed(sample), self._lag)
         self._gangs(sample, when)
-        self._whole(sample, at, running)
+        self._whole(sample, when, running)
 
     def _capacity(self, sample: Sample, when: str) -> None:
         # Migrations hold a place of their own, under their own uuid: they count.
@@ -138,22 +141,21 @@ class Invariants:
                     f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes",
                 )
 
-    def _whole(self, sample: Sample, at: float, running: Set[int]) -> None:
+    def _whole(self, sample: Sample, when: str, running: Set[int]) -> None:
         gangs = sample.gangs()
-        broken_since = {}
+        broken = {}
         for number in running:
             entry = self._roster[number]
             gang = gangs.get(entry.uuid, ())
             up = sum(server.status not in AWAY for server in gang)
             if up != entry.size:
-                broken_since[number] = self._broken_since.get(number, at)
+                broken[number] = self._broken.get(number, 0) + 1
             self._check(
                 WHOLE,
-                up == entry.size or at - broken_since[number] < self._patience,
-                f"at {at:.0f} s {entry.job.name} counts as running with {up} of {entry.size} "
-                "servers",
+                broken.get(number, 0) <= self._patience,
+                f"{when} {entry.job.name} counts as running with {up} of {entry.size} servers",
             )
-        self._broken_since = broken_since
+        self._broken = broken
 
     def end(
         self,
@@ -185,12 +187,12 @@ class Invariants:
         leftovers = list(leftovers)
         self._check(CLEAN, not leftovers, "; ".join(leftovers))
 
-    def _twice(self, name: str, at: float, found: Mapping[str, str], lag: float = 0.0) -> None:
+    def _lasting(self, name: str, when: str, found: Mapping[str, str], lag: int = 1) -> None:
+        """Check what more than `lag` samples in a row are not to show."""
         before = self._suspects[name]
+        self._suspects[name] = Counter({key: before[key] + 1 for key in found})
         for key, text in found.items():
-            holds = key not in before or at - before[key] < lag
-            self._check(name, holds, f"at {at:.0f} s {text}")
-        self._suspects[name] = {key: before.get(key, at) for key in found}
+            self._check(name, self._suspects[name][key] <= lag, f"{when} {text}")
         self.all[name].checks += 1
 
     def _check(self, name: str, holds: bool, text: str) -> None:

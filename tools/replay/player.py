@@ -61,8 +61,8 @@ class Player:
     #: What befalls hosts and guests, and the patience of `Invariants`: for replays in which hosts,
     #: servers and the manager are made to fail.
     harm: Harm = field(default_factory=Harm)
-    patience: float = 0.0
-    lag: float = 0.0
+    patience: int = 0
+    lag: int = 1
     queue_lengths: list[QueueLength] = field(default_factory=list)
     #: Ids of the live migrations that Nova says it has completed.
     live_migrations: set[int] = field(default_factory=set)

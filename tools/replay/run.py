@@ -45,8 +45,8 @@ class Settings:
     name: str = ""
     #: How often a job may begin anew, and the patience of `Invariants`.
     retries: int = 0
-    patience: float = 0.0
-    lag: float = 0.0
+    patience: int = 0
+    lag: int = 1
     #: What a job asks for besides what the trace says, as `Store.submit` takes it.
     options: Callable[[ReplayJob], dict] = lambda _job: {}
 

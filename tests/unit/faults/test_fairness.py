@@ -32,7 +32,9 @@ class TestFairness(testtools.TestCase):
         small, gone = [job(1, 3)], []
         looks = [(1, small), (5, small), (6, gone), (7, small), (9, small)]
         self.assertEqual((4, False), self.longest(*looks))
-        self.assertEqual((PATIENCE + 1, True), self.longest((0, small), (PATIENCE + 1, small)))
+        waits = [(at, small) for at in range(PATIENCE + 2)]
+        self.assertEqual((PATIENCE, False), self.longest(*waits[:-1]))
+        self.assertEqual((PATIENCE + 1, True), self.longest(*waits))
 
     def test_who_does_not_count(self):
         for jobs in (
