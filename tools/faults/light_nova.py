@@ -5,6 +5,7 @@ in that cloud's Placement, which refuses what does not fit; what is not about se
 Nova, whose answer holds for some seconds. A guest runs for some seconds and powers itself off.
 """
 
+import contextlib
 import json
 import math
 import random
@@ -21,7 +22,7 @@ import requests
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
-from nova_twotier.ledger.placement import Conflict, Placement
+from nova_twotier.ledger.placement import Conflict, NotFound, Placement
 
 #: Seconds for which a deleted server shows among the changes.
 REMEMBERED = 30.0
@@ -83,7 +84,8 @@ class Servers:
 
     def delete(self, server: str) -> None:
         with self._lock:
-            self._placement.delete(f"/allocations/{server}")
+            with contextlib.suppress(NotFound):
+                self._placement.delete(f"/allocations/{server}")
             self._ends.pop(self._servers[server]["metadata"]["twotier_job"], None)
             self._change(server, status="DELETED", **{"OS-EXT-SRV-ATTR:hypervisor_hostname": None})
 
@@ -170,7 +172,12 @@ class Servers:
         return True
 
     def _record(self, server: str, action: str) -> None:
-        entry = {"action": action, "start_time": _text(time.time()), "message": None}
+        entry = {
+            "action": action,
+            "start_time": _text(time.time()),
+            "message": None,
+            "request_id": f"req-{uuid.uuid4()}",
+        }
         self._actions[server].insert(0, entry)
 
     def _power(self, server: str, status: str, vm_state: str, power: int) -> None:
@@ -264,7 +271,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", ["servers", server]:
                 return 200, {"server": servers.one(server)}
             case "GET", ["servers", server, "os-instance-actions"]:
-                return 200, {"instanceActions": servers.actions(server)}
+                known = [] if "marker" in query else servers.actions(server)
+                return 200, {"instanceActions": known}
             case "DELETE", ["servers", server]:
                 servers.delete(server)
                 return 204, None

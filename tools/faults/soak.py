@@ -103,7 +103,9 @@ def _play(store: Store, manager: Supervisor, chance: random.Random, jobs: int) -
             store.submit(chance.choice(SIZES), [round(chance.uniform(0.1, 1.0), 2)], estimate=LIFE)
             submitted += 1
         time.sleep(INTERVAL)
-        yield resident(manager.pid)
+        # Just now it may have died, which is counted.
+        with contextlib.suppress(FileNotFoundError):
+            yield resident(manager.pid)
 
 
 def _problems(store: Store, manager: Supervisor, servers: Servers, ledger, memory) -> list[str]:
