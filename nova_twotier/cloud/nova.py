@@ -12,7 +12,7 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import trusts
+from nova_twotier.cloud import lost_requests, trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -320,6 +320,23 @@ class Cloud:
     def start(self, server: Server) -> None:
         """Power a server on that is SHUTOFF; it boots anew from its disk."""
         self.nova.servers.start(server.id)
+
+    @translated
+    def stop(self, server: Server) -> None:
+        """Power a server off that is ACTIVE, or only counts as such."""
+        self.nova.servers.stop(server.id)
+
+    @translated
+    def reset_if_lost(self, server: Server) -> None:
+        """Clear a server's task if the request that set it was lost; else do nothing.
+
+        It is ACTIVE then, even if its guest is off: Nova knows no other state to reset it to.
+
+        :raises CloudError: also if it is not known yet whether the request was lost.
+        """
+        if lost_requests.is_lost(self._reader, server):
+            LOG.warning("Server %s was left %s by a request that was lost", server.id, server.task)
+            self.nova.servers.reset_state(server.id, "active")
 
     @translated
     def console_log(self, server: Server, lines: int) -> str:

@@ -81,6 +81,19 @@ class Reader:
         path = f"servers/{server}/os-instance-actions"
         return list(self._pages(path, {}, marker="request_id", name="instanceActions"))
 
+    def latest_action(self, server: str, name: str) -> tuple[Document | None, float]:
+        """The newest action of a name in a server's log, with its events; and Nova's time.
+
+        None if there is none.
+        """
+        log = self.instance_actions(server)
+        request = next((each["request_id"] for each in log if each["action"] == name), None)
+        if request is None:
+            return None, time.time()
+        url = f"/servers/{server}/os-instance-actions/{request}"
+        answer = self._answer(url)
+        return _decoded(answer, url)["instanceAction"], _time_of(answer)
+
     def booted_at(self, hypervisor: str) -> float | None:
         """When a host was last booted, by Nova's clock: up to a minute too late.
 
@@ -105,10 +118,7 @@ class Reader:
         shown = _decoded(answer, url)["hypervisor"]
         uptime = uptime_seconds(shown["uptime"] or "")
         if uptime is not None:
-            # Nova's other times are by its clock. Some WSGI servers do not tell it.
-            date = answer.headers.get("Date")
-            now = parsedate_to_datetime(date).timestamp() if date else time.time()
-            return now - uptime
+            return _time_of(answer) - uptime
         if shown["state"] != "up":
             raise CloudError(f"{shown['hypervisor_hostname']} is down: it cannot say its uptime")
         return None
@@ -142,6 +152,11 @@ class Reader:
         """The services nova-compute by their names; Nova lists them on one page."""
         services = self._get("/os-services?binary=nova-compute")["services"]
         return {service["host"]: service for service in services}
+
+    def all_up(self, binary: str) -> bool:
+        """Whether all services of a kind send heartbeats."""
+        services = self._get(f"/os-services?binary={binary}")["services"]
+        return all(service["state"] == "up" for service in services)
 
     def host_names(self) -> HostNames:
         """The names of all hosts of nova-compute. Nova refuses this while a cell is down."""
@@ -223,6 +238,13 @@ class Reader:
             raise_exc=False,
             headers={"OpenStack-API-Version": f"compute {microversion}"},
         )
+
+
+def _time_of(answer: Response) -> float:
+    """When Nova answered, by its own clock, as its other times are."""
+    # Some WSGI servers do not tell it.
+    date = answer.headers.get("Date")
+    return parsedate_to_datetime(date).timestamp() if date else time.time()
 
 
 def _decoded(answer: Response, url: str) -> Document:

@@ -23,6 +23,9 @@ OWNERS_TASKS = frozenset(
     }
 )
 
+#: The hypervisor's power state of a guest that runs.
+RUNNING = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -44,7 +47,7 @@ class Server:
     #: What Nova last did with it, such as `active`, `stopped`, `shelved_offloaded`; empty if its
     #: cell is down.
     vm_state: str = ""
-    #: What the hypervisor last reported: 1 running, 3 paused, 4 shut down, 7 suspended, 0 unknown.
+    #: What the hypervisor last reported: `RUNNING`, 3 paused, 4 shut down, 7 suspended, 0 unknown.
     power_state: int = 0
     #: When it was last spawned, and last changed in any way; seconds since the epoch, by the
     #: cloud's clock. None: never, or Nova does not say.

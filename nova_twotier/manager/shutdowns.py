@@ -55,7 +55,6 @@ NEUTRAL = frozenset(
         "unlock",
         "pause",
         "changePassword",
-        "resetState",
         "attach_interface",
         "detach_interface",
         "attach_volume",

@@ -5,16 +5,19 @@ Claims are real: every placement goes through Placement, which refuses what does
 
 import dataclasses
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import InstanceAction
-from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.servers import RUNNING, Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.ledger.tree import Shape
+
+#: The hypervisor's power state of a guest that is off.
+SHUT_DOWN = 4
 
 
 class Crash(BaseException):
@@ -116,6 +119,10 @@ class FakeNova:
         self.forced_down: set[str] = set()
         #: Servers that it never gets done with, but to delete them.
         self.stuck: set[str] = set()
+        #: How many of the next requests for each action get lost on their way to nova-compute; and
+        #: the servers that such requests have left with a task.
+        self.losses: Counter[str] = Counter()
+        self.lost: set[str] = set()
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
 
@@ -209,6 +216,16 @@ class FakeNova:
     def start(self, server):
         self.faults.around(lambda: self._begin(server.id, "powering-on", self._power_on, "start"))
 
+    def stop(self, server):
+        self.faults.around(lambda: self._begin(server.id, "powering-off", self._power_off, "stop"))
+
+    def reset_if_lost(self, server):
+        """As Nova does it: whatever the guest does, it counts as running."""
+        if server.id in self.lost:
+            self.lost.remove(server.id)
+            self._change(server.id, status="ACTIVE")
+            self.log(server.id, "resetState")
+
     def instance_actions(self, server):
         return list(self.actions[server.id])
 
@@ -266,7 +283,7 @@ class FakeNova:
         for server in self.servers():
             if server.host == host and server.status == "ACTIVE":
                 self._under_way.pop(server.id, None)
-                self._change(server.id, status="SHUTOFF")
+                self._change(server.id, status="SHUTOFF", power_state=SHUT_DOWN)
                 self.log(server.id, "stop")
 
     def evacuate(self, server, host):
@@ -285,9 +302,14 @@ class FakeNova:
         if self.fleet[server].task and task != "deleting":
             raise CloudError("409: busy")
         self._change(server, task=task, keep_task=True)
-        self._under_way[server] = end
         if action:
             self.log(server, action)
+        if self.losses[action]:
+            self.losses[action] -= 1
+            self.lost.add(server)
+        else:
+            self.lost.discard(server)
+            self._under_way[server] = end
 
     def _failed(self, server):
         """What was done last to a server failed."""
@@ -300,7 +322,7 @@ class FakeNova:
             raise AssertionError("a task has a name")
 
     def _place(self, server):
-        self._change(server, status="ACTIVE")
+        self._change(server, status="ACTIVE", power_state=RUNNING)
 
     def _fail(self, server):
         self._change(server, status="ERROR", fault="No valid host was found.")
@@ -313,14 +335,14 @@ class FakeNova:
             self._change(server, task=self.fleet[server].task, notice=text or "")
 
     def _power_off(self, server):
-        self._change(server, status="SHUTOFF")
+        self._change(server, status="SHUTOFF", power_state=SHUT_DOWN)
 
     def _power_on(self, server):
         if server in self.unstartable:
             self._failed(server)
             self._change(server, status="SHUTOFF")
         else:
-            self._change(server, status="ACTIVE")
+            self._change(server, status="ACTIVE", power_state=RUNNING)
 
     def _offload(self, server):
         if server in self.unshelvable:
@@ -334,7 +356,7 @@ class FakeNova:
 
     def _restore(self, server):
         if self._claim(self.fleet[server]):
-            self._change(server, status="ACTIVE")
+            self._change(server, status="ACTIVE", power_state=RUNNING)
         else:
             self._change(server, status="SHELVED_OFFLOADED")
 

@@ -137,6 +137,15 @@ class Context:
         self.record(escalated_at=self.env.now)
         return True
 
+    def hangs(self, grace: float = 0.0) -> bool:
+        """Whether servers that are still busy may wait for a request that was lost: there is time
+        to repeat it before anything is given up.
+
+        :param grace: seconds that it may take besides.
+        """
+        limit = min(self.patience, self.env.operation_timeout)
+        return self.env.now >= max(self.begun_at, self.env.polling_since) + grace + limit / 2
+
     def escalation_overdue(self) -> bool:
         """Whether Nova does not delete the servers either."""
         since = max(self.progress.escalated_at or 0.0, self.env.polling_since)

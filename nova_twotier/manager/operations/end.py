@@ -10,7 +10,14 @@ from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import SAVE, UNLOCK, delete, remove, request
+from nova_twotier.manager.operations.gang import (
+    SAVE,
+    UNLOCK,
+    delete,
+    remove,
+    request,
+    reset,
+)
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Operation, Step, done
 
 LOG = logging.getLogger(__name__)
@@ -77,6 +84,8 @@ class End(Operation):
             elif not server.busy and server.status in KEPT:
                 step.requests.append(request(SAVE, server, partial(cloud.shelve, server)))
             over = False
+        if context.hangs():
+            step.requests += reset(context, {"shelving"})
         return None if over and not context.still_claiming() else step
 
     def close(self, context: Context) -> list[Note]:

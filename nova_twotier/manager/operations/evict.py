@@ -14,12 +14,16 @@ from nova_twotier.manager.operations.gang import (
     notify,
     paced,
     remove,
+    reset,
     resume,
     save,
     start,
     stopped,
 )
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
+
+#: Tasks of a server that is being saved, and of which nothing is done yet.
+SAVING = frozenset({"shelving", "suspending"})
 
 
 class Evict(Operation):
@@ -49,6 +53,8 @@ class Evict(Operation):
                 return Step(requests)
             context.release()
             return done()
+        if _mode(context) is not Preemption.REQUEUE and context.hangs(_grace(context)):
+            step.requests += reset(context, SAVING)
         if drawn_out:
             late = context.escalation_overdue()
         else:

@@ -1,7 +1,7 @@
 """Requests about a gang's servers that several operations make: delete, save and resume."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 
 from nova_twotier.cloud.servers import Server
@@ -21,6 +21,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 )
 #: A live migration is not to wait for the guest any more.
 FORCE = "force"
+#: Its task is cleared, because the request that set it was lost.
+RESET = "reset"
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 #: Seconds, about, until servers are tried again that could not be saved; then twice as many.
@@ -57,6 +59,18 @@ def remove(context: Context) -> Step | None:
             ]
         )
     return Step() if context.still_claiming() else None
+
+
+def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:
+    """Requests to clear these tasks of servers, once each, if nova-compute does not know of them.
+
+    Until then the server is busy, and all that can be done to it is to delete it.
+    """
+    return [
+        request(RESET, server, partial(context.env.cloud.reset_if_lost, server))
+        for server in context.gang
+        if server.task in tasks and not context.tried(RESET, server.id)
+    ]
 
 
 def is_saved(server: Server, mode: Preemption) -> bool:

@@ -6,7 +6,7 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import FORCE, MIGRATE, remove, request
+from nova_twotier.manager.operations.gang import FORCE, MIGRATE, remove, request, reset
 from nova_twotier.manager.operations.operation import (
     CloudRequest,
     Note,
@@ -47,6 +47,8 @@ class Migrate(Operation):
             step.requests.append(request(MIGRATE, server, run))
         if arrived:
             return done()
+        if context.hangs():
+            step.requests += reset(context, {"migrating"})
         return self._begin_anew(context) if context.escalated() else step
 
     @staticmethod

@@ -2,12 +2,23 @@
 
 from functools import partial
 
+from nova_twotier.cloud.servers import RUNNING, Server
 from nova_twotier.db.plans import PowerOnPlan
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import request
-from nova_twotier.manager.operations.operation import Note, Operation, Outcome, Step, done, failed
+from nova_twotier.manager.operations.gang import RESET, request, reset
+from nova_twotier.manager.operations.operation import (
+    CloudRequest,
+    Note,
+    Operation,
+    Outcome,
+    Step,
+    done,
+    failed,
+)
 
-START = "start"
+START, STOP = "start", "stop"
+#: The task of a server that is being started.
+STARTING = "powering-on"
 
 
 class PowerOn(Operation):
@@ -33,18 +44,14 @@ class PowerOn(Operation):
             return failed(context, context.with_fault(reason), reason)
         if action := context.job.requested_action:
             return failed(context, f"its owner asked to {action} it")
-        requests = [
-            request(START, server, partial(context.env.cloud.start, server))
-            for server in context.gang
-            if server.status == "SHUTOFF"
-            and not server.busy
-            and not context.tried(START, server.id)
-        ]
+        requests = [each for server in context.gang for each in _power_on(context, server)]
         if not requests and not any(server.busy for server in context.gang):
             return done()
-        if context.overdue():
+        hanging = reset(context, {STARTING}) if context.overdue() else []
+        asked = hanging or any(key.purpose == RESET for key in context.progress.attempts)
+        if context.overdue(2 if asked else 1):
             return failed(context, context.overdue_reason())
-        return Step(requests)
+        return Step(requests + hanging)
 
     def close(self, context: Context) -> list[Note]:
         job, plan = context.job, context.plan(PowerOnPlan)
@@ -58,3 +65,18 @@ class PowerOn(Operation):
         job.failures += 1
         job.back_off(context.env.now)
         return [Note(job.number, "not started again", context.public_reason)]
+
+
+def _power_on(context: Context, server: Server) -> list[CloudRequest]:
+    """The next request to power a server on, if Nova is not busy with it; once more if it was reset
+    because the first was lost."""
+    cloud, resets = context.env.cloud, context.tried(RESET, server.id)
+    if server.busy:
+        return []
+    if server.status == "SHUTOFF" and context.tried(START, server.id) <= resets:
+        return [request(START, server, partial(cloud.start, server))]
+    # It only counts as running, and Nova starts nothing that does.
+    posing = resets and server.status == "ACTIVE" and server.power_state != RUNNING
+    if posing and not context.tried(STOP, server.id):
+        return [request(STOP, server, partial(cloud.stop, server))]
+    return []

@@ -101,6 +101,14 @@ class TestKeep(OperationCase):
         step = self.advance(end(self.one), self.one, seen(gang))
         self.assertEqual(([], None), (self.calls, step.state))
 
+    def test_a_request_to_shelve_that_was_lost_is_looked_for(self):
+        [lost, *rest] = self.gang("SHUTOFF", *["SHELVED_OFFLOADED"] * 2)
+        lost = dataclasses.replace(lost, task="shelving")
+        limits = {"preemption_timeout": 100.0, "operation_timeout": 60.0}
+        for now, calls in ((29.0, []), (30.0, [("reset_if_lost", lost)])):
+            self.advance(end(self.one), self.one, seen([lost, *rest]), now, **limits)
+            self.assertEqual(calls, self.calls)
+
     def test_what_does_not_shelve_is_given_up(self):
         gang = self.gang("ACTIVE", *["SHELVED_OFFLOADED"] * 2)
         step = self.advance(end(self.one, attempts={f"save {gang[0].id}": 3}), self.one, seen(gang))

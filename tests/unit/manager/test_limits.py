@@ -73,11 +73,15 @@ class TestEscalation(LimitCase):
 
     PATIENCE = 40.0
 
-    def stuck(self, kind, task, **values):
+    def stuck(self, kind, task, looked_for=True, **values):
+        """
+        :param looked_for: it is known by now that nova-compute got the request.
+        """
         self.one = job(state=JobState.PREEMPTING, **values)
         self.gang = servers(self.one, task=task)
         plan = MigratePlan({0: "b"}) if kind is ActionKind.MIGRATE else EvictPlan("job 9")
-        self.record = action(kind, self.one, plan, begun_at=100.0)
+        attempts = {f"reset {server.id}": 1 for server in self.gang} if looked_for else {}
+        self.record = action(kind, self.one, plan, begun_at=100.0, attempts=attempts)
 
     def at(self, now, look=None, **limits):
         tiers = [BG] if self.record.kind is ActionKind.MIGRATE and look is None else None
@@ -101,6 +105,19 @@ class TestEscalation(LimitCase):
         self.assertEqual(("killed", f"by job 9, {told}"), (note.kind, note.detail))
         self.assertEqual(f"preempted by job 9, {told}", self.one.reason)
         self.assertEqual((JobState.QUEUED, False), (self.one.state, self.one.saved))
+
+    def test_a_request_that_was_lost_is_looked_for_while_there_is_time(self):
+        for kind, task, grace in (
+            (ActionKind.EVICT, "shelving", 0.0),
+            (ActionKind.EVICT, "suspending", 20.0),
+            (ActionKind.MIGRATE, "migrating", 0.0),
+        ):
+            self.stuck(kind, task, looked_for=False)
+            self.at(119.0 + grace, preemption_grace=grace)
+            self.assertEqual([], self.calls)
+            self.at(120.0 + grace, preemption_grace=grace)
+            asked = [call[1] for call in self.calls if call[0] == "reset_if_lost"]
+            self.assertEqual(self.gang, asked)
 
     def test_an_owner_who_has_it_imaged_all_the_time(self):
         self.stuck(ActionKind.EVICT, "image_uploading")

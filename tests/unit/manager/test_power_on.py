@@ -74,8 +74,34 @@ class TestPowerOn(OperationCase):
         self.assertEqual([], self.calls)
 
     def test_not_for_ever(self):
+        """Not before the request was looked for that Nova seems to have lost."""
         starting = dataclasses.replace(self.off, task="powering-on")
-        for now, state in ((99.0, None), (100.0, ActionState.FAILED)):
-            step = self.step(self.on, starting, now=now, operation_timeout=10.0)
+        limits = {"operation_timeout": 10.0}
+        self.assertIsNone(self.step(self.on, starting, now=99.0, **limits).state)
+        self.assertEqual([], self.calls)
+        self.assertIsNone(self.step(self.on, starting, now=100.0, **limits).state)
+        self.assertEqual([("reset_if_lost", starting)], self.calls)
+        self.answer(self.record, f"reset {self.off.id}")
+        for now, state in ((109.0, None), (110.0, ActionState.FAILED)):
+            step = self.step(self.on, starting, now=now, **limits)
             self.assertEqual(state, step.state)
+        self.assertEqual(1, len(self.calls))
         self.assertNotIn(RequestKey("start", self.off.id), self.record.progress.attempts)
+
+    def test_what_no_reset_helps_ends_sooner(self):
+        busy = dataclasses.replace(self.on, task="image_uploading")
+        for now, state in ((99.0, None), (100.0, ActionState.FAILED)):
+            step = self.step(busy, self.off, now=now, operation_timeout=10.0)
+            self.assertEqual(state, step.state)
+
+    def test_what_was_reset_is_off_although_it_counts_as_running(self):
+        for key in (f"start {self.off.id}", f"reset {self.off.id}"):
+            self.answer(self.record, key)
+        posing = dataclasses.replace(self.off, status="ACTIVE", power_state=4)
+        self.assertIsNone(self.step(self.on, posing).state)
+        self.answer(self.record, f"stop {self.off.id}")
+        self.assertIsNone(self.step(self.on, self.off).state)
+        self.answer(self.record, f"start {self.off.id}")
+        self.assertEqual([("stop", posing), ("start", self.off)], self.calls)
+        up = dataclasses.replace(self.off, status="ACTIVE", power_state=1)
+        self.assertIs(ActionState.DONE, self.step(self.on, up).state)

@@ -165,7 +165,7 @@ class TestSuspendedInPart(OperationCase):
     def test_never_done(self):
         """As long as there is time, nothing is taken back; then its work is lost."""
         stuck = self.second(task="suspending")
-        record = eviction(self.one, "suspend")
+        record = eviction(self.one, "suspend", attempts={f"reset {stuck.id}": 1})
         self.assertIsNone(self.step(record, self.asleep, stuck, now=159.0).state)
         self.assertEqual([], self.calls)
         self.step(record, self.asleep, stuck, now=160.0)

@@ -55,6 +55,8 @@ class TestExplain(testtools.TestCase):
             ("create@10 stop@11 start@12 shelve@13! stop@14", "shelve"),
             ("create@10 reboot@20! stop@30", "reboot"),
             ("create@10 migrate@20 stop@30", "migrate"),
+            # What it was doing then, nobody knows: it may be the start that was lost.
+            ("create@10 stop@11 start@12 resetState@30 stop@40", "resetState"),
             ("create@10", "create"),
         ):
             self.assertIn(f"`{name}`", self.cause(text), text)

@@ -1,0 +1,50 @@
+"""Finds requests that were lost between nova-api and nova-compute, as RabbitMQ may lose them.
+
+nova-api gives the server a task first, records the action, and only then sends the request on. If
+that is lost, the server keeps its task for ever. Whoever receives the request records an event of
+the action before anything else: without one, nobody has begun.
+"""
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.reader import Reader
+from nova_twotier.cloud.servers import Server, seconds
+
+#: The action that sets each task from which a server may be reset, because nothing has been done
+#: to it yet. Not those that bring it back: reset, it would count as running, and its image or its
+#: memory would be lost.
+ACTIONS = {
+    "powering-on": "start",
+    "shelving": "shelve",
+    "suspending": "suspend",
+    "migrating": "live-migration",
+}
+#: States of servers that may be reset to `active`. A guest that is off shows as off again as soon
+#: as its nova-compute looks; one that is paused or suspended would not.
+VM_STATES = frozenset({"active", "stopped"})
+#: Seconds in which a request may be on its way: longer than Nova waits for any answer by itself,
+#: and than it takes to see that a nova-compute is down (60 s each by default).
+ON_ITS_WAY = 180.0
+
+
+def is_lost(reader: Reader, server: Server) -> bool:
+    """Whether the request that gave a server its task was lost; False if somebody has begun.
+
+    :raises CloudError: if it is not known yet: a nova-compute, or for a migration a nova-conductor,
+        that is down may find the request when it is back.
+    """
+    shown = reader.server(server.id)
+    if shown is None or shown.get("OS-EXT-STS:task_state") != server.task:
+        return False
+    action = ACTIONS.get(server.task or "")
+    if action is None or shown.get("OS-EXT-STS:vm_state") not in VM_STATES:
+        return False
+    found, now = reader.latest_action(server.id, action)
+    if found is None or found["events"]:
+        return False
+    if now < (seconds(found["start_time"]) or now) + ON_ITS_WAY:
+        raise CloudError(f"the request to {action} server {server.id} may still be on its way")
+    if shown.get("host_status") != "UP":
+        raise CloudError(f"the nova-compute of server {server.id} is down: it may {action} later")
+    if server.task == "migrating" and not reader.all_up("nova-conductor"):
+        raise CloudError(f"a nova-conductor is down: it may migrate server {server.id} later")
+    return True
