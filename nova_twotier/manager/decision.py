@@ -136,7 +136,8 @@ class Decisions:
         if not self._events:
             self._reasons.tell(queue)
             return []
-        settled = self._settled(running, seen, now)
+        restarting = {a.number for a in opened if a.kind == ActionKind.POWER_ON}
+        settled = self._settled(running, restarting, seen, now)
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if not action.progress.undoing}
         plans = {number: action.planned(StartPlan) for number, action in placing.items()}
@@ -272,11 +273,15 @@ class Decisions:
     def _closes(self, claim: Claim) -> bool:
         return claim.tier is Tier.FG and is_hot(claim.utilisation, self._options.threshold)
 
-    def _settled(self, running: Iterable[Job], seen: Observation, now: float) -> dict[int, float]:
+    def _settled(
+        self, running: Iterable[Job], restarting: set[int], seen: Observation, now: float
+    ) -> dict[int, float]:
         """Jobs that are to stay as they are, by number, and until when.
 
         Nothing is decided about a job while Nova is busy with its servers, or after something was
         refused.
+
+        :param restarting: numbers of those whose servers are being started again.
         """
         run_time, hysteresis = self._options.min_run_time, self._options.swap_hysteresis
         settled = {}
@@ -288,7 +293,7 @@ class Decisions:
                 end = max(end, _later(job.swapped_at, hysteresis))
             if seen.busy(job):
                 end = max(end, now + RECHECK)
-            if self._network.pins(job):
+            if job.number in restarting or self._network.pins(job):
                 end = math.inf
             if end > now:
                 settled[job.number] = end

@@ -28,10 +28,6 @@ class PowerOn(Operation):
     reason, or because it did not come up, is found out as ever (see `manager.shutdowns`).
     """
 
-    def begin(self, context: Context) -> None:
-        # No policy preempts it meanwhile.
-        context.job.not_before = context.env.now + context.env.operation_timeout
-
     def answered(self, context: Context, outcome: Outcome) -> None:
         super().answered(context, outcome)
         if outcome.error is not None and outcome.final:
@@ -56,7 +52,6 @@ class PowerOn(Operation):
     def close(self, context: Context) -> list[Note]:
         job, plan = context.job, context.plan(PowerOnPlan)
         job.reset_backoff()
-        job.not_before = context.env.now
         job.reason = f"its servers were started again: {plan.reason}"
         return [Note(job.number, "started again", plan.reason)]
 

@@ -90,6 +90,13 @@ class TestLeftAlone(DecisionCase):
         found = self.ask(decisions, self.jobs, *self.gangs("migrating"))
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
 
+    def test_nor_while_its_servers_are_started_again(self):
+        """However long that takes."""
+        record = action(ActionKind.POWER_ON, self.two)
+        for now in (1000.0, 1e6):
+            found = self.ask(self.decisions(), self.jobs, *self.gangs(), opened=[record], now=now)
+            self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
+
     def test_but_while_its_owner_keeps_nova_busy_with_it(self):
         """Nova's lock does not forbid an owner to make images, one after the other."""
         for task in ("image_snapshot", "image_uploading", "image_backup"):

@@ -1,13 +1,10 @@
 """Servers that are off are started again, once each."""
 
 import dataclasses
-import types
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState
-from nova_twotier.manager.operations import OPERATIONS
-from nova_twotier.manager.operations.context import Context
 from tests.unit.manager.builders import action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -43,12 +40,6 @@ class TestPowerOn(OperationCase):
         self.answer(self.record, f"start {self.off.id}")
         self.assertIs(ActionState.DONE, self.step(self.on, self.off).state)
         self.assertEqual(1, len(self.calls))
-
-    def test_no_policy_preempts_it_meanwhile(self):
-        env = types.SimpleNamespace(now=100.0, operation_timeout=900.0)
-        context = Context(self.record, {self.one.number: self.one}, None, env)
-        OPERATIONS[ActionKind.POWER_ON].begin(context)
-        self.assertEqual(1000.0, self.one.not_before)
 
     def test_a_refusal_counts(self):
         """As often as that may be, the job begins anew."""
