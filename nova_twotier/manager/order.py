@@ -5,6 +5,7 @@ those of another decision; and what was decided together with one that takes lon
 as soon as there is room.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ from nova_twotier.db.plans import (
 )
 from nova_twotier.db.states import ActionKind, ActionState
 from nova_twotier.manager.departures import Departure, Expectation
+from nova_twotier.manager.idle_slots import IdleSlots
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.operations.start import TAKEN
@@ -137,8 +139,8 @@ class Turns:
             self._phases[its] = min(action.phase, self._phases.get(its, action.phase))
             if action.kind == ActionKind.EVICT:
                 self._evictions.setdefault(its, []).append(action)
-        #: Idle slots that are promised to nobody, by tier, where that was asked for.
-        self._rooms: dict[Tier, int] = {}
+        #: By tier, where that was asked for.
+        self._idle: dict[Tier, IdleSlots] = {}
 
     def due(self) -> list[Action]:
         """What was begun or decided alone, and of the rest those with nothing before them."""
@@ -184,29 +186,32 @@ class Turns:
         return unbegun and action.phase > PHASE_START_FG and not is_late(action, self.now)
 
     def _fits(self, start: Action, tier: Tier) -> bool:
-        """Whether the idle slots that are promised to no other start are enough for one."""
-        if tier not in self._rooms:
-            room = self.seen.room(tier, self.jobs.values(), self.threshold)
-            self._rooms[tier] = room - sum(self._promised(each, tier) for each in self._left)
-        room = self._rooms[tier] + self._promised(start, tier)
+        """Whether the idle slots that are kept for nothing else are enough for a start."""
+        if tier not in self._idle:
+            self._idle[tier] = self._idle_slots(tier)
         size = self.jobs[start.number].size
-        if size > room:
-            return False
-        self._rooms[tier] = room - size
-        return True
+        return self._idle[tier].take(start.created_at, size, self._claimed(start))
 
-    def _promised(self, action: Action, tier: Tier) -> int:
-        """Idle slots that a start is about to take, or keeps until it can."""
-        plan = action.plan
-        if not isinstance(plan, StartPlan) or plan.tier is not tier or action.progress.undoing:
-            return 0
-        job = self.jobs[action.number]
-        if action.begun_at is not None:
-            return max(0, job.size - self._held(job, tier))
-        evictions = self._evictions.get(action.created_at, ())
-        coming = sum(self._held(self.jobs[evict.number], tier) for evict in evictions)
-        claimed = plan.freed if is_late(action, self.now) else job.size
-        return max(0, claimed - coming)
+    def _idle_slots(self, tier: Tier) -> IdleSlots:
+        """The slots of a tier that no start is just about to take."""
+        room = self.seen.room(tier, self.jobs.values(), self.threshold)
+        needs = Counter[float]()
+        for action in self._left:
+            plan = action.plan
+            if not isinstance(plan, StartPlan) or plan.tier is not tier or action.progress.undoing:
+                continue
+            if action.begun_at is None:
+                needs[action.created_at] += self._claimed(action)
+            else:
+                job = self.jobs[action.number]
+                room -= max(0, job.size - self._held(job, tier))
+        decided = [action for action in self._left if decision(action) is not None]
+        return IdleSlots(tier, self.seen, room, needs, departures(decided, self.jobs))
+
+    def _claimed(self, start: Action) -> int:
+        """Slots that are kept for a start that is not begun."""
+        late = is_late(start, self.now)
+        return start.planned(StartPlan).freed if late else self.jobs[start.number].size
 
     def _held(self, job: Job, tier: Tier) -> int:
         """Slots that a job holds in a tier."""

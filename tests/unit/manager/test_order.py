@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.manager.order import PATIENCE, Turns
 from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers
@@ -101,6 +101,34 @@ class TestTurns(testtools.TestCase):
         other.job = self.start(START_FG, size=2).job
         self.opened.pop()
         self.assertIn(other, self.due(NOW + PATIENCE))
+
+    def test_two_that_count_on_what_their_decision_frees(self):
+        """Two of four slots are free by now: no start of theirs fits yet, and they are kept."""
+        self.open(EVICT, begun_at=NOW, size=2)
+        both = [self.start(START_FG, size=3, freed=2) for _each in range(2)]
+        other = self.start(START_FG, NOW + 1, size=2)
+        self.assertNotIn(other, self.due(NOW + 1 + PATIENCE))
+        self.opened.remove(both[1])
+        other.state = ActionState.EXPECTED
+        self.assertIn(other, self.due(NOW + 1 + PATIENCE))
+
+    def test_what_a_move_frees_is_for_its_decision(self):
+        """A job leaves the foreground, and another one is to take what that frees."""
+        swap = self.open(SWAP, begun_at=NOW, size=2)
+        one = self.jobs[swap.job]
+        swap.plan = SwapPlan((TierChange(one.number, one.uuid, 2, BG, ()),))
+        self.start(START_FG, size=3, freed=2)
+        other = self.start(START_FG, NOW + 1, size=2)
+        self.assertIn(other, self.due(NOW + 1 + PATIENCE))
+
+    def test_what_a_move_takes_is_kept_for_it(self):
+        """One of the four slots that are idle; its own in the background is free only later."""
+        move = self.open(MIGRATE, begun_at=NOW)
+        move.plan = MigratePlan({0: "b"})
+        other = self.start(START_FG, NOW + 1, size=4)
+        self.assertNotIn(other, self.due(NOW + 1 + PATIENCE, tiers=[BG]))
+        other.state, self.jobs[other.job] = ActionState.EXPECTED, job(number=other.job, size=3)
+        self.assertIn(other, self.due(NOW + 1 + PATIENCE, tiers=[BG]))
 
     def test_who_has_waited_in_vain_is_dropped(self):
         start = self.start(START_FG, size=5)
