@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from itertools import takewhile
+from functools import cache, partial
+from itertools import dropwhile, takewhile
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import InstanceAction
@@ -156,9 +156,10 @@ class Shutdowns:
             return
         log = self._cloud.instance_actions(server)
         host = server.host
-        shutdown = explain(log, lambda: self._cloud.booted_at(host) if host else None)
+        booted_at = cache(lambda: self._cloud.booted_at(host) if host else None)
+        shutdown = explain(log, booted_at)
         if console is not None and not shutdown.cause:
-            shutdown = unreported(log)
+            shutdown = unreported(log, booted_at())
         found.append(shutdown)
 
     def _console(self, server: Server) -> str | None:
@@ -191,25 +192,40 @@ def explain(log: Iterable[InstanceAction], booted_at: Callable[[], float | None]
     actions = _relevant(log)
     if vain := len(list(takewhile(lambda each: each.name == START and each.failed, actions))):
         return Shutdown("it was started again, and did not come up", vain=vain)
-    stops = list(takewhile(lambda each: each.name == STOP, actions))
-    before = actions[len(stops) :]
-    if not stops or not before or before[0].failed or before[0].name not in RUNS:
+    before = list(dropwhile(_is_stop, actions))
+    if len(before) == len(actions) or not before or before[0].failed or before[0].name not in RUNS:
         doing = f"after `{before[0].name}`" if before else "without a record"
         return Shutdown(f"Nova left it off {doing}")
-    boot = booted_at()
-    if boot is not None and before[0].at < boot and stops[-1].at > boot - REBOOT_SLACK:
-        return Shutdown("its host rebooted")
-    return Shutdown()
+    return Shutdown("its host rebooted") if _rebooted(actions, booted_at()) else Shutdown()
 
 
-def unreported(log: Iterable[InstanceAction]) -> Shutdown:
+def unreported(log: Iterable[InstanceAction], boot: float | None) -> Shutdown:
     """Of a server whose guest is off by itself, but has not reported its end.
 
+    It was started in vain as often as that was not because its host had rebooted.
+
     :param log: its actions, newest first.
+    :param boot: when its host was last booted, if that is known.
     """
-    since = takewhile(lambda each: each.name in (STOP, START), _relevant(log))
-    starts = sum(each.name == START for each in since)
-    return Shutdown("its script did not report its end", vain=starts, unreported=True)
+    vain, actions = 0, _relevant(log)
+    while True:
+        actions = list(dropwhile(_is_stop, actions))
+        if not actions or actions[0].name != START or _rebooted(actions[1:], boot):
+            return Shutdown("its script did not report its end", vain=vain, unreported=True)
+        vain, actions = vain + 1, actions[1:]
+
+
+def _rebooted(actions: Sequence[InstanceAction], boot: float | None) -> bool:
+    """Whether the last stop, after which nothing was done, is due to this boot of the host."""
+    stops = list(takewhile(_is_stop, actions))
+    before = actions[len(stops) :]
+    if boot is None or not stops or not before:
+        return False
+    return before[0].at < boot and stops[-1].at > boot - REBOOT_SLACK
+
+
+def _is_stop(action: InstanceAction) -> bool:
+    return action.name == STOP
 
 
 def _relevant(log: Iterable[InstanceAction]) -> Sequence[InstanceAction]:

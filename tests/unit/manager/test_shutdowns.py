@@ -91,8 +91,20 @@ class TestExplain(testtools.TestCase):
             ("create@10 stop@20 start@30 lock@35 stop@40 start@50 stop@60", 2),
             ("create@10 stop@20 start@30 shelve@40 unshelve@50 stop@60", 0),
         ):
-            found = unreported(log(text))
+            found = unreported(log(text), None)
             self.assertEqual((starts, True), (found.vain, found.unreported), text)
+
+    def test_starts_because_its_host_rebooted_are_not_in_vain(self):
+        boot = 1000.0
+        for text, starts in (
+            ("create@10 stop@1020 start@1030 stop@1040", 0),
+            ("create@10 stop@1020 start@1030 stop@1040 start@1050 stop@1060", 1),
+            # Nor what was before: no start has come to its end since.
+            ("create@10 stop@20 start@30 stop@1020 start@1030 stop@1040", 0),
+            ("create@1010 stop@2000 start@2010 stop@2020", 1),
+            ("create@10 stop@20 start@30 stop@40", 1),
+        ):
+            self.assertEqual(starts, unreported(log(text), boot).vain, text)
 
 
 class TestReported(testtools.TestCase):
@@ -156,6 +168,12 @@ class TestShutdowns(testtools.TestCase):
         self.assertIsNone(self.poll(at=100.0))
         self.cloud.booted_at.side_effect = None
         self.assertIsNone(self.poll(at=101.0))
+        self.assertEqual(Shutdown(), self.poll(at=100.0 + RETRY_AFTER))
+
+    def test_too_many_requests_is_no_answer(self):
+        self.cloud.booted_at.side_effect = CloudError("too many", 429)
+        self.assertIsNone(self.poll(at=100.0))
+        self.cloud.booted_at.side_effect = None
         self.assertEqual(Shutdown(), self.poll(at=100.0 + RETRY_AFTER))
 
     def test_a_report_needs_no_further_evidence(self):
