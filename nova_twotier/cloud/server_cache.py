@@ -15,8 +15,6 @@ OVERLAP = 5.0
 #: Seconds after which everything is listed again: a server deleted before it was built does not
 #: show up as a change.
 RENEWAL = 10.0
-
-
 #: Of a server that Nova still shows to administrators.
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 
@@ -53,7 +51,7 @@ class ServerCache:
         since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
         found = self._listing("" if renew else since.isoformat())
         _require_known(found)
-        gone = {server["id"] for server in found if server["status"] == "DELETED"}
+        gone = {server["id"] for server in found if server["status"] in _GONE}
         if renew:
             listed = {server["id"] for server in found}
             for uuid in (self._servers.keys() | known) - listed - self._gone:

@@ -72,6 +72,7 @@ class TestServerCache(testtools.TestCase):
     def test_the_deleted_leave(self):
         self.poll(100, server("a"), server("b"))
         self.assertEqual({"b": "ACTIVE"}, self.poll(101, server("a", "DELETED")))
+        self.assertEqual({}, self.poll(102, server("b", "SOFT_DELETED")))
 
     def test_each_once(self):
         self.assertEqual({"a": "ACTIVE"}, self.poll(100, server("a", "BUILD"), server("a")))
