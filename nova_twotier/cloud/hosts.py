@@ -16,6 +16,9 @@ from nova_twotier.ledger.placement import Placement
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds without a poll, more or less, after which nobody knows what has been in the meantime.
+BLIND = 60.0
+
 
 class Hosts:
     """Keeps the hosts of all pools in the ledger, and shows those of one pool.
@@ -41,7 +44,8 @@ class Hosts:
         #: The pool's hosts, and the names of those that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
-        #: All hosts by name, and since when the nova-compute of a host has been seen down.
+        #: All hosts by name, and since when the nova-compute of a host has been seen down, at every
+        #: poll and without a long break between two.
         self.computes: dict[str, ComputeHost] = {}
         self.down: dict[str, float] = {}
         #: All existing pools: this one, and those of all hosts.
@@ -63,7 +67,8 @@ class Hosts:
         self._expired = False
         self.computes = found = self._cloud.hosts()
         self.limited_flavors = self._cloud.limited_flavors()
-        self.down = {name: self.down.get(name, now) for name, host in found.items() if not host.up}
+        since = {} if self._was_blind(now) else self.down
+        self.down = {name: since.get(name, now) for name, host in found.items() if not host.up}
         shapes = {name: host.shape for name, host in found.items()}
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})
         if pools != self.pools:
@@ -81,6 +86,11 @@ class Hosts:
         self._shapes, self.enabled, self.polled_at = shapes, enabled, now
         self.pools = pools
         return changed
+
+    def _was_blind(self, now: float) -> bool:
+        """Whether hosts may have been up since the last poll, unseen."""
+        longest = max(BLIND, 2 * self._interval)
+        return self.polled_at is not None and now > self.polled_at + longest
 
     def _shown(self, host: tree.TierHost) -> bool:
         return host.leaving or host.shape.pool == self._pool

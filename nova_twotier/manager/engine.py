@@ -18,7 +18,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.hosts import BLIND, Hosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
@@ -53,8 +53,6 @@ from nova_twotier.manager.surplus import Surplus
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds without a poll after which the time limits of what is under way begin anew.
-BLIND = 60.0
 #: Why jobs wait in a queue that is paused.
 PAUSED = "the queue is paused"
 
@@ -131,6 +129,7 @@ class Engine:
         self._outcomes.update(self._requests.collect(self._clock()))
         recorded = self._read_recorded()
         seen = self._observe(recorded)
+        # The time limits of what is under way begin anew.
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
         if seen.outage:

@@ -64,6 +64,14 @@ class TestHosts(testtools.TestCase):
         self.assertFalse(self.poll("ab"), "the hosts are as they were")
         self.assertEqual({"low": (Tier.BG,)}, self.hosts.limited_flavors)
 
+    def test_since_when_a_host_is_down(self):
+        """Nobody knows what it was while nobody looked."""
+        self.poll("ab")
+        self.found["a"] = ComputeHost(self.found["a"].shape, enabled=False, up=False)
+        for now, since in ((20.0, 20.0), (80.0, 20.0), (140.1, 140.1), (150.1, 140.1)):
+            self.hosts.refresh(now)
+            self.assertEqual({"a": since}, self.hosts.down)
+
     def test_only_changes_are_written(self):
         self.assertTrue(self.poll("ab"))
         self.assertFalse(self.poll("ab"))
