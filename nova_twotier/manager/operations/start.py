@@ -40,6 +40,7 @@ from nova_twotier.manager.operations.operation import (
 LOG = logging.getLogger(__name__)
 
 BOOT = "boot"
+TOO_MANY_REQUESTS = 429
 #: What the owner reads when others were faster.
 TAKEN = "the slots that it was to get were taken meanwhile"
 NO_BANDWIDTH = "the bandwidth that it was to get was taken meanwhile"
@@ -72,8 +73,9 @@ class Start(Operation):
         super().answered(context, outcome)
         purpose, error = outcome.key.purpose, outcome.error
         if purpose == BOOT:
-            # Nova may be at it still, whatever it answered.
-            context.record(booted_at=context.env.now)
+            # Nova may be at it still, whatever it answered, but that it is asked too much.
+            refused = error is not None and error.status == TOO_MANY_REQUESTS
+            context.record(booted_at=None if refused else context.env.now)
         if error is None or not outcome.final or context.progress.undoing:
             return
         if refusal := _refusal(error, purpose):

@@ -225,5 +225,9 @@ class TestUptime(ReaderCase):
 
     def test_no_answer_is_none(self):
         self.serve_hosts("host1")
-        self.http.get(f"{URL}/os-hypervisors/id-host1", status_code=500, text="timed out")
-        self.assertRaises(CloudError, self.reader.booted_at, "host1")
+        url = f"{URL}/os-hypervisors"
+        for path in (f"{url}/id-host1", url):
+            for status in (500, 429):
+                self.http.get(path, status_code=status, text="not now")
+                error = self.assertRaises(CloudError, self.reader.booted_at, "host1")
+                self.assertEqual((status, True), (error.status, error.passing))

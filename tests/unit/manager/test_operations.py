@@ -5,6 +5,7 @@ from unittest import mock
 
 import fixtures
 
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
@@ -158,6 +159,15 @@ class TestStart(OperationCase):
         self.assertEqual([], self.calls)
         self.advance(self.record(one, **begun), one, seen(), now=106.0)
         self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
+
+    def test_does_not_wait_for_a_request_that_was_not_taken(self):
+        one = job(state=JobState.STARTING)
+        for error, asked in ((CloudError("slow down", 429), True), (CloudError("?", 504), False)):
+            self.cloud.reset_mock()
+            record = self.record(one, attempts={"boot": 0}, booted_at=95.0)
+            self.answer(record, "boot", error)
+            self.advance(record, one, seen(), now=104.0)
+            self.assertEqual(asked, bool(self.calls), error)
 
     def test_a_server_in_error_takes_the_gang_down(self):
         one = job(state=JobState.STARTING)
