@@ -25,7 +25,7 @@ class RequestKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the cloud refused the start of a job for.
+    """What the cloud refused the start of a job, or of its servers that are off, for.
 
     :param public_reason: what the job's owner may read of it; empty: nothing.
     :param unfit: the flavor is not one for jobs; no further attempt does better.
@@ -48,7 +48,7 @@ class Progress:
     :param vacated_at: since when servers that are gone have held slots all the same.
     :param booted_at: when a boot was last under way.
     :param was_suspended: the servers that are restored were suspended, not shelved.
-    :param refusal: why the cloud refused the job's start.
+    :param refusal: why the cloud refused the job's start, or to start its servers again.
     :param crowded_out: others took the slots or the links that the job was to get.
     :param waited_for: the reason that the job had before it was started.
     :param escalated_at: since when the job's servers are deleted, since its state could not be

@@ -9,6 +9,7 @@ from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import (
     NOTICE,
     SAVE,
+    UNDO,
     all_saved,
     is_saved,
     notify,
@@ -99,7 +100,8 @@ class Evict(Operation):
                 return Step(requests)
         if _mode(context) is Preemption.SHELVE and not context.overdue(2):
             off = stopped(context)
-            requests = start(context, off)
+            idle = (each for each in off if not each.busy and not context.exhausted(UNDO, each.id))
+            requests = [start(context, server, UNDO) for server in idle]
             if requests or any(server.busy for server in off):
                 return Step(requests)
         return failed(context, context.progress.undoing)

@@ -1,7 +1,7 @@
 """Requests about a gang's servers that several operations make: delete, save and resume."""
 
 import random
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from functools import partial
 
 from nova_twotier.cloud.servers import Server
@@ -155,10 +155,6 @@ def stopped(context: Context) -> list[Server]:
     ]
 
 
-def start(context: Context, servers: Iterable[Server]) -> list[CloudRequest]:
-    """Requests to power those on that Nova is not busy with, as often as an operation is tried."""
-    return [
-        request(UNDO, server, partial(context.env.cloud.start, server))
-        for server in servers
-        if not server.busy and not context.exhausted(UNDO, server.id)
-    ]
+def start(context: Context, server: Server, purpose: str) -> CloudRequest:
+    """Power a server on that is off."""
+    return request(purpose, server, partial(context.env.cloud.start, server))

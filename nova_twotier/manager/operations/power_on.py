@@ -4,8 +4,9 @@ from functools import partial
 
 from nova_twotier.cloud.servers import RUNNING, Server
 from nova_twotier.db.plans import PowerOnPlan
+from nova_twotier.db.progress import Refusal
 from nova_twotier.manager.operations.context import Context
-from nova_twotier.manager.operations.gang import RESET, request, reset
+from nova_twotier.manager.operations.gang import RESET, request, reset, start
 from nova_twotier.manager.operations.operation import (
     CloudRequest,
     Note,
@@ -19,6 +20,8 @@ from nova_twotier.manager.operations.operation import (
 START, STOP = "start", "stop"
 #: The task of a server that is being started.
 STARTING = "powering-on"
+#: What the owner reads of a refusal.
+REFUSED = "Nova does not start its servers again"
 
 
 class PowerOn(Operation):
@@ -31,11 +34,11 @@ class PowerOn(Operation):
     def answered(self, context: Context, outcome: Outcome) -> None:
         super().answered(context, outcome)
         if outcome.error is not None and outcome.final:
-            context.record(undoing=str(outcome.error))
+            context.record(refusal=Refusal(str(outcome.error), REFUSED))
 
     def advance(self, context: Context) -> Step:
-        if refusal := context.progress.undoing:
-            return failed(context, refusal, "Nova does not start its servers again")
+        if refusal := context.progress.refusal:
+            return failed(context, refusal.reason, refusal.public_reason)
         if reason := context.defect():
             return failed(context, context.with_fault(reason), reason)
         if action := context.job.requested_action:
@@ -65,13 +68,13 @@ class PowerOn(Operation):
 def _power_on(context: Context, server: Server) -> list[CloudRequest]:
     """The next request to power a server on, if Nova is not busy with it; once more if it was reset
     because the first was lost."""
-    cloud, resets = context.env.cloud, context.tried(RESET, server.id)
     if server.busy:
         return []
+    resets = context.tried(RESET, server.id)
     if server.status == "SHUTOFF" and context.tried(START, server.id) <= resets:
-        return [request(START, server, partial(cloud.start, server))]
+        return [start(context, server, START)]
     # It only counts as running, and Nova starts nothing that does.
     posing = resets and server.status == "ACTIVE" and server.power_state != RUNNING
     if posing and not context.tried(STOP, server.id):
-        return [request(STOP, server, partial(cloud.stop, server))]
+        return [request(STOP, server, partial(context.env.cloud.stop, server))]
     return []

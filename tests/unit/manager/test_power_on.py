@@ -45,6 +45,8 @@ class TestPowerOn(OperationCase):
         """As often as that may be, the job begins anew."""
         self.step(self.on, self.off)
         self.answer(self.record, f"start {self.off.id}", CloudError("vm_state error", 409))
+        progress = self.record.progress
+        self.assertEqual(("vm_state error", ""), (progress.refusal.reason, progress.undoing))
         step = self.step(self.on, self.off)
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual(1, self.one.failures)
