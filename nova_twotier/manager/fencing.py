@@ -3,12 +3,13 @@
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 
 from oslo_log import log as logging
 
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
+from nova_twotier.manager.asked import Asked
 
 LOG = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ class Fence:
     ):
         self._options, self._executor = options, executor
         self._permit, self._run = permit, run
-        #: The last run of the command for each host: when it began, and its result.
-        self._begun: dict[str, tuple[float, Future[bool]]] = {}
+        #: The last run of the command for each host, and whether it succeeded.
+        self._begun: dict[str, Asked[bool]] = {}
 
     def fenced(self, host: str, now: float) -> bool:
         """Whether a host is fenced; starts the command if it has not succeeded yet.
@@ -46,21 +47,16 @@ class Fence:
         if not self._options.fence_command:
             return True
         begun = self._begun.get(host)
-        if begun is not None:
-            at, result = begun
-            if not result.done():
-                return False
-            if result.result():
-                return True
-            if now < at + RETRY_AFTER:
-                return False
-        self._begun[host] = now, self._executor.submit(self._fence, host)
+        if begun is not None and begun.answer.done() and begun.answer.result():
+            return True
+        if begun is None or begun.may_repeat(now, RETRY_AFTER):
+            self._begun[host] = Asked(now, self._executor.submit(self._fence, host))
         return False
 
     @property
     def running(self) -> bool:
         """Whether the command runs for some host."""
-        return any(not result.done() for _at, result in self._begun.values())
+        return any(not begun.answer.done() for begun in self._begun.values())
 
     def forget(self, hosts: Iterable[str]) -> None:
         """Forget hosts that are back, so that they are fenced again when they go down again."""

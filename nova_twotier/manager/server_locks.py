@@ -11,6 +11,7 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState
+from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 
@@ -28,8 +29,8 @@ class Locks:
 
     def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
         self._cloud, self._tell = cloud, tell
-        #: The last request to lock each server: when it was sent, and its result.
-        self._asked: dict[str, tuple[float, Future]] = {}
+        #: The last request to lock each server.
+        self._asked: dict[str, Asked] = {}
 
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
         """Lock what this manager has not locked yet, whether or not it shows a lock: that may be
@@ -44,8 +45,8 @@ class Locks:
             for server in seen.gang(job):
                 asked = before.get(server.id)
                 unmade = server.host is None and server.status in UNMADE
-                if not unmade and (asked is None or _in_vain(*asked, server, seen.at)):
-                    asked = seen.at, self._lock(server, job.uuid)
+                if not unmade and (asked is None or _in_vain(asked, server, seen.at)):
+                    asked = Asked(seen.at, self._lock(server, job.uuid))
                 if asked:
                     self._asked[server.id] = asked
 
@@ -55,8 +56,8 @@ class Locks:
         return self._tell(CloudRequest(key, lambda: self._cloud.lock(server, reason)))
 
 
-def _in_vain(at: float, answer: Future, server: Server, now: float) -> bool:
-    """Whether the lock requested at `at` has to be requested again."""
-    if now < at + RETRY_AFTER or not answer.done():
+def _in_vain(asked: Asked, server: Server, now: float) -> bool:
+    """Whether a lock has to be requested again."""
+    if not asked.may_repeat(now, RETRY_AFTER):
         return False
-    return answer.result() is not None or not server.locked
+    return asked.answer.result() is not None or not server.locked

@@ -19,6 +19,7 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
+from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 
@@ -91,25 +92,22 @@ class Shutdown:
 Verdicts = Mapping[str, Shutdown]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Inquiry:
     """What was asked about a server that was off, and what came of it.
 
-    :param answer: of the request; it has the error, or None.
+    :param asked: its answer is the error, or None.
     """
 
     server: Server
-    at: float
-    answer: Future
+    asked: Asked
     found: list[Shutdown]
 
     def stands(self, server: Server, now: float) -> bool:
         """Whether nothing has changed since, and there is, or may soon be, an answer."""
         if server.updated_at != self.server.updated_at:
             return False
-        if not self.answer.done():
-            return True
-        return self.answer.result() is None or now < self.at + RETRY_AFTER
+        return not self.asked.may_repeat(now, RETRY_AFTER) or self.asked.answer.result() is None
 
 
 class Shutdowns:
@@ -146,7 +144,7 @@ class Shutdowns:
         found: list[Shutdown] = []
         run = partial(self._find_out, server, token, found)
         answer = self._tell(CloudRequest(RequestKey("shutdown", server.id), run))
-        return _Inquiry(server, now, answer, found)
+        return _Inquiry(server, Asked(now, answer), found)
 
     def _find_out(self, server: Server, token: str | None, found: list[Shutdown]) -> None:
         """Put into `found` why a server is off."""

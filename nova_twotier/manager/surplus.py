@@ -12,6 +12,7 @@ from oslo_log import log as logging
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
+from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 
@@ -28,8 +29,8 @@ class Surplus:
 
     def __init__(self, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
         self._cloud, self._tell = cloud, tell
-        #: When the deletion of each server was asked for.
-        self._asked: dict[str, float] = {}
+        #: The last request to delete each server.
+        self._asked: dict[str, Asked] = {}
 
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
         """Delete what these jobs have besides their gangs."""
@@ -38,10 +39,10 @@ class Surplus:
             return
         for job in jobs:
             for server in seen.surplus(job):
-                asked_at = before.get(server.id)
-                if asked_at is None or seen.at >= asked_at + RETRY_AFTER:
+                asked = before.get(server.id)
+                if asked is None or asked.may_repeat(seen.at, RETRY_AFTER):
                     LOG.warning("Job %s was booted twice: %s is deleted", job.number, server.id)
                     run = partial(self._cloud.delete, server)
-                    self._tell(CloudRequest(RequestKey("surplus", server.id), run))
-                    asked_at = seen.at
-                self._asked[server.id] = asked_at
+                    answer = self._tell(CloudRequest(RequestKey("surplus", server.id), run))
+                    asked = Asked(seen.at, answer)
+                self._asked[server.id] = asked

@@ -1,6 +1,7 @@
 """Which servers of a job that was booted twice are its gang, and which are deleted."""
 
 import dataclasses
+from concurrent.futures import Future
 from unittest import mock
 
 import testtools
@@ -17,7 +18,15 @@ class TestSurplus(testtools.TestCase):
         self.deleted = []
         cloud = mock.Mock()
         cloud.delete = lambda server: self.deleted.append(server.id)
-        self.surplus = Surplus(cloud, lambda request: request.run())
+        self.surplus = Surplus(cloud, self.tell)
+        self.hangs = False
+
+    def tell(self, request):
+        request.run()
+        answer = Future()
+        if not self.hangs:
+            answer.set_result(None)
+        return answer
 
     def boot(self, name, count=2, **values):
         return [
@@ -69,3 +78,9 @@ class TestSurplus(testtools.TestCase):
         first, second = self.boot("a", created="1"), self.boot("b", created="2")
         asked = [len(self.poll(first, second, at=at)[1]) for at in (100, 101, 100 + RETRY_AFTER)]
         self.assertEqual([2, 0, 2], asked)
+
+    def test_not_again_before_there_is_an_answer(self):
+        self.hangs = True
+        first, second = self.boot("a", created="1"), self.boot("b", created="2")
+        asked = [len(self.poll(first, second, at=at)[1]) for at in (100, 100 + RETRY_AFTER)]
+        self.assertEqual([2, 0], asked)
