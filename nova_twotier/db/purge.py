@@ -67,7 +67,6 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     under_way = or_(
         exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
         exists().where(Place.job == Job.number, Place.until.is_(None)),
-        exists().where(JobServer.job == Job.number),
     )
     over = select(Job.number).where(
         Job.state.in_(OVER),
@@ -88,6 +87,8 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
         rows_changed(session, delete(table).where(column.in_(numbers))) for table, column in tables
     )
     purged = Purged(len(numbers), *deleted)
+    # They mean nothing once the job is over; a pool without a manager keeps them all the same.
+    session.execute(delete(JobServer).where(JobServer.job.in_(numbers)))
     session.execute(delete(Job).where(Job.number.in_(numbers)))
     return purged
 

@@ -7,7 +7,7 @@ import time
 from sqlalchemy import select, update
 
 from nova_twotier.db import purge, submissions
-from nova_twotier.db.models import Action, Event, Job, Place, Submission
+from nova_twotier.db.models import Action, Event, Job, JobServer, Place, Submission
 from nova_twotier.db.plans import EvictPlan, SwapPlan
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.db.store import SubmissionLapsed
@@ -205,6 +205,16 @@ class UpkeepBehaviour:
         self.store.submit(1, [1.0])
         self.assertEqual(2, self.purge(30).jobs)
         self.assertGreater(self.store.last_event(), last)
+
+    def test_purge_deletes_the_servers_of_jobs_that_no_manager_sees_to(self):
+        old = self.record(40)
+        newest = self.record(1)
+        with self.store.transaction() as session:
+            session.add_all(JobServer(id=f"of {job}", job=job) for job in (old, newest))
+        for dry_run in (True, False):
+            self.assertEqual(1, self.purge(30, dry_run=dry_run).jobs)
+        with self.store.reading() as session:
+            self.assertEqual([newest], list(session.scalars(select(JobServer.job))))
 
     def test_purge_leaves_what_the_manager_is_not_done_with(self):
         acting = self.record(40, actions=ActionState.EXPECTED)
