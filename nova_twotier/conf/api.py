@@ -17,14 +17,14 @@ OPTS = [
                 "others have member. Only `twotier-api` serves it, on a loopback address.",
             ),
         ],
-        help="How the API knows who sends a request.",
+        help="How the API authenticates requests.",
     ),
     cfg.StrOpt(
         "listen",
         default="127.0.0.1",
         help="""
-Address that `twotier-api` listens on. TLS is for a proxy in front of it. Other WSGI servers do not
-read this option.
+Address that `twotier-api` listens on. For TLS put a proxy in front of it. Other WSGI servers do
+not read this option.
 
 Example: 127.0.0.1
 """,
@@ -38,16 +38,16 @@ Example: 127.0.0.1
         "threads",
         default=10,
         min=1,
-        help="Requests that `twotier-api` answers at the same time.",
+        help="Number of requests that `twotier-api` handles at the same time.",
     ),
     cfg.IntOpt(
         "max_connections",
         default=500,
         min=1,
         help="""
-Connections that `twotier-api` has open at the same time. For one more, it closes the one that has
-waited for its client the longest, so that slow clients keep nobody out. Each takes a file
-descriptor, see `ulimit -n`.
+Maximum number of open connections of `twotier-api`. When it accepts one more, it closes the one
+that has waited for its client the longest, so that slow clients cannot block others. Each takes
+a file descriptor, see `ulimit -n`.
 """,
     ),
     cfg.IntOpt(
@@ -55,8 +55,8 @@ descriptor, see `ulimit -n`.
         default=30,
         min=1,
         help="""
-Seconds within which a client of `twotier-api` must send the whole of a request, and within which it
-must take the answer and begin the next request. After that its connection is closed.
+Seconds within which a client of `twotier-api` must send a whole request, and within which it
+must receive the answer and begin the next request. After that its connection is closed.
 """,
     ),
     cfg.IntOpt(
@@ -64,7 +64,7 @@ must take the answer and begin the next request. After that its connection is cl
         default=32768,
         min=1024,
         help="""
-Bytes that the request line and the headers of a request to `twotier-api` may have. Bodies are
+Maximum size in bytes of the request line and headers of a request to `twotier-api`. Bodies are
 limited by ``[oslo_middleware]max_request_body_size``.
 """,
     ),
@@ -72,34 +72,34 @@ limited by ``[oslo_middleware]max_request_body_size``.
         "max_limit",
         default=1000,
         min=1,
-        help="Items of a list in one answer; the answer says where the next ones are.",
+        help="Maximum number of items in one answer; the answer links to the next page.",
     ),
     cfg.IntOpt(
         "max_job_size",
         default=10000,
         min=1,
-        help="Processes of one job.",
+        help="Maximum number of processes of one job.",
     ),
     cfg.IntOpt(
         "max_jobs_per_project",
         default=10000,
         min=-1,
-        help="Jobs of a project that are not over; -1: as many as it likes.",
+        help="Maximum number of open jobs of a project; -1: no limit.",
     ),
     cfg.IntOpt(
         "max_processes_per_project",
         default=100000,
         min=-1,
-        help="Processes of all jobs of a project that are not over; -1: as many as it likes.",
+        help="Maximum number of processes in the open jobs of a project; -1: no limit.",
     ),
     cfg.StrOpt(
         "rate_limit",
         default="1200/minute",
         help="""
-Requests that a project may make, as `limits` writes it: a number for each second, minute, hour or
-day, several with semicolons between them. Who asks more often is answered 429, and when to ask
-again. Empty: as many as it likes. Requests without a valid token, and those for `/healthcheck` and
-`/metrics`, do not count; those with a token for the whole system count for its user.
+Rate limit on the requests of a project, in the notation of the library `limits`: a number per
+second, minute, hour or day; several are separated by semicolons. Requests above it get a 429
+with ``Retry-After``. Empty: no limit. Requests without a valid token, and those for
+`/healthcheck` and `/metrics`, do not count; those with a system-scoped token count for its user.
 
 Example: 50/second;1000/minute
 """,
@@ -109,8 +109,8 @@ Example: 50/second;1000/minute
         default="memory://",
         secret=True,
         help="""
-Where requests are counted, as an address for `limits`. In memory, each process of the API counts
-its own, so that a project may ask as often of each of them.
+Where requests are counted, as a storage URI of `limits`. In memory, each process of the API
+counts separately, so that the limit applies to each of them.
 
 Examples: memory://, memcached://HOST:11211, redis://HOST:6379
 """,
@@ -119,11 +119,11 @@ Examples: memory://, memcached://HOST:11211, redis://HOST:6379
         "metrics",
         default=False,
         help="""
-Answer `/metrics`, in the format of Prometheus.
+Serve `/metrics`, in the format of Prometheus.
 
-It asks for no token: switch it on only where a proxy keeps `/metrics` from the outside. It tells
-how many jobs there are in which state, and how many requests took how long; nothing of a project,
-a user or a job. Servers of several processes need the environment variable
+It needs no token: enable it only where a proxy blocks `/metrics` from outside. It shows the
+number of jobs in each state, and the number and duration of requests, but nothing about a
+project, a user or a job. Servers with several processes need the environment variable
 PROMETHEUS_MULTIPROC_DIR, see the documentation of prometheus_client.
 """,
     ),

@@ -129,8 +129,8 @@ Example: 300
         help="""
 Longest ``os_shutdown_timeout`` (seconds) that the image of a job may have.
 
-For so long Nova waits for a guest to shut down when its server is shelved, and tenants set it on
-their images. A job whose image says more fails, and its reason says why.
+Nova waits that long for a guest to shut down when it shelves the server, and tenants can set the
+property on their images. A job whose image has a larger value fails with that reason.
 
 Give less than preemption_timeout.
 
@@ -154,8 +154,9 @@ After that it fails.
         help="""
 Seconds that a nova-compute may be down before the jobs on its host begin anew.
 
-Nova itself takes a service for down only after its own service_down_time. Give more than Nova's
-report_interval: hosts that go down together are seen to do so one after the other.
+The period begins when the manager sees the service down, which Nova reports only after its own
+service_down_time. Give more than Nova's report_interval: hosts that go down together are seen to
+do so one after the other.
 """,
     ),
     cfg.FloatOpt(
@@ -179,7 +180,8 @@ Example: 0.5
         mutable=True,
         default=120.0,
         min=0,
-        help="Seconds between the last heartbeats of hosts that are said to go down together.",
+        help="Hosts count as going down together if their last heartbeats lie within this many "
+        "seconds before or after the last heartbeat of one of them.",
     ),
     cfg.FloatOpt(
         "dead_host_interval",
@@ -193,10 +195,10 @@ Example: 0.5
         mutable=True,
         default="",
         help="""
-Command that makes sure that no guest runs on a host any more, such as one that cuts its power. It
-gets the name of the hypervisor as its last argument, runs without a shell, and must end with 0
-before the jobs of the host begin anew. Without it they begin anew after host_down_grace, and their
-guests may run twice for a while.
+Command that fences a dead host: it makes sure that no guest runs there any more, for example by
+cutting the host's power. It runs without a shell, gets the name of the hypervisor as its last
+argument, and must exit with 0 before the jobs of the host begin anew. Without it they begin anew
+after host_down_grace, and their old guests may still run beside the new ones for a while.
 
 Example: /usr/local/bin/fence-host --reason nova-twotier
 """,

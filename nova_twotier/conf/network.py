@@ -1,4 +1,4 @@
-"""Options of how Neutron enforces the bandwidth of jobs."""
+"""Options for enforcing the bandwidth of jobs in Neutron."""
 
 from oslo_config import cfg, types
 
@@ -9,7 +9,7 @@ OPTS = [
         "qos",
         default=True,
         help="""
-Whether the manager gives the ports of jobs with a bandwidth a QoS policy that guarantees it.
+Whether the manager gives the ports of jobs with bandwidth a QoS policy that guarantees it.
 
 The manager creates the policies as the user of group ``[nova]``, if the catalog has a Neutron with
 the service plugin ``qos``. Otherwise it only accounts for bandwidth, link by link, and nothing

@@ -1,4 +1,4 @@
-"""Options of the trusts by which jobs run in their owners' projects."""
+"""Options of the Keystone trusts with which jobs run in their owners' projects."""
 
 from oslo_config import cfg
 
