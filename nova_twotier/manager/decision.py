@@ -28,7 +28,7 @@ ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = "waits for slots on the hosts where it is suspended"
 _FREED = {Tier.FG: Event.FOREGROUND, Tier.BG: Event.BACKGROUND}
-#: Seconds until it is looked at again whether Nova is done with the servers of a job.
+#: Seconds until the manager checks again whether Nova is done with the servers of a job.
 RECHECK = 5.0
 
 
@@ -50,10 +50,10 @@ class Decisions:
         self._late: set[int] = set()
         self._unmanaged: set[Claim] = set()
         self._decided_at = -math.inf
-        #: When a job that was to stay as it was no longer is, or one that was to wait may start.
+        #: When the next settled job may be moved again, or the next job that backs off may start.
         self._due_at = math.inf
-        #: The queue as it was at the last decision, of the same jobs as `_cores`: of ten thousand,
-        #: few have changed since.
+        #: The queue at the last decision, with the jobs of `_cores`. It is kept, since few of ten
+        #: thousand jobs change.
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
         self._reasons = Reasons(policy)
@@ -69,7 +69,7 @@ class Decisions:
         self._queue, self._cores, self._events = Queue(), {}, ALL
 
     def caused(self, action: Action, jobs: Jobs) -> Event:
-        """What a policy has to know of an action that is done, besides what it decided itself."""
+        """The events of a finished action that the policy has not decided itself."""
         if action.kind == ActionKind.END:
             tier = jobs[action.number].tier
             return _FREED[Tier(tier)] if tier else ALL
@@ -79,7 +79,7 @@ class Decisions:
         # policy thought.
         if action.kind in (ActionKind.START, ActionKind.POWER_ON):
             return ALL
-        # Others were decided upon meanwhile, who did not see what it has left over.
+        # Decisions made in the meantime did not see the slots that it leaves over.
         return ALL if self._decided_at > action.created_at else Event(0)
 
     def decide(
@@ -91,10 +91,9 @@ class Decisions:
         plain_waiting: Mapping[int, Job] = MappingProxyType({}),
         preemptible: Mapping[str, Server] = MappingProxyType({}),
     ) -> list[planning.Record]:
-        """The records of what the policy decides now; the jobs that go on waiting learn why.
+        """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
-        :param plain_waiting: those of the jobs that are (see `Job.plain_waiting`) and have no open
-            action.
+        :param plain_waiting: jobs for which `Job.plain_waiting` holds and that have no open action.
         :param preemptible: stand-alone servers that may become `victims`, by id.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
@@ -160,7 +159,7 @@ class Decisions:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         decision, after, aside = self._ask(cluster, queue, fixed, now)
-        # What takes longer is not waited for: its owner may make it take as long as he likes.
+        # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
             action.number
             for action in opened
@@ -183,7 +182,7 @@ class Decisions:
         self._reasons.tell(queue)
         self._known, self._decided_at = set(jobs), now
         self._events = Event(0)
-        # What others give back of links is seen by looking.
+        # No event tells when others release bandwidth, or whether servers make way: check again.
         again = [now + RECHECK] if linked or self.victims else []
         self._due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         return records
@@ -213,9 +212,9 @@ class Decisions:
     ) -> bool:
         """Whether it matters for a decision where Nova puts the jobs that are just starting.
 
-        :param unplaced: their actions, by number. What has not begun is none of them: in the
-            background it comes after whatever is decided for the foreground now, and else its slots
-            are about to be freed, and known.
+        :param unplaced: their actions, by number, without those that have not begun: in the
+            background these follow whatever is decided for the foreground now; otherwise their
+            slots are about to be freed, and known.
         """
         threshold = self._options.threshold
         heats = any(
@@ -231,16 +230,16 @@ class Decisions:
                 if heats:
                     return True
             elif leaves and _is_hot(jobs[number], threshold):
-                # It will close slots of the background, nobody knows which.
+                # It will close slots of the background, and it is not known which.
                 return True
         return False
 
     def _notice(self, queue: Mapping[int, Job], held: set[int], now: float) -> None:
-        """What happened without an action of the manager."""
+        """Note events that no action of the manager caused."""
         if not self._known.issuperset(queue):
             self._events |= Event.ARRIVAL
         if self._follow(queue):
-            # Those that it was before move up.
+            # The jobs that were behind it move up.
             self._events = ALL
         if self._held != held:
             # Those behind a held job move up; a released one is back before later arrivals.
@@ -249,7 +248,7 @@ class Decisions:
             self._events = ALL
 
     def _notice_late(self, starting: Iterable[Action], now: float) -> None:
-        """Starts that keep idle slots no longer."""
+        """Note starts that no longer reserve idle slots."""
         late = {a.number for a in starting if a.begun_at is None and order.is_late(a, now)}
         if not self._late.issuperset(late):
             self._events = ALL
@@ -258,11 +257,11 @@ class Decisions:
     def _notice_unmanaged(
         self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
     ) -> None:
-        """Slots that were given back, or closed, by servers that are none of these jobs'."""
+        """Note slots that unmanaged servers have released or closed."""
         leaving = set().union(*(action.progress.servers for action in opened))
         unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
         if any(action.kind == ActionKind.MIGRATE for action in opened):
-            # The old place of a server that migrates is nobody's, and is given back in a moment.
+            # The old place of a migrating server counts as unmanaged, and is released in a moment.
             unmanaged &= self._unmanaged
         for claim in self._unmanaged - unmanaged:
             self._events |= _FREED[claim.tier]
@@ -276,7 +275,7 @@ class Decisions:
     def _settled(
         self, running: Iterable[Job], restarting: set[int], seen: Observation, now: float
     ) -> dict[int, float]:
-        """Jobs that are to stay as they are, by number, and until when.
+        """Jobs that may not be moved or preempted for now, by number, and until when.
 
         Nothing is decided about a job while Nova is busy with its servers, or after something was
         refused.
@@ -306,14 +305,14 @@ class Decisions:
         fixed: Mapping[int, tuple[int, ...] | None],
         now: float,
     ) -> tuple[list[decided.Action], Snapshot, set[int]]:
-        """The policy's decision, how things are after it, and the numbers of the jobs that it was
-        not shown.
+        """The policy's decision, the state after it, and the numbers of the jobs that it was not
+        shown.
 
-        Those are suspended, on hosts that would have no slots for them after the decision: a policy
-        does not know that they can only come back where they are, and would make room elsewhere.
+        These are suspended on hosts that would have no slots for them after the decision: a policy
+        does not know that they can only resume where they are, and would make room elsewhere.
 
         :param cluster: may be used up.
-        :param fixed: the hosts that hold each of the jobs whose state was saved, if any do.
+        :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
         """
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {number for number, hosts in bound.items() if not hosts}
@@ -347,11 +346,11 @@ class Decisions:
 
 
 def _without(cores: Mapping[int, CoreJob], others: Mapping[int, CoreJob]) -> list[CoreJob]:
-    """Those that are not, just as they are, among the others."""
+    """Jobs that are not among the others, or differ there."""
     return [
         core
         for number, core in cores.items()
-        # Most are the same object, which is faster to see.
+        # Most are the same object, and identity is faster to check.
         if (other := others.get(number)) is not core and other != core
     ]
 
@@ -361,7 +360,7 @@ def _too_large(job: Job, slots: int) -> str:
 
 
 def _wait(job: Job, reason: str) -> None:
-    """No policy is shown a job that its pool can never take: it would hold up the others."""
+    """Say why the pool cannot take a job, which no policy is shown: it would hold up others."""
     if job.reason != reason:
         job.reason = reason
 

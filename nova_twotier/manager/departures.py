@@ -12,18 +12,18 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
 from nova_twotier.ledger.claims import Claim
 
-#: A policy sees those that come to nobody as one job a tier: its number, and its name.
+#: A policy sees the places that come to no job as one job per tier: its number, and its name.
 LEAVING = {Tier.FG: -3, Tier.BG: -4}
 LEAVING_NAME = "a job that leaves"
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A job that an open action takes off its slots, or to others.
+    """A job that an open action takes off its slots, or moves to others.
 
     :param decision: when that was decided.
-    :param tier: that it is to be in; None: it leaves.
-    :param targets: the hosts of the processes that are to change theirs, by index.
+    :param tier: the tier that it will be in; None: it leaves.
+    :param targets: the new hosts of the processes that change theirs, by index.
     """
 
     job: Job
@@ -32,7 +32,7 @@ class Departure:
     targets: Mapping[int, str] = field(default_factory=dict)
 
     def target(self, index: int, claim: Claim | None) -> tuple[Tier, str] | None:
-        """Tier and host of a process when that is over; None if that is nowhere, or not known.
+        """Tier and host of a process after the action; None if it has none, or they are not known.
 
         :param claim: what it holds now.
         """
@@ -45,11 +45,11 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a start that is not begun counts on.
+    """The slots that a start that has not begun counts on.
 
     :param decision: when it was decided.
     :param freed: slots that were not idle then (see `StartPlan.freed`).
-    :param late: it has no right any more to slots that were.
+    :param late: it no longer reserves slots that were idle.
     """
 
     decision: float
@@ -73,9 +73,9 @@ def hand_over(
     starting: Mapping[Job, Sequence[int]],
     expectations: Mapping[int, Expectation],
 ) -> dict[int, list[int]]:
-    """Hosts of the places in a tier that come to starting jobs, by number; the others are pinned.
+    """Hosts of the places in a tier that go to starting jobs, by number; the others are pinned.
 
-    Left out are places that nobody could get: others are on their way there, or they are closed.
+    Places that no job could get are left out: others are on their way there, or they are closed.
 
     :param starting: the places that the jobs hold already.
     """
@@ -104,7 +104,7 @@ def adopt(
     tier: Tier,
     places: Iterable[tuple[float, int]],
 ) -> None:
-    """Take over places that no policy can do anything to, as one job.
+    """Take over places that no policy can change, as one job.
 
     :param places: CPU utilisation and host of each.
     """

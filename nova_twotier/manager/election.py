@@ -83,7 +83,7 @@ class Candidate:
         return terms.leader_of(self._store, self.pool) if self._store else ""
 
     def resign(self) -> None:
-        """Give the lead up, so that another process can take it; does nothing without the lead."""
+        """Give up the lead, so that another process can take it; does nothing without the lead."""
         if self._lock is None:
             return
         lock, self._lock = self._lock, None

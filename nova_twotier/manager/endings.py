@@ -11,17 +11,17 @@ from nova_twotier.manager.operations.context import defect
 from nova_twotier.manager.planning import PHASE_EVICT
 from nova_twotier.manager.shutdowns import Shutdown, Verdicts
 
-#: Of actions that wait for no others, and that no others wait for.
+#: The phase of actions that wait for no others, and that no others wait for.
 PHASE_END = 0
 
 _OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
 
 
 def endings(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
-    """The action that a job without an open one calls for, queued or running; None if none is.
+    """The action that a queued or running job without an open one needs now; None if none.
 
-    :param attempts: how often something is tried.
-    :param off: why those of its servers are off of which that is known.
+    :param attempts: how often an operation is tried.
+    :param off: why servers are off, where that is known.
     """
     if job.requested_action:
         return _end(job, _OUTCOMES[job.requested_action], "as its owner asked", seen)
@@ -55,7 +55,7 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
         return _power_on(job, max(befallen, key=lambda each: each.vain), seen, attempts)
     if _together(job, seen):
         return None
-    # Shelved, whatever it asks for: that keeps its work, and it comes back anywhere.
+    # Shelve it, whatever mode it asks for: that keeps its work, and it may restart on any host.
     by = f"the manager: its servers are not all at work in {job.tier}"
     plan = EvictPlan(by, Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
@@ -72,7 +72,7 @@ def _ended(job: Job, shutdowns: Iterable[Shutdown], seen: Observation) -> Action
 
 
 def _power_on(job: Job, shutdown: Shutdown, seen: Observation, attempts: int) -> Action:
-    """What is off goes on from its disks, unless that was tried often enough."""
+    """Start the servers again from their disks, unless that was tried often enough."""
     reason = f"a server was off: {shutdown.cause}"
     if shutdown.unreported and shutdown.vain >= attempts:
         reason = f"{reason}, though started {shutdown.vain} times: does its image use the console?"
@@ -83,7 +83,7 @@ def _power_on(job: Job, shutdown: Shutdown, seen: Observation, attempts: int) ->
 
 
 def _together(job: Job, seen: Observation) -> bool:
-    """Whether its processes can work together: all on slots of its tier, none asleep alone."""
+    """Whether its processes can work together: all on slots of its tier, and not some suspended."""
     statuses = {server.status for server in seen.gang(job)}
     return (
         seen.whole(job)
@@ -93,7 +93,7 @@ def _together(job: Job, seen: Observation) -> bool:
 
 
 def _broken(job: Job, reason: str, seen: Observation) -> Action:
-    """A gang that is not whole any more begins anew, as often as the job may."""
+    """Let a job whose gang is no longer whole begin anew, as often as its retries allow."""
     if job.requeues < job.retries:
         return _end(job, JobState.QUEUED, f"restarts from the beginning: {reason}", seen)
     if job.retries:
@@ -114,7 +114,7 @@ def _action(kind: ActionKind, phase: int, job: Job, plan: Plan, seen: Observatio
 
 
 def warning(job: Job, now: float, before: float) -> str:
-    """What to warn a job of now: that its walltime is nearly over; empty if of nothing.
+    """The warning to a job whose walltime is nearly over; empty if none is due.
 
     :param before: seconds before the end of it.
     """

@@ -1,8 +1,8 @@
 """The manager's loop: observe, carry on, decide, record, act.
 
 Every poll starts from what Nova, Placement and the database say; nothing that matters is kept in
-memory alone, so a manager that is killed at any point goes on where it was. A poll never waits for
-what it asks of Nova (see `requests`), and asks nobody anything while it holds the database.
+memory alone, so a manager that is killed at any point continues where it was. A poll never waits
+for its requests to Nova (see `requests`), and sends none during a database transaction.
 """
 
 import math
@@ -70,9 +70,9 @@ class Engine:
     """One poll at a time: `poll()` observes and takes each open action one step further.
 
     :param options: the options of group `[manager]`.
-    :param pool: the hosts and the jobs that it sees to.
+    :param pool: the pool whose hosts and jobs it manages.
     :param workers: make the requests to Nova; by default as many at once as the options allow.
-    :param fence: `fence(session, lock)` raises `Deposed` if somebody else sees to the pool by now.
+    :param fence: `fence(session, lock)` raises `Deposed` if another manager leads the pool by now.
     :param wake: called, from another thread, when another poll is due at once.
     :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
     """
@@ -105,7 +105,7 @@ class Engine:
         self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         workers = workers or ThreadPoolExecutor(options.concurrency)
-        # Of its own: a command that hangs holds up no request to Nova.
+        # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
         self._outages = Outages(options, host_fence, pool)
         self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
@@ -116,16 +116,16 @@ class Engine:
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._outcomes: dict[int, list[Outcome]] = {}
-        #: When it last saw something, and since when it has done so without a long break.
+        #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
 
     def poll(self) -> bool:
         """One round. Returns whether something changed, so that another poll is due at once.
 
-        :raises CloudError, PlacementError: if one of them does not answer; look again later.
+        :raises CloudError, PlacementError: if one of them does not answer; poll again later.
         :raises Deposed: if somebody else sees to the pool by now.
         """
-        # First: what is answered later may not show in what is seen now.
+        # Collect answers first: the effect of a later answer may not show in this observation.
         self._outcomes.update(self._requests.collect(self._clock()))
         recorded = self._read_recorded()
         seen = self._observe(recorded)
@@ -133,7 +133,7 @@ class Engine:
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
         if seen.outage:
-            # Nothing is overdue by what it took in the meantime.
+            # Time spent in an outage makes no action overdue.
             self._polling_since = seen.at
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
@@ -145,7 +145,7 @@ class Engine:
             self._carry_on(work, recorded)
             self._write(work, recorded)
         except BaseException:
-            # What was decided, or found out, may not have been recorded.
+            # What was decided or observed may not have been recorded.
             self._decisions.happened(ALL)
             self._open_jobs.forget()
             self._recorded = None
@@ -173,7 +173,7 @@ class Engine:
         self._hosts.expire()
 
     def _permit(self) -> None:
-        """Asked before each request to Nova, by the workers, and before each write to Placement.
+        """Called before each request to Nova, by the workers, and before each write to Placement.
 
         :raises Deposed: if somebody else sees to the pool by now.
         """
@@ -233,8 +233,8 @@ class Engine:
         self._take_answers(work)
         self._warn(work)
         if work.seen.outage:
-            # What Nova says of silent hosts may be long past, and what it is asked to do there may
-            # not be done, although it says so.
+            # What Nova says about silent hosts may be outdated, and requests that it accepts for
+            # them may never be carried out.
             self._hold_up(work, work.seen.outage)
             return
         if work.mode == QueueMode.PAUSED:
@@ -245,21 +245,21 @@ class Engine:
         # 1. Jobs that end, or whose gang is broken.
         self._end(work)
 
-        # 2. The next step of each action whose turn it is.
+        # 2. The next step of each action that is due.
         turns = order.Turns(
             work.opened, work.jobs, work.seen, self._options.threshold, work.env.now
         )
         for action in turns.due():
-            # Those that are over were dropped, because one before them has just failed.
+            # Closed ones were dropped, because an action before them has just failed.
             if action.state == ActionState.EXPECTED:
                 self._advance(work, action)
         if turns.dropped:
             self._decisions.happened(ALL)
 
-        # 3. A decision about what no open action is about.
+        # 3. A decision about everything that has no open action.
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
-            # What became of others may have changed some of them.
+            # The outcome of other actions may have changed some of them.
             plain_waiting = {
                 number: job
                 for number, job in work.plain_waiting.items()
@@ -301,8 +301,8 @@ class Engine:
         recorded.dead.update(dead)
 
     def _settle_ledger(self, work: Round) -> None:
-        """Close the slots under hot processes, enter the CPU points that are missing, and give back
-        the slots of suspended jobs whose return was broken off before it was recorded."""
+        """Close the slots under hot processes, enter the CPU points that are missing, and release
+        the slots of suspended jobs whose restart was interrupted before it was recorded."""
         seen, jobs = work.seen, work.active
         self._hosts.close(seen.closed(jobs, self._options.threshold))
         if points := seen.missing_points(jobs):
@@ -318,7 +318,7 @@ class Engine:
                 OPERATIONS[action.kind].answered(work.context(action), outcome)
 
     def _warn(self, work: Round) -> None:
-        """Tell jobs, and their guests, that they are about to run out of their walltime."""
+        """Warn jobs, and their guests, that their walltime is about to end."""
         now = work.env.now
         for job in work.active:
             if text := warning(job, now, self._options.walltime_warning):
@@ -331,7 +331,7 @@ class Engine:
                     work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
     def _hold_up(self, work: Round, reason: str) -> None:
-        """Drop what was decided and has not begun; when the queue goes on, it is decided anew."""
+        """Drop decided actions that have not begun; the policy decides again after the pause."""
         self._decisions.happened(ALL)
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
@@ -341,8 +341,8 @@ class Engine:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
-        """No start begins of a job that its owner has asked to end meanwhile, or that waits for
-        the same quota as another that has just been refused."""
+        """Drop starts of jobs that their owners have asked to end, or that wait for a quota of
+        which another job has just been refused."""
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]

@@ -1,4 +1,4 @@
-"""The cluster that a policy is shown: what was seen, as open actions will leave it."""
+"""The cluster that a policy is shown: the observed one, as open actions will leave it."""
 
 import math
 from collections import Counter
@@ -16,7 +16,7 @@ from nova_twotier.manager.observation import Observation
 
 #: A tier by its text: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
-#: A policy sees the VMs that are no job's as one job a tier: its number, and its name.
+#: A policy sees the VMs that belong to no job as one job per tier: its number, and its name.
 UNMANAGED = {Tier.FG: -1, Tier.BG: -2}
 UNMANAGED_NAME = "a server that is no job's"
 #: And those of them that would make way, which are all in the background.
@@ -37,22 +37,22 @@ def cluster_of(
     expectations: Mapping[int, Expectation] = MappingProxyType({}),
     preemptible: Container[str] = (),
 ) -> Cluster:
-    """The cluster as it will be when what is under way is over, but with the ends still there.
+    """The cluster as it will be when all open actions but the ends are done.
 
-    Every other VM keeps its slot, for an unknown time. Places that a departure will free belong to
-    the starts that were decided with it, and are not idle.
+    Every other VM keeps its slot, for an unknown time. Places that a departure will free are
+    reserved for the starts that were decided with it, and are not idle.
 
-    :param seen: what there is now.
-    :param running: jobs that run; of those that do not hold all their slots, what they hold.
-    :param starting: jobs that hold some of theirs, or none yet, and the tier they start in:
-        the rest is taken where the ranking, and so Nova's scheduler, would.
-    :param ending: jobs that hold some of theirs still.
-    :param settled: numbers of the running jobs that are to stay as they are.
-    :param resting: VMs that hold nothing any more, although they were seen with a slot.
+    :param seen: the present state.
+    :param running: jobs that run; those without all their slots count with what they hold.
+    :param starting: jobs that hold some of their slots, or none yet, and the tier they start in;
+        the others are taken where the ranking, and so Nova's scheduler, would place them.
+    :param ending: jobs that still hold some of their slots.
+    :param settled: numbers of the running jobs that may not be moved or preempted.
+    :param resting: VMs that count as holding nothing, although they were seen with a slot.
     :param planned: the hosts of starting jobs whose bandwidth is reserved there, by number.
     :param filled: makes a cluster of hosts, the `threshold` and `runs`.
-    :param departures: of jobs that are not among those that run.
-    :param expectations: of the starting jobs that are not begun, by number.
+    :param departures: of jobs that are not in `running`.
+    :param expectations: of the starting jobs whose action has not begun, by number.
     :param preemptible: VMs that are no job's, and would make way for one.
     """
     counted = set(resting)
@@ -79,7 +79,7 @@ def cluster_of(
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
         handed = hand_over(cluster, tier, given, alike, expectations) if given else {}
         promised = Counter(chain.from_iterable(handed.values()))
-        # First those whose slots are known: no other is to be thought to get these.
+        # First those whose slots are known, so that no other job is assumed to get these.
         for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
             wanted = job.size - len(places)
             expected = expectations.get(job.number)
@@ -98,7 +98,7 @@ def cluster_of(
 def _depart(
     seen: Observation, cluster: Cluster, departure: Departure, counted: set[str]
 ) -> Iterator[GivenPlace]:
-    """Pin a job where it is going; the places that it gives up for that.
+    """Pin a job where it is going; returns the places that it gives up.
 
     Its servers are `counted` from then on.
     """
@@ -126,7 +126,7 @@ def _is_single(seen: Observation, vm: str) -> bool:
 def _runs(
     seen: Observation, jobs: Iterable[Job], settled: Container[int], counted: set[str]
 ) -> Iterator[Run]:
-    """Those of the jobs that hold all their slots; their servers are `counted` from then on."""
+    """The runs of the jobs that hold all their slots; their servers are `counted` from then on."""
     claims, index = seen.claims, seen.index
     for job in jobs:
         core = job.core
@@ -156,9 +156,9 @@ def _places(seen: Observation, job: Job, counted: set[str]) -> tuple[int, ...]:
 def _adopt_others(
     seen: Observation, cluster: Cluster, counted: Set[str], preemptible: Container[str]
 ) -> None:
-    """Take over the places of VMs that were not counted yet: no policy can do anything to them.
+    """Take over the places of VMs that were not counted yet: no policy can change them.
 
-    What is not known of their CPU utilisation is nothing.
+    Unknown CPU utilisation counts as 0.
     """
     others: dict[Tier, list[tuple[float, int]]] = {tier: [] for tier in Tier}
     making_way: list[tuple[float, int]] = []

@@ -74,7 +74,7 @@ class Loop:
             self._candidate.close()
 
     def stop(self) -> None:
-        """Finish the poll in progress, then give the lead up."""
+        """Finish the poll in progress, then give up the lead."""
         self._stopping.set()
         self._woken.set()
 

@@ -41,9 +41,9 @@ class Observation:
     :param servers: by job uuid, in the order of the processes.
     :param claims: the slot that each VM holds, by VM.
     :param enabled: names of the hosts that take new VMs.
-    :param down: names of the hosts that are taken for dead, with the servers on them.
-    :param outage: why nothing is decided, or begun anew, for the time being; empty: no reason.
-    :param several: the claims of VMs that hold more than one slot for the time being.
+    :param down: names of the hosts that count as dead, with the servers on them.
+    :param outage: why nothing is decided or restarted for the time being; empty without an outage.
+    :param several: the claims of VMs that hold more than one slot at present.
     :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
     :param preemptible: servers in the background that are to make way for jobs, unless they are a
         job's, by id.
@@ -62,10 +62,10 @@ class Observation:
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:
-        """The servers of the job's processes; whoever else names the job does not count.
+        """The servers of the job's processes; others that name the job do not count.
 
-        If it was booted more than once, those it has run on, which are on record; before it has
-        run, those of the first boot that is whole; all if none is.
+        If it was booted more than once: the recorded servers that it has run on; before it has run,
+        those of the first complete boot, or all if no boot is complete.
         """
         gang = self._gangs.get(job)
         if gang is None:
@@ -79,16 +79,16 @@ class Observation:
         return gang
 
     def _named(self, job: Job) -> list[Server]:
-        """Its owner's servers that name it as one of its processes."""
+        """Servers of the job's owner that name the job as one of its processes."""
         size, owner = job.size, job.server_owner
         return [
             each for each in self.servers[job.uuid] if each.index < size and each.owner == owner
         ]
 
     def surplus(self, job: Job) -> list[Server]:
-        """Servers of other boots than that of its gang, which the job does not need.
+        """Servers of other boots than the gang's, which the job does not need.
 
-        Until it runs, only those of later ones: one before may be about to become whole.
+        Until it runs, only those of later boots: an earlier one may be about to become complete.
         """
         gang = self.gang(job)
         if job.uuid not in self.crowded or len(gang) != job.size:
@@ -99,15 +99,15 @@ class Observation:
         return [each for each in rest if _age(each) > min(map(_age, gang))]
 
     def _manned(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """Those of the jobs that have servers: most wait and have none."""
+        """The jobs that have servers: most wait and have none."""
         return (job for job in jobs if job.uuid in self.servers)
 
     def all_claims(self) -> Iterator[Claim]:
         return chain(self.claims.values(), self.several)
 
     def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
-        """Claims of VMs that are no servers of these jobs: tenants' own, those that were left
-        behind, and the old places of VMs that migrate."""
+        """Claims of VMs that are not servers of these jobs: tenants' own, left-over ones, and the
+        old places of migrating VMs."""
         return set(self.claims_but({server.id for job in jobs for server in self.gang(job)}))
 
     def claims_but(self, vms: Set[str]) -> list[Claim]:
@@ -116,8 +116,7 @@ class Observation:
         return [*single, *(claim for claim in self.several if claim.vm not in vms)]
 
     def resting(self, job: Job) -> list[str]:
-        """The VMs of a saved job that are on their hosts without work: they are to hold no slots,
-        or to give them back at once."""
+        """VMs of a saved job that are suspended or off: they must hold no slots, or release any."""
         if not job.saved:
             return []
         return [
@@ -127,8 +126,8 @@ class Observation:
         ]
 
     def busy(self, job: Job) -> bool:
-        """Whether Nova is doing something with any of its servers, and not just for its owner: that
-        protects no job, for it may be begun again for ever."""
+        """Whether Nova is busy with any of its servers. Tasks that its owner may start do not
+        count: they could be repeated forever to protect the job."""
         busy = self._busy  # most often none
         return (
             bool(busy)
@@ -138,12 +137,12 @@ class Observation:
 
     @functools.cached_property
     def _busy(self) -> set[str]:
-        """The jobs that are named by servers that Nova is doing something with: few are."""
+        """The jobs named by servers that Nova is busy with: few are."""
         return {uuid for uuid, named in self.servers.items() if any(each.busy for each in named)}
 
     @functools.cached_property
     def off(self) -> set[str]:
-        """Uuids of the jobs that are named by servers that are off: few are."""
+        """Uuids of the jobs named by servers that are off: few are."""
         return {
             uuid
             for uuid, named in self.servers.items()
@@ -152,7 +151,7 @@ class Observation:
 
     @functools.cached_property
     def crowded(self) -> set[str]:
-        """Uuids of the jobs that are named by two servers for the same process: very few are."""
+        """Uuids of the jobs named by two servers for the same process: very few are."""
         return {
             uuid
             for uuid, named in self.servers.items()
@@ -174,7 +173,7 @@ class Observation:
     def suspended_on(self, job: Job) -> tuple[int, ...] | None:
         """Indices of the hosts that hold a suspended job; None if it may start on any others.
 
-        Of none if one of them is none of ours any more: then it may start nowhere.
+        Empty if one of them is no longer ours: then it may start nowhere.
         """
         gang = self.gang(job)
         if not job.saved or not any(server.status == "SUSPENDED" for server in gang):
@@ -190,7 +189,7 @@ class Observation:
 
     @functools.cached_property
     def shape_slots(self) -> int:
-        """Slots that there are in one tier, on hosts that take new VMs or will take some again."""
+        """Number of slots in one tier, on hosts that take new VMs or will do so again."""
         return sum(host.shape.slots for host in self.hosts if not host.leaving)
 
     @functools.cached_property
@@ -199,7 +198,7 @@ class Observation:
 
     @functools.cached_property
     def _links(self) -> Collection[str]:
-        """The links of which the rate is known."""
+        """The links whose rate is known."""
         return shape.capacities(self._shapes)[0].keys()
 
     def needs(self, job: Job, hosts: Iterable[str]) -> dict[str, int]:
@@ -209,11 +208,12 @@ class Observation:
         return shape.needs(Counter(hosts), job.mbps, self._shapes, self._links)
 
     def places(self, job: Job) -> list[str]:
-        """The names of the hosts that a whole job is on, one for each process."""
+        """The names of the hosts of a whole job, one for each process."""
         return [self.claims[server.id].host for server in self.gang(job)]
 
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
-        """Slots of each host whose foreground server closes them, whoever's it is."""
+        """Slots of each host that a foreground server closes, whether it belongs to a job or
+        not."""
         closed = {host.name: 0 for host in self.hosts}
         cpu: dict[str, float] = {}
         for job in self._manned(jobs):
@@ -235,10 +235,10 @@ class Observation:
         return sum(max(0, count - used[name]) for name, count in places.items())
 
     def missing_points(self, jobs: Iterable[Job]) -> dict[str, int]:
-        """CPU points that the claims of servers should have and do not.
+        """CPU points that claims of servers lack.
 
-        As soon as they have a claim, since the next placement is ranked by it; but not while Nova
-        is about to change it.
+        They are needed as soon as there is a claim, since the next placement is ranked by them, but
+        not while Nova is about to change the claim.
         """
         points = {}
         for job in self._manned(jobs):
@@ -257,7 +257,7 @@ def _age(server: Server) -> tuple[str, str]:
 
 
 def _first_whole(servers: list[Server], size: int) -> list[Server]:
-    """Those of the first boot that is whole, and of which nothing is being deleted; else all."""
+    """Those of the first boot that is complete and not being deleted in part; else all."""
     boots: dict[str, list[Server]] = {}
     for server in servers:
         boots.setdefault(server.reservation, []).append(server)

@@ -1,8 +1,7 @@
-"""Which open actions may go on: those of one decision in their order, whatever others wait for.
+"""Which open actions may proceed: those of one decision in order, independent of other decisions.
 
-An eviction or a migration may take as long as a tenant's guest makes it take. So nothing waits for
-those of another decision; and what was decided together with one that takes long goes on without it
-as soon as there is room.
+A tenant's guest can draw out an eviction or a migration. So no action waits for those of another
+decision, and actions decided together with a slow one proceed without it as soon as there is room.
 """
 
 from collections import Counter
@@ -27,13 +26,13 @@ from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.operations.start import TAKEN
 from nova_twotier.manager.planning import PHASE_START_FG
 
-#: Seconds in which actions are expected to make way for others. What takes longer reserves no idle
-#: slots, and is waited for only by those that have no room without it.
+#: Seconds in which actions are expected to make room for others. Slower ones reserve no idle slots,
+#: and only actions that have no room otherwise wait for them.
 PATIENCE = 10.0
 
 
 def decision(action: Action) -> float | None:
-    """When the policy decided upon it: the same for all that it decided together.
+    """When the policy decided on it: the same for all that it decided together.
 
     None: no policy did, and nothing else was decided with it.
     """
@@ -45,9 +44,9 @@ def decision(action: Action) -> float | None:
 
 
 def abandon(opened: Iterable[Action], failed: Action, now: float) -> None:
-    """Drop what was decided together with an action that failed and is not begun.
+    """Drop actions that were decided together with a failed one and have not begun.
 
-    Not the migrations of a job that has swapped: half of it would stay in the other tier.
+    Migrations of a job that has swapped are kept: half of it would stay in the other tier.
     """
     its = decision(failed)
     together = [action for action in opened if its is not None and decision(action) == its]
@@ -61,7 +60,7 @@ def abandon(opened: Iterable[Action], failed: Action, now: float) -> None:
 
 
 def abandon_all(opened: Sequence[Action], reason: str, now: float) -> None:
-    """Drop all that policies decided and that is not begun, as `abandon` does."""
+    """Drop all actions that policies decided and that have not begun, as `abandon` does."""
     swapping = {action.created_at for action in opened if action.kind == ActionKind.SWAP}
     for action in opened:
         unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
@@ -71,12 +70,12 @@ def abandon_all(opened: Sequence[Action], reason: str, now: float) -> None:
 
 
 def drop(action: Action, reason: str, now: float) -> None:
-    """Close an action that was not begun."""
+    """Close an action that has not begun."""
     action.state, action.closed_at, action.reason = ActionState.FAILED, now, reason
 
 
 def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
-    """The jobs that open actions take off their slots, or to others, and where to."""
+    """The jobs that open actions take off their slots or move to others, and where to."""
     leaving: list[Departure] = []
     tiers: dict[int, tuple[float, Tier]] = {}
     targets: dict[int, Mapping[int, str]] = {}
@@ -97,7 +96,7 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
 
 
 def expectations(opened: Iterable[Action], now: float) -> dict[int, Expectation]:
-    """What the starts that are not begun count on, by the numbers of their jobs."""
+    """The slots that starts which have not begun count on, by the numbers of their jobs."""
     return {
         action.number: Expectation(action.created_at, plan.freed, is_late(action, now))
         for action in opened
@@ -106,7 +105,7 @@ def expectations(opened: Iterable[Action], now: float) -> dict[int, Expectation]
 
 
 def is_late(action: Action, now: float) -> bool:
-    """Whether it has taken, or waited, longer than the others have to put up with."""
+    """Whether it has taken, or waited, longer than other actions wait for it."""
     since = action.created_at if action.begun_at is None else action.begun_at
     return now >= since + PATIENCE
 
@@ -129,7 +128,7 @@ class Turns:
 
     def __post_init__(self) -> None:
         self._left = [each for each in self.opened if each.state == ActionState.EXPECTED]
-        #: Of each decision: the lowest phase that holds up the next ones, and the evictions.
+        #: For each decision, the lowest phase that holds up the next ones, and the evictions.
         self._phases: dict[float, int] = {}
         self._evictions: dict[float, list[Action]] = {}
         for action in self._left:
@@ -139,13 +138,13 @@ class Turns:
             self._phases[its] = min(action.phase, self._phases.get(its, action.phase))
             if action.kind == ActionKind.EVICT:
                 self._evictions.setdefault(its, []).append(action)
-        #: By tier, where that was asked for.
+        #: By tier, where that was computed.
         self._idle: dict[Tier, IdleSlots] = {}
 
     def due(self) -> list[Action]:
-        """What was begun or decided alone, and of the rest those with nothing before them."""
+        """Actions that have begun or were decided alone, and others with nothing before them."""
         due = [action for action in self._left if self._is_due(action)]
-        # Who closes slots comes before who might be put there.
+        # Jobs that close slots come before those that might be placed there.
         if any(self._closes_soon(action) for action in due):
             due = [action for action in due if not self._waits_for_foreground(action)]
         return due
@@ -168,7 +167,8 @@ class Turns:
         return False
 
     def _is_placed(self, action: Action) -> bool:
-        """Whether it is a start whose servers hold their slots: the rest is no matter of others."""
+        """Whether it is a start whose servers hold their slots: others need not wait for the
+        rest."""
         return (
             action.kind == ActionKind.START
             and action.begun_at is not None

@@ -28,7 +28,8 @@ class Outages:
         self._options, self._fence, self._pool = options, fence, pool
         #: Hosts of the pool that are down and count as dead.
         self.dead: frozenset[str] = frozenset()
-        #: When Nova last heard of the hosts that are down, as it was when they were seen down.
+        #: The last heartbeats of the hosts that are down, as they were when the hosts were first
+        #: seen down.
         self._heard_at: dict[str, float | None] = {}
         #: Why nothing is decided or restarted; empty without an outage.
         self.reason = ""
@@ -52,7 +53,7 @@ class Outages:
         forced = {name for name in down if hosts[name].forced_down}
         dead = (self.dead & down.keys()) | forced
         silent = {name: hosts[name] for name in down if name not in dead}
-        # Nova changes the time also when an operator disables the service.
+        # Nova also changes this time when an operator disables the service.
         self._heard_at = {name: self._heard_at.get(name, hosts[name].heard_at) for name in down}
         self._fence.forget(hosts.keys() - down.keys())
         everywhere = self._together(silent, hosts.keys() - dead)
@@ -64,7 +65,7 @@ class Outages:
         self.dead = frozenset(dead & own)
 
     def _together(self, silent: Mapping[str, ComputeHost], alive: set[str]) -> set[str]:
-        """Silent hosts that went down together, if they are too many to be single deaths.
+        """Silent hosts that went down together, if there are too many to be single failures.
 
         :param alive: all hosts that do not count as dead, including the silent ones.
         """
@@ -116,7 +117,7 @@ class Outages:
                 self._death_at = now
                 return {name}
             if self._fence.running:
-                # No two hosts lose their power together. One that cannot be fenced makes way.
+                # Fence one host at a time. A host whose fencing failed does not block the next one.
                 return set()
         return set()
 

@@ -21,7 +21,8 @@ from nova_twotier.db.states import ActionKind, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 
-#: Room is made before it is taken, and the foreground, which closes slots, before the background.
+#: Slots are freed before they are taken, and the foreground, which closes slots, comes before the
+#: background.
 PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
 NONE_IDLE: Mapping[Tier, int] = MappingProxyType({})
 
@@ -83,7 +84,7 @@ def records(
 
 
 def _freed(decision: Sequence[decided.Action], idle: Mapping[Tier, int]) -> dict[int, int]:
-    """Slots of each job to start that are not idle yet, by its number: the first ones need them."""
+    """Slots of each job to start that are not idle yet, by its number: the first jobs wait."""
     starts = [action for action in decision if isinstance(action, decided.Start)]
     if len(starts) == len(decision):
         return {}
@@ -114,9 +115,9 @@ def _by(action: decided.Evict | decided.Kill) -> str:
 
 
 def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Preemption:
-    """What becomes of a job that is preempted: what it asked for, if that can be.
+    """How a job is preempted: as it asked for, if possible.
 
-    A policy that kills does not know which jobs can save their work: those are not killed.
+    A policy that kills does not know which jobs can save their work: those that can are not killed.
 
     :param again: numbers of the jobs that start in the same pass, on other hosts than before.
     """

@@ -14,7 +14,7 @@ from nova_twotier.db.models import Job
 
 #: Number of reasons found at each poll.
 AT_ONCE = 300
-#: So many jobs at the head of the queue get theirs at every decision.
+#: Number of jobs at the head of the queue that get their reasons at every decision.
 FIRST = 100
 
 

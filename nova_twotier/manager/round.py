@@ -1,4 +1,4 @@
-"""What one poll of the manager works on, and what it is going to write and to request."""
+"""What one poll of the manager works on, and what it will write and request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ LOG = logging.getLogger(__name__)
 class Round:
     """
     :param jobs: that are not over.
-    :param plain_waiting: those of them that wait for slots and need nothing else: ten thousand may,
-        so no more is asked of them than is needed.
+    :param plain_waiting: those of them that only wait for slots. There may be ten thousand, so
+        polls read no more of them than needed.
     :param active: the others.
     :param opened: actions that are not over, as they were decided; ends come to them.
     :param preemptible: stand-alone servers that may have to make way for jobs, by id.

@@ -17,7 +17,7 @@ from nova_twotier.manager.operations.operation import CloudRequest
 
 #: Seconds until a lock that does not show is requested again.
 RETRY_AFTER = 30.0
-#: On no host, a server of these has no cell yet, or never will: Nova cannot lock it.
+#: A server in one of these states that is on no host has no cell: Nova cannot lock it.
 UNMADE = frozenset({"BUILD", "ERROR"})
 
 
@@ -33,10 +33,10 @@ class Locks:
         self._asked: dict[str, Asked] = {}
 
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
-        """Lock what this manager has not locked yet, whether or not it shows a lock: that may be
-        its owner's, who could take it off. Servers of jobs without a trust are the manager's own.
+        """Lock servers that this manager has not locked yet, even if they show a lock: it may be
+        the owner's, who could remove it. Servers of jobs without a trust are the manager's own.
 
-        At once, for Nova locks a server whatever it is doing with it: while it is built, too.
+        This needs no waiting: Nova locks a server in any state, even while it is built.
         """
         before, self._asked = self._asked, {}
         for job in jobs:

@@ -1,9 +1,9 @@
-"""Why servers of running jobs are off: did their guests end, or did something befall them?
+"""Why servers of running jobs are off: did their guests end, or were they stopped?
 
-Nova shows a guest that has powered itself off as SHUTOFF; and so it shows one whose host rebooted,
-that was evacuated, or that could not be shelved. What tells them apart is asked for only when a
-server is seen to be off: its action log, when its host was booted, and its console, where the
-guests of a job with a report token say how their script ended.
+Nova shows a guest that has powered itself off as SHUTOFF, but also one whose host rebooted, that
+was evacuated, or that could not be shelved. To tell them apart, the manager reads, only when a
+server is off, its action log, when its host booted, and its console, where the guests of a job with
+a report token say how their script ended.
 """
 
 import re
@@ -23,12 +23,12 @@ from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.operation import CloudRequest
 
-#: Seconds until something is asked once more that was not answered.
+#: Seconds until a request that was not answered is repeated.
 RETRY_AFTER = 5.0
-#: Lines of the console in which a report is looked for: a guest that shuts down says much.
+#: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
 CONSOLE_LINES = 1000
-#: Seconds before a boot of its host in which a guest counts as shut down by that: hosts take their
-#: guests down first, clocks differ, and `uptime` is cut to minutes.
+#: A guest that stopped in these seconds before its host booted counts as shut down by the host:
+#: hosts stop their guests first, clocks differ, and `uptime` is truncated to minutes.
 REBOOT_SLACK = 300.0
 
 STOP, START = "stop", "start"
@@ -47,7 +47,7 @@ RUNS = frozenset(
         "confirmResize",
     )
 )
-#: Actions by which no guest is powered on or off.
+#: Actions that power no guest on or off.
 NEUTRAL = frozenset(
     (
         "createImage",
@@ -76,10 +76,11 @@ NEUTRAL = frozenset(
 class Shutdown:
     """Why a server is off.
 
-    :param cause: what befell it, as its owner may read it; empty: its guest ended.
+    :param cause: why it was stopped, as its owner may read it; empty: its guest ended.
     :param exit_status: that its guest reported, if it did.
-    :param vain: how often it has been started again because of this.
-    :param unreported: nothing befell it, but its guest was to report its end and did not.
+    :param vain: how often it has been started again for this reason.
+    :param unreported: nothing else stopped it, but its guest should have reported its end and did
+        not.
     """
 
     cause: str = ""
@@ -88,7 +89,7 @@ class Shutdown:
     unreported: bool = False
 
 
-#: By server, of those that are off and of which it is known.
+#: Why each server is off, for the servers for which that is known.
 Verdicts = Mapping[str, Shutdown]
 
 
@@ -104,7 +105,7 @@ class _Inquiry:
     found: list[Shutdown]
 
     def stands(self, server: Server, now: float) -> bool:
-        """Whether nothing has changed since, and there is, or may soon be, an answer."""
+        """Whether nothing has changed since, and there is an answer or may soon be one."""
         if server.updated_at != self.server.updated_at:
             return False
         return not self.asked.may_repeat(now, RETRY_AFTER) or self.asked.answer.result() is None
@@ -123,7 +124,7 @@ class Shutdowns:
     def poll(self, jobs: Iterable[Job], seen: Observation, down: Container[str]) -> Verdicts:
         """Ask about those servers of these jobs that are off; returns what is known by now.
 
-        :param down: hosts whose nova-compute is down: they say nothing about themselves.
+        :param down: hosts whose nova-compute is down: they cannot be asked.
         """
         before, self._inquiries = self._inquiries, {}
         if not seen.off:
@@ -161,9 +162,9 @@ class Shutdowns:
         found.append(shutdown)
 
     def _console(self, server: Server) -> str | None:
-        """The end of a server's console; None if this cloud does not show it.
+        """The end of a server's console log; None if this cloud has none.
 
-        :raises CloudError: if it may show it later.
+        :raises CloudError: if it may be available later.
         """
         try:
             return self._cloud.console_log(server, CONSOLE_LINES)
@@ -182,10 +183,11 @@ def reported(console: str, token: str) -> int | None:
 def explain(log: Iterable[InstanceAction], booted_at: Callable[[], float | None]) -> Shutdown:
     """Why a server is off, by its action log, newest first.
 
-    It ended by itself if it was stopped when it ran, as nova-compute does with a guest that is off,
-    and its host has not rebooted since it was started. An administrator who stops it ends it, too.
+    It ended by itself if the log has a stop while it ran, as nova-compute records for a guest that
+    is off, and its host has not rebooted since it was started. A stop by an administrator counts as
+    its end, too.
 
-    :param booted_at: asks when its host was booted, if it comes to that.
+    :param booted_at: asks when its host booted; called only if needed.
     """
     actions = _relevant(log)
     if vain := len(list(takewhile(lambda each: each.name == START and each.failed, actions))):
@@ -198,7 +200,7 @@ def explain(log: Iterable[InstanceAction], booted_at: Callable[[], float | None]
 
 
 def unreported(log: Iterable[InstanceAction], boot: float | None) -> Shutdown:
-    """Of a server whose guest is off by itself, but has not reported its end.
+    """The verdict on a server whose guest ended by itself, but did not report its end.
 
     It was started in vain as often as that was not because its host had rebooted.
 

@@ -1,6 +1,6 @@
-"""Servers of jobs that were booted twice: what is not needed of them is deleted.
+"""Deletes the surplus servers of jobs that were booted twice.
 
-A boot may be carried out long after Nova was given up on and asked once more.
+Nova may carry out a boot long after the manager gave up waiting and repeated the request.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ from nova_twotier.manager.operations.operation import CloudRequest
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds until a deletion is asked for once more if it does not show.
+#: Seconds until a deletion that does not show is requested again.
 RETRY_AFTER = 30.0
 
 
@@ -33,7 +33,7 @@ class Surplus:
         self._asked: dict[str, Asked] = {}
 
     def poll(self, jobs: Iterable[Job], seen: Observation) -> None:
-        """Delete what these jobs have besides their gangs."""
+        """Delete the servers of these jobs that do not belong to their gangs."""
         before, self._asked = self._asked, {}
         if not seen.crowded:
             return
