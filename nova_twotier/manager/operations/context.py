@@ -20,7 +20,7 @@ from nova_twotier.manager.observation import Observation
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds after which the slots of deleted servers are taken back: Nova did not drop them.
+#: Seconds after which the manager releases slots of deleted servers that Nova has not dropped.
 LEFT_BEHIND = 60.0
 #: The only fault that owners may read: the scheduler's, which names no hosts.
 NO_HOST = "No valid host was found"
@@ -120,14 +120,15 @@ class Context:
 
     @property
     def patience(self) -> float:
-        """Seconds that the job's state may take to be saved or moved: its guests, and its owner,
-        may draw that out. Jobs whose guests save their work have twice as long."""
+        """Seconds that saving or moving the job may take, since its guests or its owner could draw
+        it out. Jobs whose guests save their work have twice as long."""
         return self.env.preemption_timeout * (2 if self.job.checkpoint else 1)
 
     def escalated(self, grace: float = 0.0) -> bool:
-        """Whether the job's servers are deleted from now on, or have been: that took longer.
+        """Whether the job's servers are to be deleted, or have been, because it exceeded
+        `patience`.
 
-        :param grace: seconds that it may take besides.
+        :param grace: additional seconds.
         """
         if self.progress.escalated_at is not None:
             return True

@@ -25,14 +25,14 @@ LOG = logging.getLogger(__name__)
 GROUP, TRUST = "group", "trust"
 #: What can be shelved.
 KEPT = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
-#: On its way off its host; nova.conf says that it does not rest there.
+#: Shelved, and about to leave its host: by nova.conf it does not stay there.
 LEAVING = "SHELVED"
 #: There is nothing to keep of it.
 LOST = frozenset({"BUILD", "ERROR"})
 
 
 class End(Operation):
-    """Leads to the state that the plan names: over, or queued once more from the beginning."""
+    """Leads to the state that the plan names: over, or queued again from the beginning."""
 
     def begin(self, context: Context) -> None:
         context.job.state = JobState.ENDING
@@ -41,14 +41,14 @@ class End(Operation):
         action, job = context.action, context.job
         untouched = context.gang and not context.progress.attempts
         if untouched and not action.reason and (reason := context.defect()):
-            # For operators, before the servers take Nova's fault with them.
+            # For operators, before Nova's fault is deleted with the servers.
             action.reason = context.with_fault(reason)
             LOG.warning("Job %s ends: %s", job.number, action.reason)
         keeps = job.keep_servers and context.plan(EndPlan).then in OVER
         step = self._keep(context) if keeps else remove(context)
         if step is not None:
             return step
-        # Before others see that its slots are free: its bandwidth is, too.
+        # Release its bandwidth before others see that its slots are free.
         context.release()
         if requests := self._leftovers(context):
             return Step(requests, freed=True)
@@ -56,7 +56,7 @@ class End(Operation):
 
     @staticmethod
     def _leftovers(context: Context) -> list[CloudRequest]:
-        """Requests to delete what else was made for the job, once each."""
+        """Requests to delete what else was created for the job, once each."""
         job, cloud = context.job, context.env.cloud
         requests = []
         if not context.gang:
@@ -69,8 +69,8 @@ class End(Operation):
 
     @staticmethod
     def _keep(context: Context) -> Step | None:
-        """Servers that stay are shelved: so they hold no slots, and whoever wants them back gets
-        them where Nova's scheduler finds room."""
+        """Shelve the servers that are kept: they then hold no slots, and their owner can unshelve
+        them wherever Nova's scheduler finds room."""
         cloud = context.env.cloud
         step, over = Step(), True
         for server in context.gang:
@@ -103,7 +103,7 @@ class End(Operation):
 
 
 def _unkept(context: Context, server: Server) -> bool:
-    """Whether a server at rest is deleted, although it was to be kept: it cannot be shelved."""
+    """Whether a server that was to be kept is deleted instead, since it cannot be shelved."""
     if server.status in KEPT:
         return context.exhausted(SAVE, server.id)
     return server.status != LEAVING

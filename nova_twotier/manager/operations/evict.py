@@ -38,7 +38,7 @@ class Evict(Operation):
             return self._take_back(context)
         if _is_off(context):
             return failed(context, "its servers are off")
-        # What makes room for nobody keeps nobody waiting: it is given up instead.
+        # An eviction that makes room for no job is given up instead, since no job waits for it.
         drawn_out = _saves(context) and _is_drawn_out(context)
         step: Step | None
         if _mode(context) is Preemption.REQUEUE:
@@ -64,7 +64,7 @@ class Evict(Operation):
 
     @staticmethod
     def _refused(context: Context) -> str:
-        """What it is given up for, after as many attempts as allowed."""
+        """Why it is given up, when the allowed attempts are used up."""
         mode = _mode(context)
         for server in context.gang:
             given_up = context.exhausted(SAVE, server.id)
@@ -90,8 +90,8 @@ class Evict(Operation):
 
     @staticmethod
     def _take_back(context: Context) -> Step:
-        """What was suspended, or powered off to be shelved, goes on: it has its slots still. A gang
-        that is shelved in part is seen at the next poll, and repaired."""
+        """Resume or start the servers that were suspended or powered off: they still have their
+        slots. A gang that is shelved in part is seen at the next poll, and repaired."""
         if _mode(context) is Preemption.SUSPEND and not context.overdue(2):
             requests = resume(context)
             late = context.overdue()
@@ -108,7 +108,7 @@ class Evict(Operation):
 
     @staticmethod
     def _notify(context: Context) -> Step:
-        """Say when the guests are told to shut down; they may use the time until then."""
+        """Announce when the guests will be shut down, so that they can use the time until then."""
         at = datetime.fromtimestamp(context.begun_at + _grace(context), UTC)
         text = f"preempted at {at.isoformat(timespec='seconds')}"
         return Step(
@@ -137,7 +137,7 @@ class Evict(Operation):
         return [Note(job.number, "evicted", f"by {by}, state saved")]
 
     def undo(self, context: Context) -> list[Note]:
-        # What is broken about the gang is seen, and repaired, at the next poll.
+        # The next poll sees what is broken about the gang, and repairs it.
         job = context.job
         job.state = JobState.RUNNING
         job.back_off(context.env.now)
@@ -145,19 +145,19 @@ class Evict(Operation):
 
 
 def _is_off(context: Context) -> bool:
-    """Whether all servers were off before anything was asked of them: most likely it has ended."""
+    """Whether all servers were off before any request to save them: the job has likely ended."""
     gang = context.gang
     asked = any(key.server and key.purpose != NOTICE for key in context.progress.attempts)
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
 
 
 def _grace(context: Context) -> float:
-    """Seconds that the guests are given before they are shelved."""
+    """Seconds between the notice to the guests and the shelve."""
     return context.env.preemption_grace if _mode(context) is Preemption.SHELVE else 0.0
 
 
 def _is_drawn_out(context: Context) -> bool:
-    """Whether its servers are deleted from now on: what is saved by then is kept."""
+    """Whether its servers are to be deleted as saving takes too long; not once all are saved."""
     if context.progress.escalated_at is None and all_saved(context, _mode(context)):
         return False
     return context.escalated(_grace(context))

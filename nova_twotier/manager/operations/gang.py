@@ -19,13 +19,13 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
     "notice",
     "unlock",
 )
-#: A live migration is not to wait for the guest any more.
+#: Force a live migration to complete.
 FORCE = "force"
 #: Its task is cleared, because the request that set it was lost.
 RESET = "reset"
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
-#: Seconds, about, until servers are tried again that could not be saved; then twice as many.
+#: Seconds, roughly, until servers that could not be saved are retried; then twice as many.
 FIRST_PAUSE = 20.0
 
 
@@ -87,7 +87,7 @@ def all_saved(context: Context, mode: Preemption) -> bool:
 
 
 def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
-    """Shelve or suspend the servers that are not yet, unless Nova is busy with them."""
+    """Shelve or suspend the servers that are not saved yet, unless Nova is busy with them."""
     cloud = context.env.cloud
     act = cloud.shelve if mode is Preemption.SHELVE else cloud.suspend
     return Step(
@@ -100,7 +100,7 @@ def save(context: Context, mode: Preemption, purpose: str = SAVE) -> Step:
 
 
 def paced(context: Context, step: Step) -> Step:
-    """The step without the servers that could not be saved and whose pause is not over.
+    """The step, without servers that could not be saved and whose pause is not over.
 
     Each pause is about twice as long as the one before: the image store may be away.
     """
@@ -123,7 +123,7 @@ def paced(context: Context, step: Step) -> Step:
 
 
 def _pause(key: RequestKey, times: int) -> float:
-    """Seconds until a server is tried again that could not be saved so often, for each another."""
+    """Seconds until a server that failed so often is saved again; random, to spread the retries."""
     spread = random.Random(f"{key} {times}").uniform(0.5, 1.5)  # noqa: S311
     return FIRST_PAUSE * 2.0 ** (times - 1) * spread
 
@@ -156,5 +156,5 @@ def stopped(context: Context) -> list[Server]:
 
 
 def start(context: Context, server: Server, purpose: str) -> CloudRequest:
-    """Power a server on that is off."""
+    """A request to power on a server that is off."""
     return request(purpose, server, partial(context.env.cloud.start, server))

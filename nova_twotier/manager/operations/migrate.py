@@ -53,7 +53,7 @@ class Migrate(Operation):
 
     @staticmethod
     def _force(context: Context, server: Server) -> list[CloudRequest]:
-        """The request to complete a migration, once: the guest is paused meanwhile."""
+        """The request to force a migration to complete, once: it pauses the guest."""
         half = max(context.begun_at, context.env.polling_since) + context.patience / 2
         moving = server.task == "migrating" and context.env.now >= half
         if not moving or context.tried(FORCE, server.id):

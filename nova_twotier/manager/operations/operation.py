@@ -86,7 +86,7 @@ def done() -> Step:
 
 
 def failed(context: Context, reason: str, public_reason: str = "") -> Step:
-    """Give the action up.
+    """Give up the action.
 
     :param reason: for operators: becomes the action's reason, and is logged.
     :param public_reason: for the owners of its jobs, if they may not read the reason: texts from

@@ -1,4 +1,4 @@
-"""Start servers of a running job again that are off, although their guests had not ended."""
+"""Restart servers of a running job that are off although their guests had not ended."""
 
 from functools import partial
 
@@ -27,8 +27,8 @@ REFUSED = "Nova does not start its servers again"
 class PowerOn(Operation):
     """All servers of the gang that are off are started, once each: its processes run together.
 
-    A guest that had ended before powers itself off once more. Whether one is off again for that
-    reason, or because it did not come up, is found out as ever (see `manager.shutdowns`).
+    A guest that had ended before powers itself off once more. `manager.shutdowns` finds out whether
+    one is off again for that reason, or because it did not come up.
     """
 
     def answered(self, context: Context, outcome: Outcome) -> None:

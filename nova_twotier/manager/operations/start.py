@@ -41,10 +41,10 @@ LOG = logging.getLogger(__name__)
 
 BOOT = "boot"
 TOO_MANY_REQUESTS = 429
-#: What the owner reads when others were faster.
+#: The reason that the owner reads if others took the slots first.
 TAKEN = "the slots that it was to get were taken meanwhile"
 NO_BANDWIDTH = "the bandwidth that it was to get was taken meanwhile"
-#: The same of a gang that Nova did not place as VirtualClusterFilter would have it.
+#: The same if Nova did not place the gang as VirtualClusterFilter planned.
 BEYOND = "Nova placed it where it has less bandwidth than is guaranteed"
 
 
@@ -73,7 +73,7 @@ class Start(Operation):
         super().answered(context, outcome)
         purpose, error = outcome.key.purpose, outcome.error
         if purpose == BOOT:
-            # Nova may be at it still, whatever it answered, but that it is asked too much.
+            # Nova may still be working on it, whatever it answered, unless it took no request.
             refused = error is not None and error.status == TOO_MANY_REQUESTS
             context.record(booted_at=None if refused else context.env.now)
         if error is None or not outcome.final or context.progress.undoing:
@@ -105,7 +105,7 @@ class Start(Operation):
         job, env, gang = context.job, context.env, context.gang
         if len(gang) >= job.size:
             return None
-        # Not all of them, or none: the request may still be at work.
+        # Some or all are missing: Nova may still be working on the request.
         booted_at = context.progress.booted_at
         if booted_at is not None and env.now < booted_at + env.boot_grace:
             return Step()
@@ -134,7 +134,7 @@ class Start(Operation):
         if requests:
             self._admit(context, context.plan(StartPlan).links)
             return Step(requests)
-        # Its guests need not fear any more what they were told.
+        # The notice that its guests had is void.
         requests = [
             notify(context, server, None)
             for server in gang
@@ -144,7 +144,7 @@ class Start(Operation):
 
     @staticmethod
     def _seat(context: Context) -> None:
-        """Suspended servers can only come back where they are: all of them find a slot, or none."""
+        """Suspended servers can only resume where they are: all of them get a slot, or none."""
         seats = {server.id: server.host or "" for server in context.gang}
         tier = context.tier
         try:
@@ -157,7 +157,7 @@ class Start(Operation):
 
     @staticmethod
     def _admit(context: Context, links: Mapping[str, int]) -> None:
-        """Enter the job: its servers' requests find the wanted tier, and its bandwidth, there."""
+        """Write the job's entry in the ledger: there the scheduler finds its tier and bandwidth."""
         job, env = context.job, context.env
         try:
             claims.admit(
@@ -178,7 +178,7 @@ class Start(Operation):
             raise NoStart(str(error), NO_BANDWIDTH, crowded_out=True) from error
 
     def _settle(self, context: Context) -> Step:
-        """Over when the whole gang is up, with slots in the tier and within its bandwidth."""
+        """Done when the whole gang is up, with slots in the tier and within its bandwidth."""
         job, gang = context.job, context.gang
         if reason := context.defect():
             if _crowded_out(context):
@@ -186,7 +186,7 @@ class Start(Operation):
             raise NoStart(context.with_fault(reason), reason)
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
             if job.requested_action and not job.saved:
-                # Nova may never be done with them, and deletes them all the same.
+                # Nova may never finish with them, but deletes them even so.
                 raise NoStart(f"its owner asked to {job.requested_action} it")
             return Step()
         if not context.seen.in_tier(job, context.tier):
@@ -196,7 +196,7 @@ class Start(Operation):
         return Step(requests) if requests else done()
 
     def _verify(self, context: Context) -> None:
-        """Give back what it does not need of its links where Nova has placed it."""
+        """Release bandwidth that it does not need where Nova has placed it."""
         job, seen, plan = context.job, context.seen, context.plan(StartPlan)
         needs = seen.needs(job, seen.places(job))
         for link, mbps in needs.items():
@@ -219,7 +219,7 @@ class Start(Operation):
         if not context.job.saved:
             step = remove(context)
         elif context.defect() or context.overdue(2):
-            step = None  # what is broken about the gang is seen, and repaired, at the next poll
+            step = None  # the next poll sees what is broken about the gang, and repairs it
         else:
             mode = Preemption.SUSPEND if context.progress.was_suspended else Preemption.SHELVE
             step = save(context, mode, UNDO)
@@ -266,7 +266,7 @@ class Start(Operation):
                 job.failures = env.attempts if unfit else job.failures + 1
                 job.not_before = env.now + pause(job.failures)
         if job.reason == progress.waited_for and not job.failures:
-            return []  # it is known already what it waits for
+            return []  # its reason is known already
         return [Note(job.number, "not started", context.public_reason)]
 
 
