@@ -7,7 +7,7 @@
                          own, then its switch's, and so on; the last one holds for all above
     twotier:pool         the pool whose jobs run on the hosts, `default` if not given
 
-A host may be in several aggregates, one that gives its slots, say, and one for each rack.
+A host may be in several aggregates, for example one for its slots and one for its rack.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What Nova did not do: whether it may do so later, and what the owner of the job reads of it."""
+"""Errors of Nova: whether a request may succeed later, and what the owner of the job may read."""
 
 import functools
 import re
@@ -11,7 +11,7 @@ from novaclient import exceptions as nova_exc
 from nova_twotier.cloud import trusts
 from nova_twotier.ledger.placement import brief
 
-#: What the owner reads of a trust that Keystone does not take.
+#: The reason that the owner reads if Keystone does not accept the trust.
 NO_TRUST = (
     "Keystone does not let the queue manager act for the job's owner any more: the user is "
     "disabled, or has lost the role in the project that it had when it submitted the job"
@@ -29,7 +29,7 @@ class CloudError(Exception):
     """Nova refused a request, or did not answer it; the message says which.
 
     :param status: of the answer in HTTP; 0 if there was none.
-    :param public_reason: what the owner of the job may read of it; nothing for most.
+    :param public_reason: what the owner of the job may read of it; empty for most.
     """
 
     def __init__(self, message: str, status: int = 0, public_reason: str = ""):
@@ -39,7 +39,7 @@ class CloudError(Exception):
 
     @property
     def passing(self) -> bool:
-        """Whether the same request may be taken later, without anybody doing something."""
+        """Whether the same request may succeed later without anybody's intervention."""
         if self.status == 409:
             # Of a state, and not of a task, that does not go away by itself.
             return "vm_state" not in str(self)
@@ -47,17 +47,17 @@ class CloudError(Exception):
 
     @property
     def shortage(self) -> str:
-        """What the project's quota does not suffice for, such as `cores, ram`; empty for others."""
+        """The resources whose quota is used up, such as `cores, ram`; empty for other errors."""
         found = _QUOTA.search(str(self)) if self.status in (403, 413) else None
         return (found[1] or found[2] or "quota").strip() if found else ""
 
 
 class Unfit(CloudError):
-    """What a job's servers are to be made of is not for jobs; `public_reason` says why."""
+    """The job's flavor or image is not suitable for jobs; `public_reason` says why."""
 
 
 class UnfitFlavor(Unfit):
-    """The flavor that a job asks for is none for jobs."""
+    """The flavor that a job asks for is not suitable for jobs."""
 
 
 class UnfitImage(Unfit):
@@ -65,7 +65,7 @@ class UnfitImage(Unfit):
 
 
 def translated(method: Callable[P, T]) -> Callable[P, T]:
-    """A method that raises CloudError for whatever Nova, or Keystone of a trust, refuses."""
+    """A method that raises CloudError for whatever Nova, or Keystone for a trust, refuses."""
 
     @functools.wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -26,7 +26,7 @@ from nova_twotier.core.flavors import job_tiers
 from nova_twotier.ledger.names import SLOT
 
 if TYPE_CHECKING:
-    # Its libraries need not be there for those who only ask Nova.
+    # Its libraries need not be installed for callers that only read Nova.
     from nova_twotier.db.models import Job
 
 LOG = logging.getLogger(__name__)
@@ -37,12 +37,12 @@ SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
 class Cloud:
     """Nova as the manager needs it. Every method raises CloudError if Nova does not do it.
 
-    A job that came with a trust is booted by it, so that its servers are its owner's. All that
-    happens to them afterwards is done by the manager's own user, an administrator: they are locked
-    against their owner. Without a trust they are the manager's.
+    A job with a trust is booted through it, so that its servers belong to its owner. The manager's
+    own user, an administrator, does everything afterwards: it locks the servers against their
+    owner. Without a trust they belong to the manager.
 
     :param conf: options with the groups `[nova]` and `[manager]`.
-    :raises ConfigError: if they are not enough.
+    :raises ConfigError: if they are incomplete.
     """
 
     def __init__(self, conf: cfg.ConfigOpts):
@@ -54,8 +54,8 @@ class Cloud:
         self._options["logger"] = SILENT
         self.nova = nova_client.Client(MICROVERSION, session=self._session, **self._options)
         self._reader = Reader(self._session, **self._options)
-        #: The id of requests that boot servers: by it the scheduler knows them from the tenants'
-        #: own. For the ledger; no tenant can read it.
+        #: The id of requests that boot servers, by which the scheduler tells them from the tenants'
+        #: own. It is for the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
         self._server_cache = ServerCache(self._reader.servers, self._reader.server)
         #: The job that each server named, and those whose servers are on record.
@@ -68,7 +68,7 @@ class Cloud:
 
     @translated
     def check(self) -> None:
-        """:raises ConfigError: if the flavor that jobs get by default is none for them."""
+        """:raises ConfigError: if the default flavor of jobs is not suitable for jobs."""
         name = self._conf.manager.flavor
         try:
             self._flavor(name)
@@ -76,14 +76,14 @@ class Cloud:
             raise ConfigError(f"[manager]flavor: {error.public_reason}") from None
 
     def remember(self, jobs: Mapping[str, str]) -> None:
-        """Whose servers are, by their ids the uuids of jobs, whatever their metadata says."""
+        """Remember the uuid of the job of each server, by server id, whatever the metadata says."""
         self._recorded = jobs
 
     @translated
     def servers(self) -> list[Server]:
         """All servers of jobs, of all projects.
 
-        :raises CloudError: also if a cell is down: what is missing then may be there.
+        :raises CloudError: also if a cell is down: missing servers may still exist.
         """
         found = self._server_cache.poll(time.time(), self._recorded.keys())
         self._jobs = {server["id"]: self._job_of(server) for server in found}
@@ -104,8 +104,8 @@ class Cloud:
     def server(self, uuid: str) -> Server | None:
         """One server of any project; None only if Nova itself says that there is none.
 
-        For who misses a server in the list, which lacks those of cells that are down. If its cell
-        is down its status is UNKNOWN. Its job is empty if it was never seen to be a job's.
+        For servers that are missing from the list, which lacks those of cells that are down. If its
+        cell is down, its status is UNKNOWN. Its job is empty if it never belonged to one.
         """
         shown = self._reader.server(uuid)
         if shown is None:
@@ -113,8 +113,8 @@ class Cloud:
         return server_of(shown, self._job_of(shown) or "", self._own())
 
     def _job_of(self, server: Document) -> str | None:
-        """As it is on record, or else was when the server was first seen: until it is locked, its
-        owner may write the metadata."""
+        """The recorded job, or the one named when the server was first seen: until the server is
+        locked, its owner may change the metadata."""
         uuid = server["id"]
         if uuid in self._recorded:
             return self._recorded[uuid]
@@ -138,9 +138,9 @@ class Cloud:
     def hosts(self) -> dict[str, ComputeHost]:
         """Hosts of aggregates with `twotier:slots`, by the name that Placement has for them.
 
-        That is their hypervisor's, which may be another than that of their nova-compute. Hosts of
-        which the metadata says something wrong are left out, with an error in the log that is not
-        repeated while it stays so.
+        That is the hypervisor's name, which may differ from that of the nova-compute. Hosts with
+        wrong metadata are left out, with an error in the log that is not repeated while it stays
+        the same.
         """
         self._names = self._reader.host_names()
         computes = {
@@ -171,8 +171,8 @@ class Cloud:
 
         :param user_data: in base64.
 
-        :raises Unfit: before anything is made, if its flavor asks for no slot, or its image says
-            that its guests may take too long to shut down.
+        :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
+            guests take too long to shut down.
         """
         options = self._conf.manager
         image = job.image or options.image
@@ -197,9 +197,9 @@ class Cloud:
         )
 
     def _for_owner(self, job: "Job") -> Client:
-        """Nova as the job's owner has it, by the job's trust; without one, as the manager has it.
+        """A client that acts as the job's owner, by its trust; without one, as the manager.
 
-        :raises trusts.TrustError: if Keystone does not take the trust.
+        :raises trusts.TrustError: if Keystone does not accept the trust.
         """
         auth = trusts.log_in(self._conf, self._session, job.trust_id) if job.trust_id else None
         return nova_client.Client(
@@ -215,7 +215,7 @@ class Cloud:
         image = self._reader.image(uuid) or {}
         value = str(image.get("metadata", {}).get(SHUTDOWN_TIMEOUT, "0"))
         longest = self._conf.manager.longest_shutdown
-        # Nova itself refuses what is no number.
+        # Nova itself refuses values that are not numbers.
         if value.isdecimal() and int(value) > longest:
             text = (
                 f"image {uuid} has {SHUTDOWN_TIMEOUT}={value}; choose one that has at most "
@@ -241,9 +241,9 @@ class Cloud:
 
     @translated
     def limited_flavors(self) -> dict[str | None, tuple[Tier, ...]]:
-        """The tiers that jobs may run in, of the flavors that do not allow all, by name and by id.
+        """The allowed tiers of the flavors that do not allow all, by name and by id.
 
-        None is the flavor of the jobs that name none.
+        The key None stands for the default flavor of jobs.
         """
         found: dict[str | None, tuple[Tier, ...]] = {}
         for flavor in self._reader.flavors():
@@ -255,15 +255,16 @@ class Cloud:
 
     @translated
     def delete_server_group(self, job: "Job") -> None:
-        """Delete it, and its doubles: a request to make it may have been carried out very late."""
-        # Nova has no way to ask for one by its name.
+        """Delete it, and its duplicates: a request to create it may have been carried out very
+        late."""
+        # Nova cannot look up a server group by its name.
         for group in self._reader.server_groups():
             if group["name"] == _group_name(job):
                 self.nova.server_groups.delete(group["id"])
 
     @translated
     def delete_trust(self, job: "Job") -> None:
-        """Give back what its owner has lent for the job; nothing happens without a trust."""
+        """Delete the trust of its owner; does nothing without one."""
         if job.trust_id:
             trusts.Trusts(self._session, self._conf.trust.roles).delete(job.trust_id)
 
@@ -310,15 +311,15 @@ class Cloud:
 
     @translated
     def force_migration(self, server: Server) -> None:
-        """Complete a server's live migration now, by what the hypervisor has for that: libvirt
-        pauses the guest, or lets its memory follow it."""
+        """Force a server's live migration to complete now, as the hypervisor does that: libvirt
+        pauses the guest, or switches to post-copy."""
         for migration in self.nova.server_migrations.list(server.id):
             if migration.status == "running":
                 self.nova.server_migrations.live_migrate_force_complete(server.id, migration.id)
 
     @translated
     def start(self, server: Server) -> None:
-        """Power a server on that is SHUTOFF; it boots anew from its disk."""
+        """Power on a server that is SHUTOFF; it boots from its disk."""
         self.nova.servers.start(server.id)
 
     @translated

@@ -1,6 +1,6 @@
 """Reads Nova: servers, hosts, flavors, migrations; all pages of each, of all projects.
 
-By the JSON of its API, and not through novaclient, which does not know the microversion that shows
+It reads the JSON of the API itself, since novaclient does not know the microversion that shows
 scheduler hints.
 """
 
@@ -26,11 +26,11 @@ from nova_twotier.ledger.shape import Shape
 #: Every supported Nova has it. From here on, the host that a live migration or an unshelve names
 #: passes the scheduler's filters.
 MICROVERSION = "2.91"
-#: The first that shows a server's scheduler hints.
+#: The first microversion that shows a server's scheduler hints.
 HINTS_MICROVERSION = "2.100"
 #: Lists hypervisors without asking each nova-compute for its uptime, as 2.88 and later may.
 HYPERVISORS_MICROVERSION = "2.87"
-#: The last with Nova's view of images, which needs no other endpoint, nor rights there.
+#: The last microversion with Nova's view of images, which needs no endpoint or rights of Glance.
 IMAGES_MICROVERSION = "2.35"
 
 Document = dict[str, Any]
@@ -51,9 +51,9 @@ class Reader:
     def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
         """Servers of all projects; not the soft-deleted ones. One may be listed more than once.
 
-        Servers of a cell that is down are there with little more than their status, UNKNOWN; but
-        only as far as the others leave room on the first page, and not among what changed.
-        `server` shows each of them.
+        Servers of a cell that is down are listed with little more than their status, UNKNOWN, but
+        only if the others leave room on the first page, and not in a listing of changes. `server`
+        shows each of them.
 
         :param changed_since: only those that changed, or were deleted, since this time (ISO 8601).
         :param hints: with their scheduler hints, if this Nova shows them.
@@ -97,11 +97,11 @@ class Reader:
     def booted_at(self, hypervisor: str) -> float | None:
         """When a host was last booted, by Nova's clock: up to a minute too late.
 
-        By what `uptime` says there; Nova asks the host's nova-compute. None if there is no such
-        host, or its driver does not say: only those of libvirt and z/VM do.
+        It is computed from `uptime` there, which Nova gets from the nova-compute. None if there is
+        no such host, or its driver reports no uptime: only libvirt and z/VM do.
 
         :param hypervisor: its name.
-        :raises CloudError: also if the nova-compute is down: it may say later.
+        :raises CloudError: also if the nova-compute is down: it may answer later.
         """
         query = urlencode({"hypervisor_hostname_pattern": hypervisor})
         answer = self._answer(f"/os-hypervisors?{query}")
@@ -141,7 +141,7 @@ class Reader:
     def server_groups(self) -> list[Document]:
         """Server groups of all projects."""
         groups: list[Document] = []
-        # Nova pages them by number alone.
+        # Nova pages them by offset only.
         while page := self._get(f"/os-server-groups?all_projects=True&offset={len(groups)}"):
             if not page["server_groups"]:
                 break
@@ -170,8 +170,7 @@ class Reader:
     def shapes(self, names: HostNames | None = None) -> tuple[dict[str, Shape], list[str]]:
         """The hosts of aggregates with `twotier:slots`, by their hypervisors' names.
 
-        And a sentence about each thing that is wrong, see `aggregates.shapes`. Nova lists
-        aggregates on one page.
+        Also a message about each error, see `aggregates.shapes`. Nova lists aggregates on one page.
 
         :param names: as read before; they are read if they are not given.
         """
@@ -190,12 +189,12 @@ class Reader:
         hints: bool = False,
         name: str = "",
     ) -> Iterator[Document]:
-        """What is on all pages of a collection.
+        """The items of all pages of a collection.
 
         Nova's links to the next page are not used: it counts a page before it leaves out
         duplicates and hypervisors without a service, and gives no link then.
 
-        :param marker: the key of what the next page is asked by.
+        :param marker: the key of the item by which the next page is requested.
         :param name: of the collection in the answer, if it is not the path's first part without
             the prefix of an extension.
         """
@@ -203,7 +202,7 @@ class Reader:
         seen: set[str] = set()
         while True:
             url = f"/{path}?{urlencode(query)}" if query else f"/{path}"
-            # A collection that is not found is no empty one: whoever answered is not Nova.
+            # A 404 for a collection does not mean that it is empty: it is not Nova that answered.
             page = _decoded(self._answer(url, microversion, hints), url)[name]
             yield from page
             # There is no page after a server of a cell that is down. Nova puts them first.
@@ -260,7 +259,7 @@ def _decoded(answer: Response, url: str) -> Document:
 
 
 def _text(answer: Response) -> str:
-    """What a refusal says, in one line: Nova's message, or all of what others answered."""
+    """The message of an error in one line: Nova's, or the whole answer of others."""
     try:
         [(_kind, said)] = answer.json().items()
         text = said["message"]
@@ -270,7 +269,7 @@ def _text(answer: Response) -> str:
 
 
 def _says_not_found(answer: Response) -> bool:
-    """Whether a 404 is Nova's own, and not that of what stands before it."""
+    """Whether a 404 is Nova's own, and not that of a proxy before it."""
     try:
         return "itemNotFound" in answer.json()
     except (ValueError, TypeError):

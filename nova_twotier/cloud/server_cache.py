@@ -15,14 +15,14 @@ OVERLAP = 5.0
 #: Seconds after which everything is listed again: a server deleted before it was built does not
 #: show up as a change.
 RENEWAL = 10.0
-#: Of a server that Nova still shows to administrators.
+#: Status of a deleted server that Nova still shows to administrators.
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 
 
 class ServerCache:
-    """Never forgets a server that Nova only does not list: its cell may be down.
+    """Keeps servers that Nova merely does not list: their cell may be down.
 
-    Nova lists such servers, as UNKNOWN, on the first of its pages alone.
+    Nova lists such servers, as UNKNOWN, only on its first page.
 
     :param listing: `Reader.servers`.
     :param show: `Reader.server`.
@@ -35,7 +35,7 @@ class ServerCache:
     ):
         self._listing, self._show = listing, show
         self._servers: dict[str, Document] = {}
-        #: Those of the known servers of which Nova has said that they are gone.
+        #: Those of the known servers that Nova has confirmed as gone.
         self._gone: set[str] = set()
         self._renewed_at: float | None = None
         self._polled_at = 0.0
@@ -43,8 +43,8 @@ class ServerCache:
     def poll(self, now: float, known: Set[str] = frozenset()) -> list[Document]:
         """All servers of all projects, each once.
 
-        :param known: ids of servers that there have been.
-        :raises CloudError: if a cell is down: what is not known of its servers may have changed.
+        :param known: ids of servers that have existed.
+        :raises CloudError: if a cell is down: its servers may have changed unseen.
         """
         # A negative age means that the clock was set back.
         renew = self._renewed_at is None or not 0 <= now - self._renewed_at < RENEWAL

@@ -42,10 +42,10 @@ class Server:
     #: What its guest was told, see `Cloud.notice`.
     notice: str = ""
     locked: bool = False
-    #: The project and the user whose it is; None: the manager's own.
+    #: The project and the user that it belongs to; None: the manager's own.
     owner: tuple[str, str] | None = None
-    #: What Nova last did with it, such as `active`, `stopped`, `shelved_offloaded`; empty if its
-    #: cell is down.
+    #: Its `vm_state` in Nova, such as `active`, `stopped`, `shelved_offloaded`; empty if its cell
+    #: is down.
     vm_state: str = ""
     #: What the hypervisor last reported: `RUNNING`, 3 paused, 4 shut down, 7 suspended, 0 unknown.
     power_state: int = 0
@@ -53,7 +53,8 @@ class Server:
     #: cloud's clock. None: never, or Nova does not say.
     launched_at: float | None = None
     updated_at: float | None = None
-    #: When it was requested (ISO 8601), and what all servers of that request have alike.
+    #: When it was requested (ISO 8601), and the reservation id that all servers of that request
+    #: share.
     created: str = ""
     reservation: str = ""
     #: What becomes of it if it makes way for a job, by its flavor; empty: it need not.
@@ -61,25 +62,25 @@ class Server:
 
     @property
     def busy(self) -> bool:
-        """Nova is doing something with it."""
+        """Nova is busy with it."""
         return self.task is not None
 
     @property
     def busy_for_owner(self) -> bool:
-        """What Nova is doing with it, its owner may have asked for, again and again: the lock of an
-        administrator does not forbid it."""
+        """Nova's task may have been requested by its owner, again and again: an administrator's
+        lock does not prevent it."""
         return self.task in OWNERS_TASKS
 
     @property
     def unknown(self) -> bool:
-        """Its cell is down: Nova knows little more than that there is such a server."""
+        """Its cell is down: Nova knows little more than that it exists."""
         return self.status == "UNKNOWN"
 
 
 def server_of(
     shown: Mapping[str, Any], job: str, own: tuple[str | None, str | None] = (None, None)
 ) -> Server:
-    """A server from its JSON, of which there is little if its cell is down.
+    """A server from its JSON, which is incomplete if its cell is down.
 
     :param job: the job's uuid.
     :param own: the manager's project and user; None if its token does not say whose it is.
@@ -89,7 +90,7 @@ def server_of(
     return Server(
         id=shown["id"],
         job=job,
-        # Not by its name, which its owner may change however locked it is.
+        # Not by its name, which its owner may change even while it is locked.
         index=0 if unknown else shown["OS-EXT-SRV-ATTR:launch_index"],
         status=shown["status"],
         task=shown.get("OS-EXT-STS:task_state"),
@@ -110,7 +111,7 @@ def server_of(
 
 
 def seconds(text: str | None) -> float | None:
-    """A time that Nova gives, since the epoch: all are in UTC, some without saying so."""
+    """A time from Nova in seconds since the epoch: all are in UTC, some without saying so."""
     if not text:
         return None
     return datetime.fromisoformat(f"{text.removesuffix('Z')}+00:00").timestamp()

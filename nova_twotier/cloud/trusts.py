@@ -141,7 +141,7 @@ def log_in(conf: cfg.ConfigOpts, session: Session, trust: str) -> BaseIdentityPl
     """An auth plugin that is logged in by a trust, with the credentials of group `[nova]`.
 
     :param session: to talk to Keystone with.
-    :raises NoTrust: if Keystone does not take the trust.
+    :raises NoTrust: if Keystone does not accept the trust.
     :raises TrustError: if Keystone does not answer, or those are no credentials for a trust.
     """
     scope = {**dict.fromkeys(_SCOPES), "trust_id": trust}
