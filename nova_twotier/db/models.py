@@ -38,14 +38,14 @@ class Base(DeclarativeBase):
 
 #: Characters that the name of a job may have.
 NAME_LENGTH = 255
-#: Longest time that a job is left alone after something about it was refused, seconds.
+#: Longest back-off of a job after something about it was refused, seconds.
 LONGEST_PAUSE = 60.0
 PlanT = TypeVar("PlanT", bound=plans.Plan)
 ALL_TIERS: tuple[Tier, ...] = (FG, BG)
 
 
 def pause(times: int) -> float:
-    """Seconds for which a job is left alone that was refused so often in a row."""
+    """Back-off in seconds of a job that was refused so often in a row."""
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
@@ -61,7 +61,7 @@ class Job(Base):
     cpu: Mapped[list[float]]
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
-    #: Since when it waits its turn: from its submission, or from its release if it was held.
+    #: Its place in the queue: the time of its submission, or of its release if it was held.
     eligible_at: Mapped[float] = mapped_column(
         default=lambda context: context.get_current_parameters()["submitted_at"],
         server_default="0",
@@ -75,7 +75,7 @@ class Job(Base):
     reason: Mapped[str] = mapped_column(Text, default="")
     #: What its owner asked for: "complete" or "cancel".
     requested_action: Mapped[str | None] = mapped_column(String(16))
-    #: A held job does not start, nor start again after an eviction, until it is released.
+    #: A held job neither starts nor, after an eviction, restarts until it is released.
     held: Mapped[bool] = mapped_column(default=False, server_default=false())
     started_at: Mapped[float | None]
     finished_at: Mapped[float | None]
@@ -85,7 +85,7 @@ class Job(Base):
     pool: Mapped[str] = mapped_column(
         String(255), default=DEFAULT_POOL, server_default=DEFAULT_POOL, index=True
     )
-    #: What its servers are made of; where nothing is given, what `[manager]` says.
+    #: What its servers are made of; by default, what `[manager]` says.
     flavor: Mapped[str | None] = mapped_column(String(255))
     image: Mapped[str | None] = mapped_column(String(36))
     #: Uuids, or "none" or "auto" alone.
@@ -93,25 +93,25 @@ class Job(Base):
     key_name: Mapped[str | None] = mapped_column(String(255))
     #: In base64, as Nova takes it; dropped when the job is over.
     user_data: Mapped[str | None] = mapped_column(Text)
-    #: By it its guests report on their consoles how they ended; None: they do not.
+    #: With it its guests report on their consoles how they ended; None: they do not report.
     report_token: Mapped[str | None] = mapped_column(String(64))
-    #: The first that is not 0 of those that its guests reported; None if one of them did not.
+    #: The first status that is not 0 of those that its guests reported; None if one did not report.
     exit_status: Mapped[int | None]
-    #: Its servers stay when it has ended: shelved, so that they hold no slots, and unlocked.
+    #: Its servers are kept when it has ended: shelved, so that they hold no slots, and unlocked.
     keep_servers: Mapped[bool] = mapped_column(default=False, server_default=false())
-    #: Of every process, in Mbit/s; 0: none is asked for.
+    #: Of every process, in Mbit/s; 0: none.
     bandwidth: Mapped[float] = mapped_column(default=0.0, server_default="0")
     preemption: Mapped[str] = mapped_column(
         String(16), default=Preemption.SHELVE, server_default=Preemption.SHELVE
     )
-    #: Its guests save what they need when they are told to power off: no policy kills it.
+    #: Its guests save their state when they are told to power off: no policy kills it.
     checkpoint: Mapped[bool] = mapped_column(default=False, server_default=false())
-    #: Seconds that it may run, in all its runs together; None: as long as it likes.
+    #: Seconds that it may run, summed over its runs; None: no limit.
     walltime: Mapped[float | None]
-    #: How often it begins anew after its servers or their host broke, and how often it has.
+    #: How often it may begin anew after its servers or their host failed, and how often it has.
     retries: Mapped[int] = mapped_column(default=0, server_default="0")
     requeues: Mapped[int] = mapped_column(default=0, server_default="0")
-    #: The beginning of the run that is under way, and the seconds of those before it.
+    #: The beginning of the present run, and the seconds of the runs before it.
     run_since: Mapped[float | None]
     run_before: Mapped[float] = mapped_column(default=0.0, server_default="0")
     #: When its owner was warned that its walltime is nearly over, and when it last swapped.
@@ -119,8 +119,8 @@ class Job(Base):
     swapped_at: Mapped[float | None]
     #: The Keystone trust by which the manager acts in its project; None: without Keystone.
     trust_id: Mapped[str | None] = mapped_column(String(64))
-    #: How often in a row it did not start; and how often something else about it was refused, or
-    #: was not to be had: that does not count against it.
+    #: How often in a row it failed to start, and how often something else about it was refused or
+    #: unavailable, which does not count against it.
     failures: Mapped[int] = mapped_column(default=0)
     setbacks: Mapped[int] = mapped_column(default=0, server_default="0")
     evictions: Mapped[int] = mapped_column(default=0)
@@ -132,35 +132,35 @@ class Job(Base):
         default=0, server_default="0", onupdate=text("revision + 1")
     )
 
-    #: The tiers that its flavor allows. Not in the database: whoever knows the flavors says so.
+    #: The tiers that its flavor allows. Not in the database: code that knows the flavors sets it.
     tiers = ALL_TIERS
 
     @validates("state")
     def _drop_user_data(self, _name: str, state: str) -> str:
-        # It may hold secrets, and nothing boots with it any more, whoever ends the job.
+        # It may hold secrets, and no server will boot with it any more.
         if state in OVER:
             self.user_data = None
         return state
 
     def ran(self, at: float) -> float:
-        """Seconds that it has run by then, in all its runs since it last began anew."""
+        """Seconds that it has run until `at`, summed over its runs since it last began anew."""
         return self.run_before + (0.0 if self.run_since is None else max(0.0, at - self.run_since))
 
     def stop(self, at: float) -> None:
-        """Its run has ended; the next one goes on from there."""
+        """End its run; the next one continues from there."""
         self.run_before, self.run_since = self.ran(at), None
 
     def back_off(self, now: float) -> None:
-        """Something about it was refused: it is left alone for a while, longer each time."""
+        """Leave it alone for a while after something about it was refused, longer each time."""
         self.setbacks += 1
         self.not_before = now + pause(self.setbacks)
 
     def reset_backoff(self) -> None:
-        """What was decided about it was done."""
+        """Reset the back-off: what was decided about it was done."""
         self.failures = self.setbacks = 0
 
     def begin_anew(self) -> None:
-        """What it has done so far is lost."""
+        """Discard what it has done so far."""
         self.reset_backoff()
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
@@ -177,7 +177,7 @@ class Job(Base):
 
     @property
     def plain_waiting(self) -> bool:
-        """Whether it waits for slots and nothing else is to be seen to: so do ten thousand."""
+        """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
             or self.held
@@ -189,9 +189,9 @@ class Job(Base):
 
     @functools.cached_property
     def core(self) -> CoreJob:
-        """The job as policies see it: without its name, which they would tell the other owners.
+        """The job as policies see it: without its name, which they would show to other owners.
 
-        It is another one only after a release, which is read from the database with a new `Job`.
+        It changes only after a release, which is read from the database as a new `Job`.
         """
         return CoreJob(
             number=self.number,
@@ -210,12 +210,12 @@ class Submission(Base):
 
     __tablename__ = "submission"
 
-    #: That of the job to be.
+    #: The uuid of the future job.
     uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
     project_id: Mapped[str] = mapped_column(String(64), index=True)
     size: Mapped[int]
     since: Mapped[float]
-    #: It becomes no job any more.
+    #: It can no longer become a job.
     abandoned: Mapped[bool]
 
 
@@ -243,13 +243,13 @@ class Action(Base):
     created_at: Mapped[float]
     closed_at: Mapped[float | None]
 
-    #: As they were last read or written: most are read many times.
+    #: Cached as last read or written: most are read many times.
     _plan: plans.Plan | None = None
     _progress: Progress | None = None
 
     @property
     def plan(self) -> plans.Plan:
-        """What to do: of the class in `plans` for its kind."""
+        """What to do, as an object of the class in `plans` for its kind."""
         if self._plan is None:
             self._plan = plans.load(self.kind, self.plan_data)
         return self._plan
@@ -280,7 +280,7 @@ class Action(Base):
 
     @property
     def progress(self) -> Progress:
-        """What was begun of it, and what came of that."""
+        """Which requests it has made, and their outcomes."""
         if self._progress is None:
             self._progress = Progress.load(self.progress_data or {})
         return self._progress
@@ -295,7 +295,7 @@ class Event(Base):
 
     __tablename__ = "event"
 
-    #: Given before the transaction ends: of two that write at once, the higher may show first.
+    #: Assigned before the transaction ends: of two concurrent events, the higher may show first.
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[float] = mapped_column(index=True)
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
@@ -339,7 +339,7 @@ class JobServer(Base):
 
 
 class DeadHost(Base):
-    """A host that the leader of a pool takes for dead, until its nova-compute is up again."""
+    """A host that counts as dead for the leader of a pool, until its nova-compute is up again."""
 
     __tablename__ = "dead_host"
 
@@ -359,5 +359,5 @@ class Place(Base):
     host: Mapped[str] = mapped_column(String(255))
     tier: Mapped[str] = mapped_column(String(2))
     since: Mapped[float]
-    #: None: it holds it still.
+    #: None: it still holds the slot.
     until: Mapped[float | None] = mapped_column(index=True)

@@ -1,4 +1,4 @@
-"""What is to be done in an action of each kind, as it is recorded before it begins."""
+"""The plans of actions of each kind, as they are recorded before an action begins."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ class StartPlan:
     :param hosts: of a job with bandwidth: the host of each process.
     :param links: Mbit/s that are reserved for it, by link.
     :param freed: slots that were not idle when it was decided: those that the preemptions and moves
-        of the same decision make free are kept for it, however long they take.
+        of the same decision free are reserved for it, however long that takes.
     """
 
     tier: Tier
@@ -32,7 +32,7 @@ class EvictPlan:
 
     :param by: for people: the job that it makes room for.
     :param mode: what becomes of its work.
-    :param repairs: it makes room for nobody: its servers do not run together any more.
+    :param repairs: it makes room for no job: the servers no longer run together.
     """
 
     by: str
@@ -44,7 +44,8 @@ class EvictPlan:
 class TierChange:
     """A job takes another tier: these VMs in place, the others by live migration.
 
-    :param by: for people: the job that it makes room for; None if it gains by the change.
+    :param by: for people: the job that it makes room for; None if the change benefits the job
+        itself.
     """
 
     number: int
@@ -74,7 +75,7 @@ class MigratePlan:
 
 @dataclass(frozen=True, slots=True)
 class PowerOnPlan:
-    """Start servers of a running job again that are off, although their guests had not ended.
+    """Restart servers of a running job that are off although their guests had not ended.
 
     :param reason: why they are off.
     """

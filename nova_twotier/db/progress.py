@@ -1,4 +1,4 @@
-"""What was begun of an action, and what came of it: kept, so that a new leader can go on."""
+"""The requests of an action and their outcomes, recorded so that a new leader can continue it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -25,10 +25,10 @@ class RequestKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the cloud refused the start of a job, or of its servers that are off, for.
+    """Why the cloud refused the start of a job, or to power its servers on again.
 
     :param public_reason: what the job's owner may read of it; empty: nothing.
-    :param unfit: the flavor is not one for jobs; no further attempt does better.
+    :param unfit: the flavor is not suitable for jobs; no further attempt will succeed.
     :param quota: the project's quota is used up.
     """
 
@@ -41,20 +41,20 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """
-    :param attempts: how often Nova took or refused each request; 0 if it was only asked.
+    :param attempts: how often Nova accepted or refused each request; 0 if it has only been sent.
     :param undoing: why the action is being undone; empty while it is not.
     :param public_reason: what the owners of its jobs may read of its failure, where that is less
         than what operators read.
-    :param vacated_at: since when servers that are gone have held slots all the same.
+    :param vacated_at: since when deleted servers have still held slots.
     :param booted_at: when a boot was last under way.
     :param was_suspended: the servers that are restored were suspended, not shelved.
     :param refusal: why the cloud refused the job's start, or to start its servers again.
     :param crowded_out: others took the slots or the links that the job was to get.
     :param waited_for: the reason that the job had before it was started.
-    :param escalated_at: since when the job's servers are deleted, since its state could not be
-        saved, or moved, in time.
-    :param retry_at: when servers that could not be saved are tried again.
-    :param off: servers whose guests had ended before anything was asked of them.
+    :param escalated_at: since when the job's servers are deleted because it could not be saved or
+        moved in time.
+    :param retry_at: when saving is retried for servers that could not be saved.
+    :param off: servers whose guests had ended before any request for them.
     """
 
     attempts: Mapping[RequestKey, int] = field(default_factory=dict)
@@ -72,11 +72,11 @@ class Progress:
 
     @property
     def servers(self) -> set[str]:
-        """Those that something was requested for."""
+        """The servers that requests were made for."""
         return {key.server for key in self.attempts if key.server}
 
     def dump(self) -> dict[str, Any]:
-        """As JSON has it, without what is as at the beginning."""
+        """In JSON, without fields that still have their defaults."""
         data = {
             name: value
             for name, value in asdict(self).items()

@@ -35,9 +35,8 @@ def purge(
 ) -> Purged:
     """Delete the jobs that ended before some time, all their records, old swaps and queue events.
 
-    The newest job and the newest event are kept, since SQLite would assign their numbers again:
-    texts that name the job would mean another, and readers of the events page by page would miss
-    some.
+    The newest job and the newest event are kept, since SQLite would reuse their numbers: texts that
+    name the job would mean another, and readers of the events page by page would miss some.
 
     :param before: seconds since the epoch.
     :param dry_run: only count.

@@ -17,12 +17,12 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
-#: Nothing happens to a job any more in these.
+#: Final states.
 OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
 
 
 class Preemption(StrEnum):
-    """What becomes of a job that is preempted."""
+    """How a job is preempted."""
 
     SHELVE = "shelve"  # its disks are kept, its hosts are free
     SUSPEND = "suspend"  # its memory is kept, on its hosts
@@ -31,8 +31,8 @@ class Preemption(StrEnum):
 
 class QueueMode(StrEnum):
     ACTIVE = "active"
-    PAUSED = "paused"  # nothing starts, nothing is preempted; what runs goes on
-    DRAINING = "draining"  # no job is taken; those in the queue go on as ever
+    PAUSED = "paused"  # nothing starts or is preempted; running jobs continue
+    DRAINING = "draining"  # no new job is accepted; the others are served as usual
 
 
 class ActionKind(StrEnum):

@@ -1,4 +1,4 @@
-"""Opens the database, and the few questions that are asked of it."""
+"""Opens the database, and holds the queries that several components need."""
 
 import contextlib
 import time
@@ -36,7 +36,7 @@ __all__ = [
 
 #: Why a held job waits.
 HELD = "held until it is released"
-#: Columns that lists do without.
+#: Columns that lists leave out.
 LONG = (Job.cpu, Job.user_data)
 
 
@@ -45,7 +45,7 @@ class NoSuchJob(LookupError):
 
 
 class SubmissionLapsed(Exception):
-    """It took so long to submit a job that it was given up meanwhile."""
+    """Submitting a job took so long that the submission has lapsed."""
 
 
 class QueueDraining(Exception):
@@ -59,8 +59,8 @@ class QueueDraining(Exception):
 class Store:
     """The manager's database.
 
-    A SQLite file and its tables are made, or brought up to date, when it is opened; a database
-    server is prepared by `twotier-manage db upgrade`.
+    A SQLite file and its tables are created or upgraded when it is opened; a database server is
+    prepared by `twotier-manage db upgrade`.
 
     :param url: SQLAlchemy URL.
     :param options: of the connections, as oslo.db's `create_engine` takes them.
@@ -120,7 +120,7 @@ class Store:
     ) -> Job:
         """Put a job in the queue.
 
-        What the further parameters mean is said at the columns of `Job`.
+        The columns of `Job` describe the other parameters.
 
         :param cpu: utilisation of each process, or one for all.
         :param estimate: of its run time, in seconds.
@@ -188,7 +188,7 @@ class Store:
             return _find(session, uuid)
 
     def user_data(self, number: int) -> str | None:
-        """What the job's servers are given, in base64.
+        """The user data of the job's servers, in base64.
 
         :raises NoSuchJob: if there is none of that number.
         """
@@ -242,12 +242,12 @@ class Store:
             return list(session.scalars(query))
 
     def last_event(self) -> int:
-        """The greatest number of an event: it grows with whatever the API changes."""
+        """The greatest number of an event: it grows with every change by the API."""
         with self.reading() as session:
             return session.scalar(select(func.max(Event.id))) or 0
 
     def request_action(self, number: int, action: str) -> Job:
-        """Record what the owner asks for, `complete` or `cancel`; the manager does it.
+        """Record what the owner asks for, `complete` or `cancel`; the manager carries it out.
 
         :raises NoSuchJob: if there is none of that number.
         """
@@ -261,9 +261,9 @@ class Store:
     def hold(self, number: int, held: bool) -> Job:
         """Hold a job, or release it.
 
-        A held job that is queued does not start; once released, it waits its turn as if it had
-        arrived then. One that runs, or is about to, goes on; it is held from its next eviction on,
-        should there be one. A job that is over stays as it is.
+        A held job that is queued does not start; once released, it waits as if it had just arrived.
+        A job that runs, or is about to, continues, and is held from its next eviction on. A job
+        that is over stays as it is.
 
         :raises NoSuchJob: if there is none of that number.
         """
@@ -275,7 +275,7 @@ class Store:
                 if job.state == JobState.QUEUED:
                     job.reason = HELD if held else ""
                     if not held:
-                        # Not before those that it was submitted after: a clock may have stepped.
+                        # Not before the jobs that it was submitted after: a clock may have stepped.
                         job.eligible_at = max(now, job.eligible_at)
                 kind = "held" if held else "released"
                 session.add(Event(at=now, job=number, kind=kind))
@@ -286,7 +286,7 @@ class Store:
             return _mode(session, pool)
 
     def set_queue_mode(self, pool: str, mode: QueueMode) -> None:
-        """Change the mode of a pool's queue, from now on; an event tells of it."""
+        """Change the mode of a pool's queue, and record an event about it."""
         mode = QueueMode(mode)
         with self.transaction() as session:
             if _mode(session, pool) == mode:
@@ -322,7 +322,7 @@ def open_jobs(
         query = query.where(Job.pool == pool)
     if numbers is not None:
         query = query.where(Job.number.in_(numbers))
-    # User data is up to 64 KiB a job, and asked for when it boots: `Store.user_data`.
+    # User data has up to 64 KiB per job, and is read when it boots: `Store.user_data`.
     return list(session.scalars(query.options(defer(Job.user_data, raiseload=True))))
 
 
