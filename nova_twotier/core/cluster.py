@@ -136,7 +136,7 @@ class Cluster:
     def _no_rankings(self) -> None:
         """Drop the rankings; they are made again on demand."""
         self._rankings: dict[Tier, Ranking] = {}
-        #: Hosts whose places are others than those in the ranking of the tier.
+        #: Hosts whose places differ from those in the ranking of the tier.
         self._changed: dict[Tier, set[int]] = {}
 
     def room(self, tier: Tier, host: int) -> int:
@@ -181,7 +181,7 @@ class Cluster:
         return job.size <= self.idle[tier]
 
     def need(self, job: Job, tier: Tier) -> str:
-        """What a waiting job lacks in a tier, as a text for its owner."""
+        """What a waiting job lacks in a tier, in words for its owner."""
         words = "foreground" if tier is FG else "background"
         return f"needs {job.size} {words} slots, {self.idle[tier]} idle"
 

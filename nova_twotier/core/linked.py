@@ -99,7 +99,7 @@ class Linked(Cluster):
         answer = self._answer(job)
         if isinstance(answer, Rejection):
             return answer.reason
-        # An embedding may find a place with less left that it has not found with more.
+        # An embedding may find a place with less bandwidth left that it did not find with more.
         return f"{job.size} VMs had no place when it was their turn; they are tried again"
 
     def _answer(self, job: Job) -> Embedding | Rejection:

@@ -23,8 +23,8 @@ class Nodes(Cluster):
         super().__init__([Host(f"node{index}", 1) for index in range(count)], threshold, rng)
 
     def _empty(self) -> None:
-        #: Number of the job on each node, by tier, and the CPU utilisation of its process. That of
-        #: a node without one is what was there last.
+        #: Number of the job on each node, by tier, and the CPU utilisation of its process. A node
+        #: without a process keeps the last values.
         self.jobs: dict[Tier, list[int | None]] = {tier: [None] * len(self.hosts) for tier in Tier}
         self.cpu = {tier: [0.0] * len(self.hosts) for tier in Tier}
         #: Nodes that take a process of the tier now: those with nothing on them take either.
@@ -142,7 +142,7 @@ class Nodes(Cluster):
 
 
 class Counted(Cluster):
-    """Hosts of one slot in one tier, counted: none is better than another, so none is named."""
+    """Hosts of one slot in one tier, only counted: all are alike, so none is named."""
 
     def __init__(self, count: int):
         super().__init__([Host("", 1, tiers=1)] * count)

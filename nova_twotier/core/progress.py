@@ -19,7 +19,7 @@ class InvalidModel(ValueError):
 
 
 class Processes(StrEnum):
-    """How the processes of a background job make up its progress: a reading of the papers."""
+    """How the progress of a background job follows from its processes: a reading of the papers."""
 
     SLOWEST = "slowest"  # at each instant, the job advances as its slowest process
     OWN = "own"  # each process has its own work to do; the job ends with the last
@@ -40,7 +40,7 @@ class Draw(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """The papers' model of progress, in seconds of work a second.
+    """The papers' model of progress, in seconds of work per second.
 
     A foreground job advances at 1, and at `1 - loss` while a background VM runs below it. A
     background job advances at 1 while all its foreground VMs are idle; else each of its processes
@@ -115,8 +115,8 @@ class Progress:
         :param idle: the share of its CPU that each process finds idle, at least `floor`.
         :param cpu: the CPU utilisation that each has on a dedicated slot, above 0.
         :param eff: of the job, or of each process.
-        :returns: the job's rate, or that of each process if these have their own work; and the
-            CPU seconds that it uses a second.
+        :returns: the job's rate, or that of each process if these have their own work; and the CPU
+            seconds that it uses per second.
         """
         least, burn = _least_share(idle, cpu)
         if self.processes is SLOWEST and isinstance(eff, float):
@@ -173,11 +173,11 @@ MODELS = {
 
 
 def load(values: Mapping[str, Any], name: str, base: Progress | None = None) -> Progress:
-    """A model with some fields of its own, such as those of a calibration.
+    """A model with some fields changed, such as those of a calibration.
 
     :param values: fields of `Progress`; numbers, lists of numbers, or words.
     :param name: stands for the values in errors.
-    :param base: what the other fields are taken from; by default the model of TPDS 2013.
+    :param base: the model that provides the other fields; by default that of TPDS 2013.
     :raises InvalidModel: if a field is unknown or out of its range.
     """
     base = base or MODELS["tpds"]
@@ -195,7 +195,7 @@ def load(values: Mapping[str, Any], name: str, base: Progress | None = None) -> 
 
 
 def _checked(field: str, value: object, name: str) -> object:
-    """The value of a field as the model has it."""
+    """The checked value of a field, in the type that the model has."""
     if words := _WORDS.get(field):
         if value not in list(words):
             raise InvalidModel(f"{name}: {field} is {value!r}; choose one of: {', '.join(words)}")
@@ -221,7 +221,8 @@ def views(
 ) -> Iterator[tuple[Run, bool, list[float]]]:
     """What each running job sees of the other tier, slot by slot.
 
-    :param cpu: the true utilisations of each job's processes, if they are not those it names.
+    :param cpu: the true utilisations of each job's processes, if they differ from those that it
+        names.
     :returns: for each run, whether a VM of the other tier shares a slot with one of its processes
         (or, in the background, another VM of the same), and the CPU share that each finds idle.
     """

@@ -1,4 +1,4 @@
-"""The waiting jobs by arrival and by size, so that a pass need not look at each of them."""
+"""The waiting jobs by arrival and by size, so that a pass need not check each of them."""
 
 import heapq
 import math
@@ -9,7 +9,7 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import Job
 
 Order = tuple[float, int]
-#: With so few jobs, looking at each of them is faster.
+#: With so few jobs, checking each of them is faster.
 _SHORT = 50
 
 
@@ -19,7 +19,7 @@ class Queue:
     def __init__(self, jobs: Iterable[Job] = ()):
         self._jobs: dict[int, Job] = {}
         self._orders: list[Order] = []
-        #: Orders of the jobs of each size, and the sizes there are.
+        #: The orders of the jobs of each size, and the existing sizes.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
         #: Estimates and orders of the jobs of a size, the shortest first, once asked for.

@@ -12,9 +12,9 @@ from nova_twotier.core.embedding.state import State
 def embed(request: Request, state: State) -> Embedding | Rejection:
     """A placement below the lowest switch that has one.
 
-    The algorithms of the papers go through the hosts once, and may miss it. This takes time in
-    proportion to the hosts and the square of N, and prefers no host: for a few hosts of which it is
-    known that the request has room there.
+    The algorithms of the papers go through the hosts once, and may miss it. This takes time
+    proportional to the number of hosts and the square of N, and prefers no host: use it for a few
+    hosts that are known to have room for the request.
     """
     counts = _Counts(request, state)
     for switch in candidates(request, state):
@@ -76,7 +76,7 @@ class _Counts:
         return (few | few << (self._size - narrow)) & self._all
 
     def _sums(self, nodes: tuple[int, ...]) -> list[int]:
-        """What none of these nodes takes, the first of them, the first two, and so on."""
+        """The numbers that none of these nodes takes, the first one, the first two, and so on."""
         sums = [1]
         for node in nodes:
             total, numbers = 0, self._up[node]

@@ -1,4 +1,4 @@
-"""First fit: hosts as they stand (Symmetry 2018, section 4.1, figure 3)."""
+"""First fit: hosts in the order of the topology (Symmetry 2018, section 4.1, figure 3)."""
 
 from nova_twotier.core.embedding.request import Embedding, Rejection, Request
 from nova_twotier.core.embedding.search import smallest_subtree

@@ -8,8 +8,8 @@ from nova_twotier.core.embedding.state import State
 def embed(request: Request, state: State) -> Embedding | Rejection:
     """AdaBa's placement or, if it finds none, any placement.
 
-    A reservation is exactly what one placement needs. AdaBa found that on links with more left, and
-    in so little it may miss it.
+    A reservation is exactly what one placement needs. AdaBa found it on links with more bandwidth
+    left, and may miss it in so little.
 
     :param state: what is left of links is the reservation (in experiments, all that is left).
     """

@@ -20,9 +20,9 @@ def smallest_subtree(request: Request, state: State, weight: Weight) -> Embeddin
     """Place a request below the first switch, from the edge up, whose hosts take it (lines 5-30).
 
     Switches of one height are tried in the order of the topology, as are hosts of one weight. Two
-    slips of the print are put right: line 13 tries up to min(a, left), not one less, or the last VM
-    would never be placed; line 18 takes what a host was assigned from what is left, and a host that
-    is assigned nothing keeps nothing of the one before it.
+    misprints are corrected: line 13 tries up to min(a, left), not one less, or the last VM would
+    never be placed; line 18 takes what a host was assigned from what is left, and a host that is
+    assigned nothing keeps nothing of the one before it.
 
     Links are tested for the VMs placed so far (line 14). So a link that would take all but a few of
     the VMs, but not half of them, refuses them where no single host below it has room for so many.

@@ -1,6 +1,6 @@
 """The network as a tree of switches with the hosts as its leaves.
 
-A multi-rooted network is seen as a tree: links side by side count as one of their joint rate. That
+A multi-rooted network is seen as a tree: parallel links count as one with their total rate. That
 holds where traffic is spread evenly over them, as by ECMP, and is the view of Oktopus (Ballani
 2011, on routing), on which Symmetry 2018 bases its constraint (section 3.4).
 """
@@ -70,7 +70,7 @@ class Topology:
         self._count_links(rates)
 
     def _place(self, node: int) -> tuple[bool, int]:
-        """Where a node stands among its siblings."""
+        """The sort key of a node among its siblings."""
         switch = node - len(self.hosts)
         return (switch >= 0, self.span[switch][0] if switch >= 0 else node)
 

@@ -14,7 +14,7 @@ from nova_twotier.core.snapshot import Event, Snapshot
 
 
 class Pass:
-    """The steps of a pass, and what they come to."""
+    """The steps of a pass, and their result."""
 
     def __init__(self, snapshot: Snapshot):
         self.cluster, self.queue = snapshot.cluster, snapshot.queue
@@ -23,7 +23,7 @@ class Pass:
         self._suspended: dict[int, tuple[Run, Job]] = {}
 
     def make_room(self, head: Job, passed: list[Run]) -> bool:
-        """Suspend all that passed the head, if it fits then."""
+        """Suspend all jobs that passed the head, if it fits then."""
         room = self.cluster.idle[FG] + sum(run.job.size for run in passed)
         if not passed or head.size > room:
             return False
@@ -94,12 +94,12 @@ class Guaranteeing(Policy):
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster = snapshot.cluster
         step = self.begin(snapshot)
-        # 1. Heads start, on what is idle or on what those hold that passed them (lines 3-23).
+        # 1. Heads start, on idle slots or on those of the jobs that passed them (lines 3-23).
         while (queue := snapshot.queue.allowed(FG)) and (head := queue[0]):
             if not (cluster.fits(head, FG) or step.make_room(head, self.passed(cluster, head))):
                 break
             step.start(head)
-        # 2. The others take what is left (lines 3-9 with i > 1).
+        # 2. The others take the remaining slots (lines 3-9 with i > 1).
         if len(queue) > 1 and queue.has_fitting(cluster.idle[FG]):
             for job in list(self.candidates(queue)):
                 if job.number != head.number and cluster.fits(job, FG):

@@ -19,7 +19,7 @@ from nova_twotier.core.queue import Order, Queue
 from nova_twotier.core.snapshot import Snapshot
 
 _order = attrgetter("order")
-#: Of so few candidates, each is looked at: that is faster.
+#: With so few candidates, checking each of them is faster.
 _FEW = 50
 _NEVER = math.inf, 0
 
@@ -52,7 +52,7 @@ def select(
     if first is None:
         return Selection([], {})
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
-    # before. Those who need more are not looked at.
+    # before. Candidates that need more are not checked.
     holders = evictable(first.order)
     reach = idle + sum([run.job.size for run in holders]) if holders else idle
     if only_head and first.size > reach:
@@ -89,7 +89,7 @@ def select(
 
 
 class _Each:
-    """Candidates for the foreground by arrival, each looked at, because they are few.
+    """Candidates for the foreground by arrival, each checked, because they are few.
 
     :param largest: slots that one of them could get at most.
     """
@@ -100,7 +100,7 @@ class _Each:
             jobs += rising
             jobs.sort(key=_order)
         self._largest = largest
-        #: Candidates still to be looked at, the earliest last.
+        #: Candidates still to be checked, the earliest last.
         self._turns = [job for job in reversed(jobs) if job.size <= largest]
 
     @property
@@ -128,7 +128,7 @@ class _Each:
 
 
 class _FirstOfEachSize:
-    """Many candidates for the foreground: of each size only the earliest is looked at.
+    """Many candidates for the foreground: of each size only the earliest is checked.
 
     If it can neither start nor evict, the others of its size cannot either, until an eviction
     leaves more slots idle than were needed.

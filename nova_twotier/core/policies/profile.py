@@ -1,4 +1,4 @@
-"""Free foreground slots over time, as the estimates of running and reserved jobs have it."""
+"""Free foreground slots over time, by the estimates of running and reserved jobs."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -20,7 +20,7 @@ class Profile:
         self._left = cluster.idle[FG] + sum(run.job.size for run in cluster.walk(FG))
         for until, _number, size in cluster.ends:
             if until <= self.times[-1]:
-                # It overran its estimate and is expected to end any moment, but has not.
+                # It overran its estimate and is expected to end at any moment, but has not.
                 until = max(until, math.nextafter(now, math.inf))
             if until > self.times[-1]:
                 self.times.append(until)
@@ -47,7 +47,7 @@ class Profile:
     def hold(self, size: int) -> None:
         """Reserve slots, some time, for a job that waits for runs without a known end.
 
-        As with the head of EASY, others may have what it leaves of all slots.
+        As with the head of EASY, others may use the slots that it leaves over.
         """
         self._left = max(0, self._left - size)
         self.free = [min(free, self._left) for free in self.free]

@@ -9,10 +9,10 @@ from nova_twotier.core.queue import Queue
 
 
 class Shadow:
-    """The earliest instant at which `head` fits if every job ends when it is estimated to.
+    """The earliest instant at which `head` fits if every job ends by its estimate.
 
-    A job that overran its estimate is expected to end any moment; one without an estimate never,
-    so what may run beside the head then is only what it leaves of all slots.
+    A job that overran its estimate is expected to end at any moment, one without an estimate never;
+    then other jobs may only use the slots that the head leaves over.
     """
 
     def __init__(self, cluster: Cluster, head: Job, now: float):
@@ -30,9 +30,9 @@ class Shadow:
             extra = max(0, extra + unknown)
         #: The instant in seconds; infinite if it depends on jobs without an estimate.
         self.at = at
-        #: Slots that are free at that instant besides those of the head.
+        #: Slots that are free at that instant in addition to those of the head.
         self.extra = extra
-        #: By when others have to end that need more; if it is not known, none does.
+        #: When others that need more than that have to end; if it is not known, none may start.
         self._end = at if at < math.inf else -math.inf
 
     def next(self, queue: Queue, after: Job, slots: int) -> Job | None:

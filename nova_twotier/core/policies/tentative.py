@@ -36,7 +36,7 @@ class Selection(NamedTuple):
 class Tentative(Policy):
     """FCFS in the foreground, smallest job first on trial wherever slots are left.
 
-    A subclass says whether trials take place in the foreground, too, and so lose it again.
+    A subclass says whether trials also take place in the foreground, which they may lose again.
     """
 
     tiers = 2
@@ -96,7 +96,8 @@ class Tentative(Policy):
             play.kill(run.job)
 
     def _deploy(self, play: Play, chosen: list[Job], rising: list[Job]) -> None:
-        """Start the chosen jobs, the rising ones in place or anew (DeploySelectedJobs)."""
+        """Start the chosen jobs; those from the background in place or from the beginning
+        (DeploySelectedJobs)."""
         moving = []
         for job in rising:
             hosts = play.cluster.runs[job.number].hosts
