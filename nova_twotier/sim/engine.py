@@ -13,14 +13,14 @@ from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.stage import Stage
 
-#: Events by the sum of their bits, since to join flags takes longer than most decisions.
+#: Events by the sum of their bits: joining flags would take longer than most decisions.
 _EVENTS = [Event(bits) for bits in range(8)]
 _ARRIVAL = Event.ARRIVAL.value
 _ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 
 
 class Stuck(Exception):
-    """Jobs wait or run, and nothing will ever happen again: a fault of a policy or a model."""
+    """Jobs wait or run, but no event will ever follow: an error in a policy or a model."""
 
 
 def run(
@@ -28,7 +28,7 @@ def run(
 ) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
-    :param arrivals: jobs in the order in which they arrive; asked for one ahead of time.
+    :param arrivals: jobs in the order in which they arrive; read one job ahead.
     :returns: the jobs, each as it ends.
     :raises Stuck: if jobs never end.
     """

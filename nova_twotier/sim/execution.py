@@ -1,4 +1,4 @@
-"""A job in the simulated system: the work it has left, and the account of what happened to it."""
+"""A job in the simulated system: the work it has left, and statistics of what happened to it."""
 
 import math
 
@@ -46,18 +46,18 @@ class Execution:
         self.job = job
         self.cpu = cpu if min(cpu) else positive(cpu)
         self.runtime = runtime
-        #: CPU seconds a second that it uses in the foreground.
+        #: CPU seconds per second that it uses in the foreground.
         self.demand = sum(cpu)
         #: Work left, in seconds; of each process, if they have their own.
         self.remaining = runtime
         self.own: list[float] = []
-        #: Work done and CPU seconds used a second, since a time.
+        #: Work done and CPU seconds used per second, since a time.
         self.rate: float | list[float] | None = None
         self.burn = 0.0
         self.since = 0.0
         #: When it will end if nothing changes.
         self.finish = math.inf
-        #: Where it is, or was last.
+        #: Its present or last place.
         self.tier: Tier = FG
         self.hosts: tuple[int, ...] = ()
         #: Since when it is there.
@@ -65,7 +65,7 @@ class Execution:
         self.eff: float | list[float] = 0.0
         #: Whether it was evicted, and waits with its state saved.
         self.saved = False
-        # The account.
+        # Statistics.
         self.start: float | None = None
         self.how: How | None = None
         self.first_tier: Tier | None = None
@@ -88,7 +88,7 @@ class Execution:
         self.since = now
 
     def change(self, rate: float | list[float], burn: float, now: float) -> float:
-        """Advance at `rate`, and use `burn` CPU seconds a second, from `now` on.
+        """Advance at `rate`, and use `burn` CPU seconds per second, from `now` on.
 
         Sets, and returns, when it will end.
         """

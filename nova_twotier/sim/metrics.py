@@ -1,4 +1,4 @@
-"""What users and operators ask of a run: waits, slowdowns, preemptions, utilisation.
+"""The metrics of a run: waits, slowdowns, preemptions, utilisation.
 
 The definitions are those of TPDS 2013 (5.2) and JSS 2015 (4.1).
 """
@@ -40,9 +40,9 @@ def offered_load(jobs: pandas.DataFrame, nodes: int) -> float:
 
 
 def summarise(result) -> dict:
-    """One flat row about a run; what has no value (no job, no time) is NaN.
+    """One flat row about a run; metrics without a value (no job, no time) are NaN.
 
-    Rejected jobs are counted and enter nothing else, the load neither. `utilisation` is the
+    Rejected jobs are counted, but do not enter any other metric, nor the load. `utilisation` is the
     fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2), where a background
     process has the progress model's floor at least; `allocation_share` is the fraction of slots
     that the jobs' work would fill if nothing slowed it down. `accept_rate` is the fraction of the

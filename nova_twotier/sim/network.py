@@ -1,4 +1,4 @@
-"""Simulated clusters with a network, and which jobs they take."""
+"""Simulated clusters with a network, and which jobs they accept."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.stage import Stage
 
-#: Mbit/s of a link if nothing else is said (Symmetry 2018, section 5.1).
+#: Default Mbit/s of a link (Symmetry 2018, section 5.1).
 RATE = 1000
 
 #: A job's number and size, and why it does not run.
@@ -47,7 +47,7 @@ def link_rate(text: str | None) -> float:
 def admitted(
     arrivals: Iterable[Execution], cluster: Cluster, rejected: list[Rejected]
 ) -> Iterator[Execution]:
-    """Those jobs that find a place when nothing else runs; the others join `rejected`.
+    """The jobs that fit the empty cluster; the others are added to `rejected`.
 
     :param cluster: of the run, and empty now: its embedding is told of the bandwidth of each job
         when that has arrived, which is when the next one is asked for.

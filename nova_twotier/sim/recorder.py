@@ -29,12 +29,13 @@ class Recorder:
         self._gangs: list[tuple[float, float, int, Tier, tuple[int, ...]]] = []
 
     def left(self, job: Execution, now: float) -> None:
-        """`job` leaves its slots, or its tier."""
+        """Record that `job` leaves its slots, or its tier."""
         if now > job.placed:
             self._gangs.append((job.placed, now, job.job.number, job.tier, job.hosts))
 
     def stays(self) -> Iterator[Stay]:
-        """By begin. The slots of a host are shared out as they become free, the lowest first."""
+        """All stays by begin. The slots of a host are assigned as they become free, the lowest
+        first."""
         lanes = _Lanes(self._slots)
         for begin, end, number, tier, hosts in sorted(self._gangs):
             for process, host in enumerate(hosts):

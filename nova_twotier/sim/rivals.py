@@ -23,7 +23,7 @@ def best_fit(request: Request, state: State) -> Embedding | Rejection:
 
 
 def greedy(request: Request, state: State) -> Embedding | Rejection:
-    """VM by VM, to the host on whose way the most occupied link will be occupied least."""
+    """VM by VM, to the host whose most occupied link on the way up will be the least occupied."""
     return _anywhere(request, state, lambda root: _one_by_one(request, state, root))
 
 
@@ -35,7 +35,7 @@ RIVALS: dict[str, Embed] = {
 
 
 def get(name: str) -> Embed:
-    """An algorithm of core, or of here.
+    """An algorithm of core, or of this module.
 
     :raises embedding.UnknownAlgorithm: if there is none of that name.
     """

@@ -1,7 +1,7 @@
-"""A run that took place elsewhere, decided anew: jobs arrive and end when they did there.
+"""Replays the decisions of a run that took place elsewhere: jobs arrive and end as they did there.
 
-Fed with the times of a live run, the simulator has to come to the same decisions; no model of
-progress has a say.
+Given the times of a live run, the simulator has to make the same decisions; no model of progress is
+involved.
 """
 
 import contextlib
@@ -24,9 +24,9 @@ Hosts = Mapping[int, Iterable[tuple[int, ...]]]
 
 
 class Diverged(Exception):
-    """A job is to end that does not run: something was decided otherwise than in the script.
+    """A job is due to end that does not run: a decision differs from the script.
 
-    :ivar decisions: those until then.
+    :ivar decisions: the decisions until then.
     """
 
     decisions: Sequence["Decision"] = ()
@@ -40,7 +40,7 @@ class Decision(NamedTuple):
 
 
 class Scripted(Stage):
-    """Jobs end at given times, however much they could have done by then.
+    """Jobs end at given times, whatever progress they could have made by then.
 
     :param cluster: the one that the policy leaves as it is after its actions.
     :param ends: when each job ends, in seconds, by its number.
@@ -60,7 +60,7 @@ class Scripted(Stage):
         self._cluster = cluster
         self._script = sorted(((at, number) for number, at in ends.items()), reverse=True)
         self._hosts = {number: deque(starts) for number, starts in (hosts or {}).items()}
-        #: When the policy is asked once more.
+        #: When the policy is asked again.
         self._again = math.inf
         self.decisions: list[Decision] = []
 
@@ -95,7 +95,7 @@ class Scripted(Stage):
             self._put_on(waiting.pop(action.job.number), now)
 
     def _place(self, starts: Iterable[Start]) -> bool:
-        """Put jobs where they were put in the script; whether that is elsewhere."""
+        """Put jobs where the script had them; returns whether that is elsewhere."""
         placed: list[Run] = []
         for start in starts:
             hosts = self._hosts.get(start.job.number)

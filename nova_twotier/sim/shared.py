@@ -1,4 +1,4 @@
-"""Running jobs that share slots: each advances as its tier and its neighbours let it."""
+"""Running jobs that share slots: the rate of each depends on its tier and its neighbours."""
 
 import random
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from nova_twotier.sim.stage import Stage
 
 
 class Shared(Stage):
-    """Any hosts: the rates of all jobs are worked out anew when anything changes.
+    """Any hosts: all rates are recomputed at every change.
 
     :param cluster: the one that the policy leaves as it is after its actions.
     :param rng: for what the model draws.
@@ -63,7 +63,7 @@ class Shared(Stage):
 
 
 class SharedNodes(Shared):
-    """Nodes of one slot: only the rates of jobs whose neighbours changed are worked out."""
+    """Nodes of one slot: only the rates of jobs whose neighbours changed are recomputed."""
 
     def __init__(
         self,
@@ -104,7 +104,8 @@ class SharedNodes(Shared):
 
     def _leave(self, job: Execution, now: float) -> None:
         Stage._leave(self, job, now)
-        # Who is there later, and is not now, enters: so it does not matter how far the cluster is.
+        # A neighbour that is not there yet enters later: so the order of the changes does not
+        # matter.
         nodes, hosts = self._nodes, job.hosts
         if job.tier is BG:
             if not nodes.free[FG].issuperset(hosts):

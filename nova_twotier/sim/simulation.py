@@ -54,10 +54,10 @@ class InvalidScenario(ValueError):
 
 @dataclass(frozen=True)
 class Scenario:
-    """Everything about a run but its workload.
+    """All parameters of a run except its workload.
 
     :param slots: slots of a host.
-    :param tiers: K; by default what the policy makes use of.
+    :param tiers: K; by default as many as the policy uses.
     :param progress: the name of a progress model, or the path of a calibration.
     :param reading: fields of the model that differ from it.
     :param migration_cost: seconds that a job loses when it is restored or migrates.
@@ -113,11 +113,11 @@ class Scenario:
 
 @dataclass
 class Result:
-    """What happened.
+    """The result of a run.
 
     :param jobs: one row a job, by number, with `COLUMNS`.
-    :param rejected: job, size and reason of those that this cluster can never run, or, without a
-        queue, could not when they arrived.
+    :param rejected: job, size and reason of jobs that this cluster can never run or, without a
+        queue, could not run when they arrived.
     :param nodes: slots.
     :param span: seconds from the first arrival to the last end.
     :param busy: CPU seconds used.
@@ -182,7 +182,7 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
 def make_cluster(
     nodes: int, scenario: Scenario, policy: Policy, *, named: bool, rng: random.Random
 ) -> Cluster:
-    """The simplest cluster of at least `nodes` slots that the policy can tell from the real one.
+    """The simplest cluster of at least `nodes` slots that leads to the same decisions.
 
     :param named: whether it matters which process is on which slot.
     """
@@ -247,7 +247,7 @@ def make_stage(
     rng: random.Random,
     recorder: Recorder | None = None,
 ) -> Stage:
-    """What time does to the jobs on a cluster of `make_cluster`."""
+    """The stage that advances the jobs on a cluster of `make_cluster`."""
     if policy.tiers == 1:
         return Stage(scenario.migration_cost, recorder)
     kind = SharedNodes if isinstance(cluster, Nodes) else Shared

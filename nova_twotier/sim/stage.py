@@ -1,4 +1,4 @@
-"""The running jobs over time: when each ends, on slots that it has for itself."""
+"""The running jobs over time, on slots that they do not share: when each job ends."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Stage:
         self.running: dict[int, Execution] = {}
         self._cost = cost
         self._recorder = recorder
-        #: Ends that were expected at some time; those that are no longer are passed over.
+        #: Ends as they were expected at some time; outdated ones are skipped.
         self._ends: list[tuple[float, int, Execution]] = []
 
     def next_end(self) -> float:
@@ -47,7 +47,7 @@ class Stage:
     def carry_out(
         self, actions: Sequence[Action], waiting: dict[int, Execution], now: float
     ) -> None:
-        """Do what a policy decided, in its order: who loses a place leaves before others come.
+        """Carry out a policy's decision in order: jobs that lose a place leave before others come.
 
         Jobs come from `waiting` and return there.
         """
@@ -79,7 +79,7 @@ class Stage:
                     job.evictions += 1
                     job.saved = True
         if len(self._ends) > 1000 + 8 * len(running):
-            # Most are no longer expected.
+            # Most are outdated.
             self._ends = [(job.finish, number, job) for number, job in running.items()]
             heapify(self._ends)
 
@@ -94,10 +94,10 @@ class Stage:
         self._entered(job, now)
 
     def settle(self, now: float) -> None:
-        """See to the rates of jobs whose surroundings have changed."""
+        """Update the rates of jobs whose neighbours have changed."""
 
     def _entered(self, job: Execution, now: float) -> None:
-        """A job came to its slots, or to its tier."""
+        """Note that a job has come to its slots, or its tier."""
         self._set(job, 1.0, job.demand, now)
 
     def _leave(self, job: Execution, now: float) -> None:
@@ -107,6 +107,6 @@ class Stage:
             self._recorder.left(job, now)
 
     def _set(self, job: Execution, rate: float | list[float], burn: float, now: float) -> None:
-        """Let a job advance at `rate` from now on and use `burn` CPU seconds a second."""
+        """Let a job advance at `rate` from now on and use `burn` CPU seconds per second."""
         if rate != job.rate or burn != job.burn:
             heappush(self._ends, (job.change(rate, burn, now), job.job.number, job))

@@ -1,4 +1,4 @@
-"""Many runs on all cores or on a Dask cluster; what is finished is kept and not run again."""
+"""Many runs on all cores or on a Dask cluster; finished runs are kept and not repeated."""
 
 import contextlib
 import dataclasses
@@ -18,10 +18,10 @@ import nova_twotier
 from nova_twotier.sim import metrics, simulation, tables
 from nova_twotier.sim.workloads import catalogue
 
-#: Where a result directory keeps one file a run, and the table of all of them.
+#: Where a result directory keeps one file for each run, and the table of all of them.
 RUNS = "runs"
 TABLE = "sweep.csv"
-#: Seconds to find the scheduler of a Dask cluster.
+#: Seconds to wait for the scheduler of a Dask cluster.
 DASK_TIMEOUT = 10
 
 
@@ -118,7 +118,7 @@ def run(
 
 
 def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) -> int:
-    """Run what `directory` does not hold yet, and write its table; the number of runs done.
+    """Run the points missing from `directory`, and write its table; returns the number of runs.
 
     :param options: as `run` takes them.
     """
@@ -193,7 +193,7 @@ def _absolute(source: str) -> str:
 
 
 def _parts(source: str) -> tuple[str, str, str]:
-    """What stands before the file of a source (a trace, a fitted model), the file, and the rest."""
+    """The parts of a source: before its file (a trace, a fitted model), the file, and the rest."""
     jobs = source.rpartition(catalogue.ESTIMATES)[0]
     model = source.split(":", 2)
     for before, path in (

@@ -36,7 +36,7 @@ class _PrintedPass(Pass):
 
 
 class _AsPrinted(Guaranteeing):
-    """Algorithm 2 to the letter: who was backfilled may be suspended until it ends (lines 8, 16).
+    """Algorithm 2 to the letter: a backfilled job may be suspended until it ends (lines 8, 16).
 
     So a job may have to leave for one that arrived later. It remembers, so each run needs its own.
     """
@@ -72,7 +72,7 @@ VARIANTS: dict[str, type[Policy]] = {
 
 
 def get(name: str) -> Policy:
-    """A policy of core, or a new one of here.
+    """A policy of core, or a new one of this module.
 
     :raises policies.UnknownPolicy: if there is none of that name.
     """

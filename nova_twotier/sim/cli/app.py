@@ -1,4 +1,4 @@
-"""The application: global options, help, and how it complains."""
+"""The application: global options, help, and error messages."""
 
 import argparse
 import inspect
@@ -69,7 +69,7 @@ class Simulator(app.App):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reads what stands before the command: a --help behind it is the command's."""
+    """Parses the options before the command: a --help after it belongs to the command."""
 
     def parse_known_args(self, args=None, namespace=None):
         own = list(itertools.takewhile(lambda word: word.startswith("-"), args))

@@ -1,4 +1,4 @@
-"""What every command has in common: a mistake costs one line on stderr and exit code 2."""
+"""The base of all commands: a usage error prints one line on stderr and ends with exit code 2."""
 
 import argparse
 import math
@@ -62,7 +62,7 @@ class Number(FormattableColumn):
             return "-"
         if abs(self._value) >= 1000:
             return f"{self._value:.0f}"
-        # What is left of a difference of times is no time.
+        # The rounding error of a time difference is not a time.
         return f"{round(self._value, 9):.4g}"
 
 

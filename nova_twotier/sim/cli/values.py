@@ -1,4 +1,4 @@
-"""Reads the values of options; what is wrong with one is said in a line that names the option."""
+"""Reads the values of options; an error is one line that names the option."""
 
 import math
 from argparse import ArgumentTypeError
@@ -153,7 +153,7 @@ def reading(text: str) -> tuple[str, object]:
 
 
 def _number(text: str) -> float:
-    """NaN, which is within no bounds, for what is no number."""
+    """The number; NaN, which is within no bounds, if it is none."""
     try:
         return float(text)
     except ValueError:

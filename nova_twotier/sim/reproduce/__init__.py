@@ -1,1 +1,1 @@
-"""The papers' tables and figures, run anew: our numbers beside the printed ones."""
+"""Reproduces the papers' tables and figures: our numbers beside the printed ones."""

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-#: Where they are looked for if nothing else is said.
+#: The default directory of the traces.
 DIRECTORY = pathlib.Path("../shared/traces")
 ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload/"
 

@@ -1,4 +1,4 @@
-"""Runs an experiment, or takes what is there from an earlier call, and evaluates it."""
+"""Runs an experiment, or reuses the runs of an earlier call, and evaluates it."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from nova_twotier.sim.reproduce.results import Results
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an experiment.
+    """The outcome of an experiment.
 
     :param done: simulations of this call; the others were there.
     :param seconds: that this call took.

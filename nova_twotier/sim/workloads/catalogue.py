@@ -11,7 +11,7 @@ from nova_twotier.sim.workloads.lublin99 import TYPES, Lublin99
 from nova_twotier.sim.workloads.memoryless import Memoryless
 from nova_twotier.sim.workloads.workload import Workload
 
-#: The cluster of TPDS 2013, which models are for if nothing else is said.
+#: The cluster of TPDS 2013, the default for models.
 NODES = 320
 
 #: Appended to a source: users' estimates instead of exact ones, or instead of a trace's.

@@ -1,7 +1,7 @@
-"""The model of Jann et al. 1997 (the papers' JWorkload), with constants fitted anew.
+"""The model of Jann et al. 1997 (the papers' JWorkload), with refitted constants.
 
 Jobs come in ranges of sizes. Each range has arrivals of its own and run times of its own, both of
-hyper-Erlang distribution; the ranges are merged. The published constants are not to be had: the
+hyper-Erlang distribution; the ranges are merged. The published constants are not available: the
 default ones are fitted, by the published method, to what the authors looked at, the first part of
 the archive's CTC-SP2-1996-3.1-cln (26 June to 12 September 1996, jobs of up to 322 processors).
 """

@@ -65,7 +65,7 @@ class Utilisation:
 
     @property
     def middle(self) -> float:
-        """The mean of the range: what is told of a process nothing is known of."""
+        """The mean of the range, which stands for unknown utilisations."""
         return (self.lowest + self.highest) / 2
 
     def draw(
