@@ -8,15 +8,15 @@ from nova_twotier.ledger.shape import Shape
 
 @dataclass(frozen=True, slots=True)
 class ComputeHost:
-    """A host that an aggregate's metadata enables for tiers.
-
+    """
+    :param shape: what the metadata of its aggregates says; None if they do not enable it for tiers.
     :param enabled: it takes new VMs.
     :param up: its nova-compute sends heartbeats.
     :param forced_down: an operator has forced it down, and so declared that no guest runs there.
     :param heard_at: when Nova got its last heartbeat, by the cloud's clock; None if it got none.
     """
 
-    shape: Shape
+    shape: Shape | None
     enabled: bool
     up: bool = True
     forced_down: bool = False

@@ -44,8 +44,8 @@ class Hosts:
         #: The pool's hosts, and the names of those that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
-        #: All hosts by name, and since when the nova-compute of a host has been seen down, at every
-        #: poll and without a long break between two.
+        #: All hosts of Nova by name, and since when the nova-compute of a host has been seen down, at
+        #: every poll and without a long break between two.
         self.computes: dict[str, ComputeHost] = {}
         self.down: dict[str, float] = {}
         #: All existing pools: this one, and those of all hosts.
@@ -69,12 +69,14 @@ class Hosts:
         self.limited_flavors = self._cloud.limited_flavors()
         since = {} if self._was_blind(now) else self.down
         self.down = {name: since.get(name, now) for name, host in found.items() if not host.up}
-        shapes = {name: host.shape for name, host in found.items()}
+        shapes = {name: host.shape for name, host in found.items() if host.shape}
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})
         if pools != self.pools:
             tree.prepare(self._placement, pools)
         enabled = frozenset(
-            name for name, host in found.items() if host.enabled and host.shape.pool == self._pool
+            name
+            for name, shape in shapes.items()
+            if found[name].enabled and shape.pool == self._pool
         )
         # Keep polling while hosts are about to enter or leave the ledger.
         moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)

@@ -136,11 +136,11 @@ class Cloud:
 
     @translated
     def hosts(self) -> dict[str, ComputeHost]:
-        """Hosts of aggregates with `twotier:slots`, by the name that Placement has for them.
+        """All hosts of nova-compute, by the name that Placement has for them.
 
-        That is the hypervisor's name, which may differ from that of the nova-compute. Hosts with
-        wrong metadata are left out, with an error in the log that is not repeated while it stays
-        the same.
+        That is the hypervisor's name, which may differ from that of the nova-compute. Hosts of
+        aggregates with `twotier:slots` have a shape. Those with wrong metadata have none, with an
+        error in the log that is not repeated while it stays the same.
         """
         self._names = self._reader.host_names()
         computes = {
@@ -156,13 +156,13 @@ class Cloud:
         self._problems = frozenset(problems)
         return {
             host: ComputeHost(
-                shape,
+                shapes.get(host),
                 host in enabled,
                 host in up,
                 forced_down=computes.get(host, {}).get("forced_down", False),
                 heard_at=seconds(computes.get(host, {}).get("updated_at")),
             )
-            for host, shape in shapes.items()
+            for host in computes.keys() | shapes.keys()
         }
 
     @translated

@@ -142,6 +142,7 @@ class Engine:
                 self._requests.tell(CloudRequest(RequestKey("trust"), run))
         try:
             work = self._begin(seen)
+            self._outages.occupied = work.hosts()
             self._carry_on(work, recorded)
             self._write(work, recorded)
         except BaseException:

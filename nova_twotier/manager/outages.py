@@ -7,7 +7,7 @@ controller. A host that does count as dead is fenced first, if the operator has 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from oslo_log import log as logging
 
@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Outages:
-    """Judges the silent hosts of a pool.
+    """Judges the silent hosts of a pool, and those that left it with servers of its jobs.
 
     :param options: group `[manager]`.
     :param fence: stops the guests of a dead host before its jobs are restarted elsewhere.
@@ -26,7 +26,9 @@ class Outages:
 
     def __init__(self, options, fence: Fence, pool: str):
         self._options, self._fence, self._pool = options, fence, pool
-        #: Hosts of the pool that are down and count as dead.
+        #: Hosts with servers of the pool's jobs, whatever aggregates they are in by now.
+        self.occupied: Set[str] = frozenset()
+        #: Hosts of the pool, or occupied, that are down and count as dead until they are back.
         self.dead: frozenset[str] = frozenset()
         #: The last heartbeats of the hosts that are down, as they were when the hosts were first
         #: seen down.
@@ -45,24 +47,29 @@ class Outages:
     ) -> None:
         """Find out which hosts are dead, and whether there is an outage.
 
-        :param hosts: those of all pools, by name.
+        :param hosts: all of Nova's, by name.
         :param down: when each host that is down was first seen down.
         :param fresh: whether that has just been read: hosts may have come back since.
         """
-        own = {name for name, host in hosts.items() if host.shape.pool == self._pool}
+        pools = {name: host.shape.pool for name, host in hosts.items() if host.shape}
+        own = {name for name, pool in pools.items() if pool == self._pool}
+        own |= self.occupied & hosts.keys()
+        # What becomes of hosts without slots that run none of our jobs tells nothing of ours.
+        counted = own | pools.keys()
         forced = {name for name in down if hosts[name].forced_down}
         dead = (self.dead & down.keys()) | forced
-        silent = {name: hosts[name] for name in down if name not in dead}
+        silent = {name: hosts[name] for name in down.keys() & counted - dead}
         # Nova also changes this time when an operator disables the service.
         self._heard_at = {name: self._heard_at.get(name, hosts[name].heard_at) for name in down}
         self._fence.forget(hosts.keys() - down.keys())
-        everywhere = self._together(silent, hosts.keys() - dead)
+        everywhere = self._together(silent, counted - dead)
         here = self._together(_only(silent, own), own - dead)
         # Other pools' hosts alone are no reason to stop this one.
         self._see_outage(max(everywhere if everywhere & own else set(), here, key=len), now)
         if fresh and not self.reason:
             dead |= self._died(_only(silent, own), down, now)
-        self.dead = frozenset(dead & own)
+        # One that has left stays dead: who is on it is not known before the first poll is over.
+        self.dead = frozenset(dead & (own | self.dead))
 
     def _together(self, silent: Mapping[str, ComputeHost], alive: set[str]) -> set[str]:
         """Silent hosts that went down together, if there are too many to be single failures.

@@ -58,6 +58,11 @@ class Round:
             event = Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
             self.events.append(event)
 
+    def hosts(self) -> set[str]:
+        """Those that servers of the jobs are on, whatever pool they are in."""
+        gangs = (self.seen.gang(job) for job in self.active)
+        return {server.host for gang in gangs for server in gang if server.host}
+
     def context(self, action: Action) -> Context:
         return Context(action, self.jobs, self.seen, self.env)
 

@@ -117,6 +117,8 @@ class FakeNova:
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
+        #: Hosts that no aggregate enables for tiers any more.
+        self.left: set[str] = set()
         #: Servers that it never gets done with, but to delete them.
         self.stuck: set[str] = set()
         #: How many of the next requests for each action get lost on their way to nova-compute; and
@@ -155,7 +157,7 @@ class FakeNova:
         down = self.down | self.forced_down
         return {
             name: ComputeHost(
-                shape,
+                None if name in self.left else shape,
                 enabled=name not in down,
                 up=name not in down,
                 forced_down=name in self.forced_down,

@@ -84,6 +84,22 @@ class TestOutage(ManagerTestCase):
         hosts = {server.host for server in self.nova.servers() if server.host}
         self.assertFalse(hosts & self.nova.forced_down)
 
+    def test_hosts_that_left_with_jobs_on_them(self):
+        """They are no hosts of the pool any more, but the servers there die with them."""
+        lost, silent, *_others = sorted({server.host for server in self.nova.servers()})
+        self.nova.left = {lost, silent}
+        self.rounds(self.manager, 5)
+        self.assertEqual(self.before, {server.id for server in self.nova.servers()})
+        self.nova.down = {lost}
+        self.rounds(self.manager, 20)
+        self.assertNotIn(lost, {server.host for server in self.nova.servers()})
+        # The next leader believes it, and an operator's word of the other one.
+        self.nova.down.add(silent)
+        self.nova.forced_down = {silent}
+        self.rounds(self.engine("amcbf"), 2)
+        with self.store.reading() as session:
+            self.assertEqual({lost, silent}, set(session.scalars(select(DeadHost.host))))
+
     def state(self, job):
         found = self.store.job(job.number)
         return found.state, found.requeues

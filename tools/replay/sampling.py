@@ -54,7 +54,7 @@ class Sampler:
     def shapes(self) -> dict:
         """What the aggregates say of the hosts, by name."""
         found = sorted(self._cloud.hosts().items())
-        self._shapes = {name: host.shape for name, host in found}
+        self._shapes = {name: host.shape for name, host in found if host.shape}
         return self._shapes
 
     def sample(self, now: float) -> Sample:

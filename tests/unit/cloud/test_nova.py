@@ -54,6 +54,11 @@ class TestNames(testtools.TestCase):
         [(name, host)] = self.cloud.hosts().items()
         self.assertEqual(("a.example", Shape(4, 2), True), (name, host.shape, host.enabled))
 
+    def test_hosts_that_left_the_aggregates_are_still_heard_of(self):
+        self.answer("os-aggregates", "aggregates", name="plain", hosts=["a"], metadata={})
+        [(name, host)] = self.cloud.hosts().items()
+        self.assertEqual(("a.example", None, True), (name, host.shape, host.up))
+
     def test_live_migration_names_the_service(self):
         self.cloud.hosts()
         asked = self.nova.post(f"{NOVA}/servers/vm/action", json={})

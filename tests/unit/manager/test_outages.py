@@ -43,7 +43,7 @@ class OutageCase(testtools.TestCase):
     def judge(self, now, fresh=True):
         hosts = {
             name: ComputeHost(
-                Shape(2, 2, pool=pool),
+                pool and Shape(2, 2, pool=pool),
                 enabled=True,
                 up=name not in self.down,
                 forced_down=name in self.forced,
@@ -171,6 +171,30 @@ class TestOutage(OutageCase):
         self.falls_silent("bcdh", 100.0)
         self.assertEqual(set(), self.judge(500.0))
         self.assertIn("hosts went down together", self.outages.reason)
+
+    def test_hosts_without_slots_do_not_count(self):
+        """There are so many of them that the others' share is small, and they may go down alone."""
+        self.pools |= {f"plain{number}": None for number in range(100)}
+        self.falls_silent(list(self.pools)[9:], 100.0)
+        self.assertEqual(set(), self.judge(500.0))
+        self.assertEqual("", self.outages.reason)
+        self.falls_silent("abcd", 100.0)
+        self.assertEqual(set(), self.judge(1000.0))
+        self.assertIn("The 4 hosts: a, b, c, d", self.log.output)
+
+    def test_hosts_that_left_the_pool_count_while_jobs_are_on_them(self):
+        self.pools |= {"a": None, "b": None} | dict.fromkeys("cdjklmn", "gpu")
+        self.falls_silent("abcd", 100.0)
+        self.assertEqual(set(), self.judge(500.0))
+        self.assertEqual("", self.outages.reason, "none of them is ours")
+        self.outages.occupied = {"b", "c"}
+        self.assertEqual({"b"}, self.judge(500.0))
+        self.outages.occupied = {"a", "b", "c", "d"}
+        self.judge(501.0)
+        self.assertIn("The 3 hosts: a, c, d", self.log.output)
+        # One that was dead is so even when nobody is on it any more.
+        self.outages.occupied = set()
+        self.assertEqual({"b"}, self.judge(502.0))
 
     def test_other_pools_deaths_are_theirs(self):
         self.pools["b"] = "gpu"
