@@ -44,7 +44,7 @@ class Hosts:
         #: The pool's hosts, and the names of those that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
-        #: All hosts of Nova by name, and since when the nova-compute of a host has been seen down, at
+        #: All hosts of Nova by name, and since when a host's nova-compute has been seen down, at
         #: every poll and without a long break between two.
         self.computes: dict[str, ComputeHost] = {}
         self.down: dict[str, float] = {}

@@ -12,7 +12,7 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import lost_requests, trusts
+from nova_twotier.cloud import lost_requests, server_groups, trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -357,9 +357,13 @@ class Cloud:
 
 def _server_group(nova: Client, job: "Job") -> str:
     name = _group_name(job)
-    for group in nova.server_groups.list():
-        if group.name == name:
-            return group.id
+
+    def read(offset: int) -> list[Document]:
+        return [group.to_dict() for group in nova.server_groups.list(offset=offset)]
+
+    for group in server_groups.listed(read):
+        if group["name"] == name:
+            return group["id"]
     return nova.server_groups.create(name, "soft-affinity").id
 
 

@@ -15,7 +15,7 @@ from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1.session import Session
 from requests import Response
 
-from nova_twotier.cloud import aggregates
+from nova_twotier.cloud import aggregates, server_groups
 from nova_twotier.cloud.compute_hosts import HostNames
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import uptime_seconds
@@ -140,13 +140,12 @@ class Reader:
 
     def server_groups(self) -> list[Document]:
         """Server groups of all projects."""
-        groups: list[Document] = []
-        # Nova pages them by offset only.
-        while page := self._get(f"/os-server-groups?all_projects=True&offset={len(groups)}"):
-            if not page["server_groups"]:
-                break
-            groups += page["server_groups"]
-        return groups
+
+        def read(offset: int) -> list[Document]:
+            url = f"/os-server-groups?all_projects=True&offset={offset}"
+            return self._get(url)["server_groups"]
+
+        return list(server_groups.listed(read))
 
     def computes(self) -> dict[str, Document]:
         """The services nova-compute by their names; Nova lists them on one page."""

@@ -71,6 +71,22 @@ class TestPages(QueueTestCase):
         self.assertEqual([], self.cloud.servers())
         self.assertEqual([], self.groups())
 
+    def test_the_group_of_a_boot_that_is_repeated(self):
+        """There is one, and nothing of it stays, whatever page it is on."""
+        for number in range(3):
+            self.cloud.nova.server_groups.create(f"other{number}", "soft-affinity")
+        job = self.store.job(self.store.submit(1, [0.5]).number)
+        for _attempt in range(2):
+            self.cloud.boot(job)
+        self.assertEqual(4, len(self.group_names()))
+        self.cloud.delete_server_group(job)
+        self.assertEqual(["other0", "other1", "other2"], sorted(self.group_names()))
+
+    def group_names(self):
+        url = "/os-server-groups?all_projects=True&limit=2&offset="
+        pages = (self.admin_api.api_get(f"{url}{n}").body["server_groups"] for n in (0, 2, 4))
+        return [group["name"] for page in pages for group in page]
+
     @staticmethod
     def moved(audit):
         return {migration.vm for migration in audit.migrations().values()}

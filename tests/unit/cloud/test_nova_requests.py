@@ -52,6 +52,15 @@ class TestBoot(CloudCase):
         url = f"{NOVA}/images/{self.conf.manager.image}"
         self.http.get(url, json=body, status_code=status_code)
 
+    def test_the_group_of_an_attempt_before(self):
+        """On whatever page of the project's groups; it is not made again."""
+        one = job()
+        names = [f"other{number}" for number in range(3)] + [f"twotier-{one.uuid}", "last"]
+        groups = [{"id": f"g{number}", "name": name} for number, name in enumerate(names)]
+        serve(self.http, f"{NOVA}/os-server-groups", groups, page=2)
+        self.assertEqual("g3", self.boot(one)["os:scheduler_hints"]["group"])
+        self.assertFalse(self.groups.called)
+
     def test_an_image_that_lets_guests_shut_down_slowly(self):
         """Nova would wait that long each time that it is shelved."""
         self.conf.set_override("longest_shutdown", 60.0, "manager")

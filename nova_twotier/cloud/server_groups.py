@@ -1,0 +1,32 @@
+"""Reads server groups page by page, while others delete some."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+Document = dict[str, Any]
+
+
+def listed(read: Callable[[int], Sequence[Document]]) -> Iterator[Document]:
+    """Every group that is there all the time, once.
+
+    Nova pages groups by their number alone, oldest first: when one is deleted, those after it move
+    up, and the next page would begin too late. So each page begins with the last group of the one
+    before, and if that is not there, the page before is read again.
+
+    :param read: the groups of the page that begins at an offset.
+    """
+    seen: set[str] = set()
+    offset = largest = 0
+    while True:
+        page = read(offset)
+        largest = max(largest, len(page))
+        # Pages of one cannot overlap.
+        if offset and largest > 1 and not (page and page[0]["id"] in seen):
+            offset = max(0, offset - largest + 1)
+            continue
+        new = [group for group in page if group["id"] not in seen]
+        seen.update(group["id"] for group in new)
+        yield from new
+        if not new and len(page) < 2:
+            return
+        offset += max(1, len(page) - 1)
