@@ -4,11 +4,14 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import column, insert, inspect, table, text
+from sqlalchemy import column, insert, inspect, select, table, text
+from sqlalchemy.orm import Session
 
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
-from nova_twotier.db.models import Base, Job
+from nova_twotier.db.models import Action, Base, Job
+from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.db.store import Store
 
 #: A job as the first schema had it.
@@ -29,6 +32,17 @@ JOB = {
     "migrations": 0,
 }
 
+#: An eviction as it was recorded up to schema 0005.
+OLD_ACTION = {
+    "kind": "evict",
+    "phase": 1,
+    "job": 1,
+    "plan": {"by": "job 2"},
+    "begun": {"vm1": 1, "told": "gone"},
+    "reason": "",
+    "created_at": 4.0,
+}
+
 
 class SchemaBehaviour:
     """Tests of the empty database at `self.url`."""
@@ -38,14 +52,18 @@ class SchemaBehaviour:
         self.addCleanup(engine.dispose)
         return engine
 
+    @staticmethod
+    def upgrade_to(connection, version):
+        config = Config()
+        config.set_main_option("script_location", migration.SCRIPTS)
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+
     def first_schema(self, versioned):
         """The database as the first version made it, with a job in it."""
         engine = self.engine()
-        config = Config()
-        config.set_main_option("script_location", migration.SCRIPTS)
         with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, migration.FIRST)
+            self.upgrade_to(connection, migration.FIRST)
             if not versioned:
                 connection.execute(text("DROP TABLE alembic_version"))
             there = [each["name"] for each in inspect(connection).get_columns("job")]
@@ -83,6 +101,39 @@ class SchemaBehaviour:
 
     def test_upgrade_keeps_what_is_stored(self):
         self.upgraded(self.first_schema(versioned=True))
+
+    def with_old_actions(self):
+        """The database before open actions got named fields: one is open, one is closed."""
+        engine = self.first_schema(versioned=True)
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0005")
+            columns = Action.__table__.columns
+            names = OLD_ACTION.keys() | {"state"}
+            values = [column(each.name, each.type) for each in columns if each.name in names]
+            old = [{**OLD_ACTION, "state": state} for state in ("expected", "done")]
+            connection.execute(insert(table("action", *values)), old)
+        return engine
+
+    def check_old_actions(self, engine):
+        migration.upgrade(engine)
+        self.assertEqual(migration.NEWEST, migration.version(engine))
+        with Session(engine) as session:
+            open_one, closed = session.scalars(select(Action).order_by(Action.id))
+            self.assertEqual(EvictPlan("job 2"), open_one.plan)
+            attempts = {RequestKey("save", "vm1"): 1}
+            self.assertEqual(Progress(attempts, public_reason="gone"), open_one.progress)
+            kept = (OLD_ACTION["plan"], OLD_ACTION["begun"])
+            self.assertEqual(kept, (closed.plan_data, closed.progress_data))
+
+    def test_only_open_actions_are_converted(self):
+        self.check_old_actions(self.with_old_actions())
+
+    def test_a_conversion_that_was_broken_off_is_begun_anew(self):
+        """MariaDB keeps what it did to the tables, and nothing else."""
+        engine = self.with_old_actions()
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE job RENAME COLUMN wish TO requested_action"))
+        self.check_old_actions(engine)
 
     def test_tables_without_a_version_are_the_first(self):
         engine = self.first_schema(versioned=False)
