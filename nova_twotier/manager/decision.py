@@ -1,7 +1,7 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
@@ -13,21 +13,19 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.slots import is_hot
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import forecast, order, planning, preemption
+from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
 
-ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = "waits for slots on the hosts where it is suspended"
-_FREED = {Tier.FG: Event.FOREGROUND, Tier.BG: Event.BACKGROUND}
 #: Seconds until the manager checks again whether Nova is done with the servers of a job.
 RECHECK = 5.0
 
@@ -43,44 +41,19 @@ class Decisions:
         self._policy = policy
         self._options = options
         self._network = network
-        # What happened since the last decision; after a start, anything may have.
-        self._events = ALL
-        self._known: set[int] = set()
-        self._held: set[int] = set()
-        self._late: set[int] = set()
-        self._unmanaged: set[Claim] = set()
-        self._decided_at = -math.inf
-        #: When the next settled job may be moved again, or the next job that backs off may start.
-        self._due_at = math.inf
+        self.events = Events(options)
         #: The queue at the last decision, with the jobs of `_cores`. It is kept, since few of ten
         #: thousand jobs change.
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
         self._reasons = Reasons(policy)
-        self._preemptible: Set[str] = frozenset()
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
-    def happened(self, event: Event) -> None:
-        self._events |= event
-
     def forget_jobs(self) -> None:
         """What policies see of the jobs has changed: all is decided anew."""
-        self._queue, self._cores, self._events = Queue(), {}, ALL
-
-    def caused(self, action: Action, jobs: Jobs) -> Event:
-        """The events of a finished action that the policy has not decided itself."""
-        if action.kind == ActionKind.END:
-            tier = jobs[action.number].tier
-            return _FREED[Tier(tier)] if tier else ALL
-        if isinstance(action.plan, EvictPlan) and action.plan.repairs:
-            return ALL
-        # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the
-        # policy thought.
-        if action.kind in (ActionKind.START, ActionKind.POWER_ON):
-            return ALL
-        # Decisions made in the meantime did not see the slots that it leaves over.
-        return ALL if self._decided_at > action.created_at else Event(0)
+        self._queue, self._cores = Queue(), {}
+        self.events.happened(ALL)
 
     def decide(
         self,
@@ -126,13 +99,15 @@ class Decisions:
                     linked = linked or bool(job.bandwidth)
                 else:
                     pauses.append(job.not_before)
-        self._notice(queue, held, now)
-        self._notice_late(starting.values(), now)
-        self._notice_unmanaged(active.values(), opened, seen)
-        if not preemptible.keys() <= self._preemptible:
-            self._events |= Event.BACKGROUND
-        self._preemptible = preemptible.keys()
-        if not self._events:
+        events = self.events
+        events.notice_jobs(queue, held, now)
+        if self._follow(queue):
+            # The jobs that were behind it move up.
+            events.happened(ALL)
+        events.notice_late(starting.values(), now)
+        events.notice_unmanaged(active.values(), opened, seen)
+        events.notice_preemptible(preemptible.keys())
+        if not events.pending:
             self._reasons.tell(queue)
             return []
         restarting = {a.number for a in opened if a.kind == ActionKind.POWER_ON}
@@ -180,11 +155,11 @@ class Decisions:
         self.victims = self._choose_victims(decision, after, fixed, preemptible, seen, now)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
-        self._known, self._decided_at = set(jobs), now
-        self._events = Event(0)
         # No event tells when others release bandwidth, or whether servers make way: check again.
         again = [now + RECHECK] if linked or self.victims else []
-        self._due_at = min((*settled.values(), *pauses, *again), default=math.inf)
+        # And when a settled job may be moved again, or a job that backs off may start.
+        due_at = min((*settled.values(), *pauses, *again), default=math.inf)
+        events.decided(jobs, now, due_at)
         return records
 
     def _choose_victims(
@@ -234,44 +209,6 @@ class Decisions:
                 return True
         return False
 
-    def _notice(self, queue: Mapping[int, Job], held: set[int], now: float) -> None:
-        """Note events that no action of the manager caused."""
-        if not self._known.issuperset(queue):
-            self._events |= Event.ARRIVAL
-        if self._follow(queue):
-            # The jobs that were behind it move up.
-            self._events = ALL
-        if self._held != held:
-            # Those behind a held job move up; a released one is back before later arrivals.
-            self._events, self._held = ALL, held
-        if now >= self._due_at:
-            self._events = ALL
-
-    def _notice_late(self, starting: Iterable[Action], now: float) -> None:
-        """Note starts that no longer reserve idle slots."""
-        late = {a.number for a in starting if a.begun_at is None and order.is_late(a, now)}
-        if not self._late.issuperset(late):
-            self._events = ALL
-        self._late = late
-
-    def _notice_unmanaged(
-        self, jobs: Iterable[Job], opened: Sequence[Action], seen: Observation
-    ) -> None:
-        """Note slots that unmanaged servers have released or closed."""
-        leaving = set().union(*(action.progress.servers for action in opened))
-        unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
-        if any(action.kind == ActionKind.MIGRATE for action in opened):
-            # The old place of a migrating server counts as unmanaged, and is released in a moment.
-            unmanaged &= self._unmanaged
-        for claim in self._unmanaged - unmanaged:
-            self._events |= _FREED[claim.tier]
-        if any(self._closes(claim) for claim in unmanaged - self._unmanaged):
-            self._events |= Event.FOREGROUND
-        self._unmanaged = unmanaged
-
-    def _closes(self, claim: Claim) -> bool:
-        return claim.tier is Tier.FG and is_hot(claim.utilisation, self._options.threshold)
-
     def _settled(
         self, running: Iterable[Job], restarting: set[int], seen: Observation, now: float
     ) -> dict[int, float]:
@@ -319,10 +256,10 @@ class Decisions:
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
-            shown = Snapshot(played_on, self._queue.copy(), self._decided_at)
+            shown = Snapshot(played_on, self._queue.copy(), self.events.decided_at)
             for number in aside:
                 shown.queue.remove(self._cores[number])
-            decision = self._policy.play(shown, self._events, now)
+            decision = self._policy.play(shown, self.events.pending, now)
             stuck = _stuck(decision, cluster, bound)
             if not stuck:
                 for number in aside:

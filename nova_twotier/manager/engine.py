@@ -32,8 +32,9 @@ from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import order, preemption, schedule, unknown_pools
-from nova_twotier.manager.decision import ALL, Decisions
+from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.endings import endings, warning
+from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fencing import Fence
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
@@ -147,7 +148,7 @@ class Engine:
             self._write(work, recorded)
         except BaseException:
             # What was decided or observed may not have been recorded.
-            self._decisions.happened(ALL)
+            self._decisions.events.happened(ALL)
             self._open_jobs.forget()
             self._recorded = None
             raise
@@ -195,7 +196,7 @@ class Engine:
         self._cloud.remember(recorded.servers.job_of)
         now = self._clock()
         if self._hosts.refresh(now):
-            self._decisions.happened(Event.FOREGROUND)
+            self._decisions.events.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()
         preempts = self._options.preempt_servers
@@ -255,7 +256,7 @@ class Engine:
             if action.state == ActionState.EXPECTED:
                 self._advance(work, action)
         if turns.dropped:
-            self._decisions.happened(ALL)
+            self._decisions.events.happened(ALL)
 
         # 3. A decision about everything that has no open action.
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
@@ -333,7 +334,7 @@ class Engine:
 
     def _hold_up(self, work: Round, reason: str) -> None:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
-        self._decisions.happened(ALL)
+        self._decisions.events.happened(ALL)
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
         for job in work.jobs.values():
@@ -384,7 +385,7 @@ class Engine:
             return
         if step.state is None:
             if step.freed:
-                self._decisions.happened(self._decisions.caused(action, jobs))
+                self._decisions.events.happened(self._decisions.events.caused(action, jobs))
             if step.requests:
                 context.ask(request.key for request in step.requests)
                 work.requests.append((action, step.requests))
@@ -392,11 +393,11 @@ class Engine:
         work.changed = True
         action.state, action.closed_at = step.state, env.now
         if step.state is ActionState.DONE:
-            self._decisions.happened(self._decisions.caused(action, jobs))
+            self._decisions.events.happened(self._decisions.events.caused(action, jobs))
             work.note(*operation.close(context))
         else:
             action.reason = step.reason
             work.note(*operation.undo(context))
             if not step.alone:
                 order.abandon(work.opened, action, env.now)
-            self._decisions.happened(ALL)
+            self._decisions.events.happened(ALL)

@@ -10,7 +10,8 @@ from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.ledger.tree import TierHost
-from nova_twotier.manager.decision import ALL, RECHECK, Decisions
+from nova_twotier.manager.decision import RECHECK, Decisions
+from nova_twotier.manager.events import ALL
 from nova_twotier.manager.network import NO_LINKS, NO_TREE, Network
 from tests.unit.manager.builders import FG, action, job, options, seen, servers
 from tests.unit.manager.operation_case import OperationCase
@@ -128,7 +129,7 @@ class TestDecisions(testtools.TestCase):
     def test_hosts_that_changed(self):
         decisions, one = self.decisions(), waiting()
         self.assertEqual([], self.ask(decisions, [one], where=linked(uplinks=(200,))))
-        decisions.happened(ALL)
+        decisions.events.happened(ALL)
         self.assertEqual(1, len(self.ask(decisions, [one], where=linked())))
 
     def test_a_policy_that_does_not_know_of_bandwidth_leaves_those_that_run(self):

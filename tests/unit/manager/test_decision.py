@@ -5,7 +5,8 @@ import dataclasses
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager.decision import ALL, ELSEWHERE, RECHECK
+from nova_twotier.manager.decision import ELSEWHERE, RECHECK
+from nova_twotier.manager.events import ALL
 from tests.unit.manager.builders import (
     BG,
     FG,
@@ -167,7 +168,7 @@ class TestTooLarge(DecisionCase):
         decisions = self.decisions("fcfs")
         self.assertEqual([(ActionKind.START, 2)], self.ask(decisions, [large, small]))
         self.assertEqual("needs 3 slots in one tier, the pool has 2", large.reason)
-        decisions.happened(Event.FOREGROUND)
+        decisions.events.happened(Event.FOREGROUND)
         found = self.ask(decisions, [large], where=hosts("abc", slots=1))
         self.assertEqual([(ActionKind.START, 1)], found)
 
@@ -356,7 +357,7 @@ class TestWhatIsShown(DecisionCase):
         self.poll(*jobs)
         jobs[1].held = True
         self.assertEqual([(ALL, [1, 3])], self.poll(*jobs))
-        self.maker.happened(ALL)
+        self.maker.events.happened(ALL)
         self.assertEqual([(ALL, [3])], self.poll(*jobs[1:]))
         jobs[1].held = False
         self.assertEqual([(ALL, [1, 2, 3])], self.poll(*jobs))

@@ -4,7 +4,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind
-from nova_twotier.manager.decision import ALL
+from nova_twotier.manager.events import ALL
 from tests.unit.manager.builders import action
 from tests.unit.manager.decision_case import DecisionCase, waiting
 
@@ -14,11 +14,11 @@ class TestCaused(DecisionCase):
         """A job that has started can be moved and evicted from then on."""
         for tier in Tier:
             done = action(ActionKind.START, plan=StartPlan(tier, "immediate"))
-            self.assertEqual(ALL, self.decisions().caused(done, {}), tier)
+            self.assertEqual(ALL, self.decisions().events.caused(done, {}), tier)
 
     def test_what_made_room_as_was_decided(self):
         for kind in (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE):
-            self.assertEqual(Event(0), self.decisions().caused(action(kind), {}), kind)
+            self.assertEqual(Event(0), self.decisions().events.caused(action(kind), {}), kind)
 
     def test_what_made_room_while_others_were_decided_upon(self):
         """Those did not see what it has left over."""
@@ -27,6 +27,6 @@ class TestCaused(DecisionCase):
         for kind in (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE):
             made_room = action(kind)
             made_room.created_at = 40.0
-            self.assertEqual(ALL, decisions.caused(made_room, {}), kind)
+            self.assertEqual(ALL, decisions.events.caused(made_room, {}), kind)
             made_room.created_at = 50.0
-            self.assertEqual(Event(0), decisions.caused(made_room, {}), kind)
+            self.assertEqual(Event(0), decisions.events.caused(made_room, {}), kind)
