@@ -55,7 +55,7 @@ def _run(arguments) -> int:
         for scenario in dict.fromkeys(arguments.scenarios or SCENARIOS.values()):
             outcomes.append(_trial(scenario, seed, arguments))
     finally:
-        # What is known by now, also of a run that is interrupted.
+        # The results so far, also those of an interrupted run.
         text = report.write(outcomes, arguments.dir)
     say(text)
     say(f"{arguments.dir / report.FILE}")
@@ -153,7 +153,7 @@ def _size(scenario: Scenario, arguments) -> Size:
 
 
 def _trial(scenario: Scenario, seed: int, arguments) -> Outcome:
-    """A scenario on a cloud of its own."""
+    """Run a scenario on a cloud of its own."""
     out = arguments.dir.absolute() / scenario.name
     shutil.rmtree(out, ignore_errors=True)
     outcome = Outcome(scenario.name, scenario.about, seed)

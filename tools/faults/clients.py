@@ -1,4 +1,4 @@
-"""Clients of the REST API that never get to the end of what they say."""
+"""Clients of the REST API that never finish their requests."""
 
 import contextlib
 import os
@@ -9,20 +9,20 @@ import time
 from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import Site
 
-#: Clients that say a byte now and then, and seconds between two of them.
+#: Number of clients that send a byte now and then, and seconds between two bytes.
 DRIBBLERS, PAUSE = 40, 1.0
-#: What one says at a time whose header has no end.
+#: What a client with an endless header sends at a time.
 ENDLESS = b"a" * 65536
-#: Seconds that an honest client waits, and MiB that the API may grow by.
+#: Seconds that a well-behaved client waits, and MiB that the API may grow by.
 PATIENCE, GROWTH = 5.0, 100.0
 
 
 class SlowClients(Mishap):
-    """Meanwhile an honest client asks once a second whether the API is well.
+    """Meanwhile a well-behaved client checks the API's health once a second.
 
     :param port: of the API.
     :param pid: of its process, for its memory.
-    :ivar slowest: seconds that the honest client waited for an answer.
+    :ivar slowest: seconds that the well-behaved client waited for an answer.
     :ivar grown: MiB by which the process grew.
     """
 
@@ -84,7 +84,7 @@ class SlowClients(Mishap):
         self._say(end, b"GET /healthcheck HTTP/1.1\r\nX-Endless: ", ENDLESS, 0.01)
 
     def _say(self, end: float, beginning: bytes, more: bytes, pause: float) -> None:
-        """Again and again, also after the API has hung up."""
+        """Send again and again, also after the API has disconnected."""
         while time.monotonic() < end and not self.over.is_set():
             with (
                 contextlib.suppress(OSError),

@@ -1,8 +1,8 @@
 """The manager's wall clock jumps.
 
 `python -m nova_twotier.tools.faults.clock FILE ARGUMENTS` is `twotier-manager ARGUMENTS` with a
-clock that is wrong by as many seconds as the file says. Of libfaketime, which does this to any
-program, 0.9.10 makes `time.sleep` fail after a jump.
+clock that is wrong by as many seconds as the file says. libfaketime does this to any program, but
+with 0.9.10 `time.sleep` fails after a jump.
 """
 
 import pathlib

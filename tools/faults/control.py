@@ -13,11 +13,11 @@ class Control:
         self._root = f"http://127.0.0.1:{port}"
 
     def host(self, name: str, state: str) -> list[str]:
-        """Put a host into a state; ids of the servers that have lost their power by it."""
+        """Put a host into a state; returns the ids of the servers that lost power."""
         return self._put(f"/hosts/{name}", state=state).get("servers", [])
 
     def uploads(self, accepted: bool = True, seconds: float = 0.0) -> None:
-        """Say how uploads of images end, and what each takes."""
+        """Set how uploads of images end, and how long each takes."""
         self._put("/images", accepted=accepted, seconds=seconds)
 
     def cell(self, answers: bool) -> None:

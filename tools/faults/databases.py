@@ -12,7 +12,7 @@ from nova_twotier.db import migration
 from nova_twotier.db.connection import connect
 from nova_twotier.tools.replay.errors import ReplayError
 
-#: Where they usually are, for somebody who needs no password.
+#: Their usual addresses, for users that need no password.
 USUAL = (
     "mysql+pymysql://root@127.0.0.1:3306/",
     "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
@@ -43,7 +43,7 @@ class Database:
         return url.render_as_string(hide_password=False)
 
     def cut(self, ports: Set[int]) -> int:
-        """End the connections that come from these ports, on the server's side; how many."""
+        """End the connections from these ports, on the server's side; returns their number."""
         if self.admin.get_backend_name() == "postgresql":
             found = "SELECT pid, client_port FROM pg_stat_activity WHERE client_port > 0"
             end = "SELECT pg_terminate_backend({})"
@@ -63,7 +63,7 @@ class Database:
 
 @contextlib.contextmanager
 def database(url: str | None) -> Iterator[Database]:
-    """A new one, with the newest schema, that is dropped afterwards.
+    """A new database with the newest schema, which is dropped afterwards.
 
     :param url: of the server; by default the first of `USUAL` that answers.
     :raises ReplayError: if none can be made.

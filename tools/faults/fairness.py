@@ -1,4 +1,4 @@
-"""How long a job waits beside slots that are idle."""
+"""How long a job waits although slots are idle."""
 
 from collections import Counter
 from collections.abc import Set
@@ -13,7 +13,7 @@ PATIENCE = 15
 
 
 class Fairness:
-    """Of the jobs that fit into the idle foreground, the longest time that one did so in a row.
+    """The longest time without a break for which a waiting job fitted into the idle foreground.
 
     Such a job starts at once under the policies of the family `cmbf`.
 

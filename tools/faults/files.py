@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from nova_twotier.tools.fakecloud import inifile
 
-#: Quick to see what happens: the jobs last seconds.
+#: Short intervals, since the jobs last seconds.
 MANAGER = {"policy": "amcbf", "poll_interval": 0.5, "host_interval": 2.0, "host_down_grace": 5.0}
 
 

@@ -1,4 +1,4 @@
-"""A door before a server, for what is not HTTP: shut, it is as if the server restarted."""
+"""A TCP proxy before a server that does not speak HTTP; shutting it looks like a server restart."""
 
 import contextlib
 import socket
@@ -27,7 +27,7 @@ class Gate:
             return {ours.getsockname()[1] for _client, ours in self._pairs}
 
     def shut(self) -> None:
-        """Throw everybody out, and let nobody in."""
+        """End all connections, and accept none."""
         with self._lock:
             self._open = False
             pairs = list(self._pairs)

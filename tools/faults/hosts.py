@@ -1,4 +1,4 @@
-"""What befalls compute hosts: silence, a power failure, an evacuation."""
+"""Faults of compute hosts: silence, a power failure, an evacuation."""
 
 import contextlib
 import time
@@ -14,9 +14,9 @@ PATIENCE = 30.0
 
 
 class Silence(Mishap):
-    """Hosts are heard of no more, though their guests run on; again and again, in turn.
+    """Hosts send no heartbeats, though their guests run on; again and again, in turn.
 
-    :param groups: the hosts that are silent together, one group after the other.
+    :param groups: the groups of hosts that are silent together, one group after the other.
     :param seconds: that each is silent, and that passes until the next one is.
     """
 
@@ -74,7 +74,7 @@ class PowerFailure(Mishap):
             self.note("on", ", ".join(hosts))
 
     def _believed_up(self, off: set[str]) -> bool:
-        """Whether Nova shows a guest as running that is off, and does nothing with it."""
+        """Whether Nova shows a server as running whose guest is off, and is not busy with it."""
         found = self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
         return any(s.id in off and s.status == "ACTIVE" and not getattr(s, TASK) for s in found)
 
@@ -99,7 +99,7 @@ class Evacuation(Mishap):
         self.note("down", host)
         try:
             for each in site.nova.servers.list(search_opts={"all_tenants": 1, "host": host}):
-                # One that Nova is busy with is not taken; the manager sees to it.
+                # A server that Nova is busy with is left out; the manager takes care of it.
                 with contextlib.suppress(nova_exc.ClientException):
                     site.nova.servers.evacuate(each.id)
                     self.note("left by", f"{each.name} of job {each.metadata.get(JOB_KEY)}")
@@ -112,7 +112,7 @@ class Evacuation(Mishap):
 
 
 def _lose_power(site: Site, hosts) -> set[str]:
-    """Ids of the servers whose guests are off by it, and have lost what they did."""
+    """Cut the power; returns the ids of the servers whose guests have lost their work."""
     site.harm.dead.update(hosts)
     off = {server for host in hosts for server in site.control.host(host, "off")}
     site.harm.struck.update(off)

@@ -1,4 +1,4 @@
-"""What was done to the manager and its cloud, and when: the file to read beside the logs."""
+"""A log of all faults that were injected, and when: read it beside the other logs."""
 
 import pathlib
 import threading

@@ -1,4 +1,4 @@
-"""Kills the manager at random instants, among them those just before and just after a request."""
+"""Kills the manager at random instants, including those just before and just after a request."""
 
 import random
 import threading
@@ -11,8 +11,8 @@ from nova_twotier.tools.faults.trouble import Trouble
 from nova_twotier.tools.replay.supervisor import Supervisor
 
 KIND = "manager killed"
-#: Looks of the manager at its cloud before a kill, and seconds from the first of them, at most.
-#: What it needs to start, on a slow machine long, does not count: or it would never do more.
+#: Most polls of the manager before a kill, and most seconds from the first of them. Its start does
+#: not count: on a slow machine it would never get further.
 LOOKS = 12
 WORK = 8.0
 #: Seconds for which a request is waited for.
@@ -46,7 +46,7 @@ class Killer(Trouble):
         self._recovery = recovery
         self._lock = threading.Lock()
         self._aim: Aim | None = None
-        #: Looks that are left, that there was one, and that there are none left.
+        #: Polls that are left, that there was one, and that there are none left.
         self._looks = 0
         self._at_work = threading.Event()
         self._due = threading.Event()
@@ -94,7 +94,7 @@ class Killer(Trouble):
             self._strike(Aim.AFTER, str(request))
 
     def _strike(self, aim: Aim, where: str) -> bool:
-        """Kill, if that is what is aimed at; whether the manager is dead now."""
+        """Kill the manager, if this is the instant aimed at; returns whether it is dead now."""
         with self._lock:
             if self._aim is not aim:
                 return False

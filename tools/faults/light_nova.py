@@ -1,8 +1,9 @@
-"""Servers without a Nova: what is asked of them is done at once, in memory.
+"""Servers without a real Nova: requests take effect at once, in memory.
 
-For more servers than a real Nova boots in an hour. It stands before a fake cloud: claims are made
-in that cloud's Placement, which refuses what does not fit; what is not about servers goes to its
-Nova, whose answer holds for some seconds. A guest runs for some seconds and powers itself off.
+For more servers than a real Nova boots in an hour. It is a proxy before a fake cloud: claims are
+made in that cloud's Placement, which refuses what does not fit; requests that are not about servers
+go to its Nova, whose answers are cached for some seconds. A guest runs for some seconds and powers
+itself off.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ from nova_twotier.ledger.placement import Conflict, NotFound, Placement
 
 #: Seconds for which a deleted server shows among the changes.
 REMEMBERED = 30.0
-#: Seconds for which an answer of the Nova behind it holds.
+#: Seconds for which an answer of the Nova behind it is cached.
 KEPT = 5.0
 #: Nova's number for a guest that runs, and one that is off.
 RUNNING, OFF = 1, 4
@@ -148,7 +149,7 @@ class Servers:
         return server
 
     def _claim(self, servers: list[str], job: str, host: str | None = None) -> bool:
-        """Claim a place for each in the job's tier; whether there was room for all."""
+        """Claim a place for each in the job's tier; returns whether there was room for all."""
         tier = reading.wanted_tier(self._placement.get(f"/allocations/{job}"))
         views = reading.host_views(self._placement.get(reading.CANDIDATES_URL))
         free = [
@@ -190,7 +191,7 @@ class Servers:
         self._changed[server] = now
 
     def _pass_time(self) -> None:
-        """Guests that are done are off; who was deleted long ago is forgotten."""
+        """Power off guests that are done; forget servers that were deleted long ago."""
         now = time.time()
         for server in list(self._servers.values()):
             end = self._ends.get(server["metadata"].get("twotier_job"), now + 1)
@@ -206,13 +207,13 @@ class Servers:
 class LightNova:
     """Serves `servers` on a loopback port of its own while it is entered.
 
-    :param behind: URL of the Nova that answers all other questions.
+    :param behind: URL of the Nova that answers all other requests.
     """
 
     def __init__(self, servers: Servers, behind: str):
         self.servers = servers
         self.behind = behind.rstrip("/")
-        #: When it answered what, by path.
+        #: The cached answers and their times, by path.
         self.answers: dict[str, tuple[float, tuple]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True

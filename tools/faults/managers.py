@@ -15,10 +15,10 @@ from nova_twotier.tools.faults.proxy import Proxy
 from nova_twotier.tools.faults.split import LedgerWatch, Manager
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 
-#: Seconds after which the manager takes a request for lost, and for which a proxy holds one back.
+#: Seconds after which the manager gives up on a request, and for which a proxy holds one back.
 TIMEOUT = 4.0
 HOLD = TIMEOUT + 1.0
-#: Seconds for which a leader that says nothing counts as one, where there are several managers.
+#: The lease of a leader in seconds, where there are several managers.
 LEASE = 2
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong in a cloud besides the manager: each at an instant of its own."""
+"""Faults of the cloud around the manager, each at an instant of its own."""
 
 from abc import abstractmethod
 
@@ -35,10 +35,10 @@ class Mishap(Trouble):
 
     @abstractmethod
     def happen(self) -> None:
-        """Also what makes it good again; `over` cuts the time between them short."""
+        """Cause the fault and undo it again; `over` cuts the time between the two short."""
 
     def problems(self) -> list[str]:
-        """What it showed to be wrong, when the run is over."""
+        """The problems that it revealed, when the run is over."""
         return []
 
     def note(self, what: str, detail: str = "") -> None:
@@ -80,7 +80,7 @@ class Outage(Mishap):
         return Fault.DROPPED if self._away else None
 
     def after(self, request: Request) -> None:
-        """What the service has carried out before it went away is answered."""
+        """Requests that the service carried out before it went away are answered."""
 
 
 class ServerLoss(Mishap):

@@ -1,4 +1,4 @@
-"""What came out of a run, and all that is wrong with it."""
+"""The outcome of a run, and all problems with it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Outcome:
     :param totals: of the replay's summary.
     :param lost: jobs that did not finish with all their work; `doubled`: that ran or finished more
         than once at a time.
-    :param wasted: work that was thrown away although nothing had befallen it; `destroyed`: that
+    :param wasted: work that was thrown away although no fault had affected it; `destroyed`: that
         went down with hosts and servers; both in process-seconds of the guests' time.
     :param recovery: seconds after each fault until the manager decided again, by kind of fault.
     :param counts: how often each trouble was made, by its kind.
@@ -48,7 +48,7 @@ class Outcome:
 
     @classmethod
     def of(cls, scenario: Scenario, seed: int, done: dict, recovery: dict) -> "Outcome":
-        """What the replay's summary says."""
+        """The outcome by the replay's summary."""
         losses = done["losses"]
         return cls(
             scenario.name,
@@ -65,7 +65,7 @@ class Outcome:
 
 
 def broken(done: dict) -> list[str]:
-    """What is wrong by the replay's own summary."""
+    """The problems by the replay's own summary."""
     problems = [
         f"{name}: {text}"
         for name, invariant in done["invariants"].items()
@@ -80,9 +80,9 @@ def broken(done: dict) -> list[str]:
 
 
 def wasteful(done: dict, hostile: Collection[str]) -> list[str]:
-    """Jobs whose work was thrown away although nothing had befallen it.
+    """Jobs whose work was thrown away although no fault had affected it.
 
-    :param hostile: names of jobs whose owners have themselves to thank for it.
+    :param hostile: names of jobs whose owners caused it themselves.
     """
     names = {job["number"]: job["name"] for job in done["jobs"]}
     return [
@@ -99,7 +99,7 @@ def untried(
     spoiler: Spoiler,
     mishaps: Iterable[Mishap],
 ) -> list[str]:
-    """What did not happen that should have, and the other way round: a run that shows nothing."""
+    """Faults that should have happened and did not, or the reverse: such a run shows nothing."""
     problems = []
     if deaths := sum(supervisor.deaths for supervisor in supervisors):
         problems.append(f"the manager died {deaths} times without being killed")

@@ -24,17 +24,17 @@ from nova_twotier.tools.faults.tenants import TOKEN, HostileTenants
 
 #: Seconds for which the database is away.
 DATABASE_AWAY = 8.0
-#: Seconds for which all is dark: until Nova, in a cloud that is alert, takes all hosts for down,
-#: and the manager would believe it.
+#: Seconds of a blackout: until Nova, in a cloud with a short service_down_time, reports all hosts
+#: down, and the manager could believe it.
 DARK = 35.0
-#: Seconds for which a host that flaps is not heard of, and is: Nova misses it after 12.
+#: Seconds for which a flapping host is silent, and is back: Nova reports it down after 12.
 GONE, BACK, FLAPS = 16.0, 8.0, 3
 #: Seconds of a reboot, which Nova does not notice.
 REBOOT = 6.0
 CELL_AWAY, NO_UPLOADS, WRONG_TIME, ALONE = 20.0, 25.0, 15.0, 8.0
 #: Seconds by which the clock is wrong.
 FAR = 7200
-#: Seconds of mischief, and for which slow clients stay.
+#: Seconds for which hostile tenants are active, and for which slow clients stay.
 MISCHIEF, SLOW = 60.0, 30.0
 
 

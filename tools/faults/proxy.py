@@ -1,4 +1,4 @@
-"""An HTTP proxy before one service, which spoils requests as it is told."""
+"""An HTTP proxy before one service, which spoils requests on demand."""
 
 import contextlib
 import http.client
@@ -30,7 +30,7 @@ class Fault(StrEnum):
 _STATUS = {Fault.ERROR: 500, Fault.CONFLICT: 409}
 _WAITING = (Fault.SILENT, Fault.LATE)
 _UNANSWERED = (Fault.LOST, Fault.LATE)
-#: Headers of one connection, or that are written anew.
+#: Headers that belong to one connection, or that are rewritten.
 _OWN = {"connection", "keep-alive", "transfer-encoding", "content-length", "host", "server", "date"}
 
 
@@ -110,7 +110,7 @@ class Proxy:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    # A connection that waits for its end does not keep us.
+    # A connection that is still open does not keep us from ending.
     block_on_close = False
     request_queue_size = 128
 

@@ -1,4 +1,4 @@
-"""How long after a fault the manager decides again."""
+"""How long it takes after a fault until the manager decides again."""
 
 import threading
 import time
@@ -58,7 +58,7 @@ class Recovery(Trouble):
                         self._open.remove(fault)
 
     def _records(self) -> tuple:
-        """What grows with whatever a manager records, and with nothing that others do."""
+        """A value that grows with everything that a manager records, and with nothing else."""
         with self._store.reading() as session:
             return (
                 session.scalar(select(func.max(Action.id))),

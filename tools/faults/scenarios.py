@@ -1,4 +1,4 @@
-"""What goes wrong in each of the runs."""
+"""The scenarios: which faults are injected in each run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -43,9 +43,9 @@ class Scenario:
 
 #: Mishaps that strike some servers of a job and not others.
 GANG_BREAKERS = {"server", "reboot", "power", "evacuation", "uploads", "tenants", "cell"}
-#: A cloud that misses a silent host within seconds; it is heard of again and again.
+#: A cloud that notices a silent host within seconds; heartbeats are frequent.
 ALERT = {"report_interval": 2, "service_down_time": 12}
-#: Without a background to go to, whoever is preempted is shelved.
+#: Without a background, every preempted job is shelved.
 ONE_TIER, EVICTS = {"tiers": 1}, {"policy": "cmbf"}
 
 KILLS = Scenario("kills", "the manager is killed (-9) again and again", kills=1.0)

@@ -1,4 +1,4 @@
-"""What befalls Nova and Glance: no room for images, a cell that does not answer."""
+"""Faults of Nova and Glance: no room for images, a cell that does not answer."""
 
 from nova_twotier.db.states import JobState
 from nova_twotier.tools.faults.mishaps import Mishap

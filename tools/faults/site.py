@@ -1,4 +1,4 @@
-"""What mishaps are made of: the cloud, the queue, and what keeps the records."""
+"""What mishaps work with: the cloud, the queue, and the records."""
 
 import random
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Site:
     harm: Harm = field(default_factory=Harm)
 
     def victim(self):
-        """A server of a job that counts as running, by chance; None if there is none."""
+        """A random server of a job that counts as running; None if there is none."""
         running = {job.uuid for job in self.store.jobs() if job.state == JobState.RUNNING}
         servers = [
             server

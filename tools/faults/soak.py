@@ -1,4 +1,4 @@
-"""Thousands of short jobs through one manager: what its memory and its database come to.
+"""Thousands of short jobs through one manager: how its memory and its database grow.
 
 The manager, the database and Placement are real. Nova's servers are those of `light_nova`: a real
 one needs a second for each boot and each deletion.

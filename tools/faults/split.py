@@ -1,4 +1,4 @@
-"""A leader is stopped in mid-work, another takes over, and the first one goes on."""
+"""A leader is paused in mid-work, another takes over, and the first one continues."""
 
 import os
 import signal
@@ -39,8 +39,8 @@ class Manager:
 class LedgerWatch:
     """An interposer before Placement, for one manager.
 
-    Between the look at what a consumer holds and the write that follows it lies the danger: there
-    the manager is stopped.
+    The dangerous instant is between the read of a consumer's claims and the write that follows:
+    there the manager is paused.
     """
 
     def __init__(self):
@@ -113,7 +113,7 @@ class SplitBrain(Mishap):
         finally:
             os.kill(pid, signal.SIGCONT)
         self.note("goes on", str(pid))
-        # It finds out, and stands by; what it writes until then is noted.
+        # It notices, and stands by; its writes until then are noted.
         self.over.wait(self._seconds)
         watch.depose(False)
 
@@ -134,7 +134,7 @@ class SplitBrain(Mishap):
         return False
 
     def problems(self) -> list[str]:
-        """What a leader did that was one no more."""
+        """What a deposed leader still did."""
         return [
             f"a deposed leader wrote to the ledger: {write}"
             for manager in self._managers

@@ -1,4 +1,4 @@
-"""Spoils a share of the requests to a service, by chance."""
+"""Spoils a random share of the requests to a service."""
 
 import random
 import threading

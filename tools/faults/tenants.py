@@ -1,4 +1,4 @@
-"""Tenants who try to keep their slots, or to confuse the manager, by all that Nova lets them do."""
+"""Tenants who try to keep their slots, or to confuse the manager, by all means that Nova allows."""
 
 import contextlib
 import itertools
@@ -14,7 +14,7 @@ from nova_twotier.tools.faults.mishaps import Mishap
 from nova_twotier.tools.faults.site import TASK, Site
 from nova_twotier.tools.replay.workload import ReplayJob
 
-#: Every so many-th job is a hostile one.
+#: One job in so many is hostile.
 EVERY = 4
 #: Seconds between two rounds of mischief, that an upload takes, and that the guests of the hostile
 #: jobs take to shut down, as their image says.
@@ -30,7 +30,7 @@ def is_hostile(job: ReplayJob) -> bool:
 
 
 def deaf_image(url: str) -> str:
-    """Make an image whose guests do not hear that they are to shut down; its id.
+    """Create an image whose guests ignore the shutdown; returns its id.
 
     :param url: of the fake cloud's images.
     """

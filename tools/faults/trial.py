@@ -154,7 +154,7 @@ class Trial:
 
     @staticmethod
     def _wait_for_leader(store: Store) -> None:
-        """What goes wrong before anybody works shows nothing, and a slow machine starts late."""
+        """Faults before a manager leads show nothing, and a slow machine starts late."""
         end = time.monotonic() + START
         while not terms.leader_of(store, DEFAULT_POOL) and time.monotonic() < end:
             time.sleep(0.1)

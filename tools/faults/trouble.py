@@ -1,4 +1,4 @@
-"""Trouble of any kind: a thread that makes it, and says when it could not."""
+"""Base of all faults: a thread that causes one, and reports if it could not."""
 
 import threading
 from collections.abc import Iterable
