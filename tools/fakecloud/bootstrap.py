@@ -1,4 +1,4 @@
-"""The operator's part after the start: all hosts are there, an aggregate and flavors are made."""
+"""The operator's part after the start: wait for all hosts, create an aggregate and flavors."""
 
 import time
 

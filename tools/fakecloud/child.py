@@ -1,4 +1,4 @@
-"""What every child of the launcher has in common: its sockets, its ready file, its end."""
+"""What all children of the launcher share: their sockets, ready file and end."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What befalls fake hosts, told over HTTP: a cut network, a power failure, full image storage.
+"""Injects faults into fake hosts over HTTP: a cut network, a power failure, full image storage.
 
 PUT /hosts/NAME {"state": STATE}, with STATE one of
   up      Nova hears of the host, and learns which of its guests are off

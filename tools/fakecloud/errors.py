@@ -1,8 +1,8 @@
-"""The one exception of the fake cloud: its text is the line the user reads."""
+"""The exceptions of the fake cloud: their text is the line that the user reads."""
 
 
 class FakeCloudError(Exception):
-    """Something the user can put right; says what to do."""
+    """Something that the user can fix; says what to do."""
 
 
 class UsageError(FakeCloudError):

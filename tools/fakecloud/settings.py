@@ -1,4 +1,4 @@
-"""What a fake cloud is asked to be: size, mode and where it lives."""
+"""The settings of a fake cloud: its size, mode and directory."""
 
 import dataclasses
 import os

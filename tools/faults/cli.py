@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=1800.0,
         metavar="SECONDS",
-        help="after which a run that is not over never will be (default: %(default)g)",
+        help="after which a run that is not over is given up (default: %(default)g)",
     )
     parser.add_argument(
         "--table",

@@ -51,7 +51,7 @@ ONE_TIER, EVICTS = {"tiers": 1}, {"policy": "cmbf"}
 KILLS = Scenario("kills", "the manager is killed (-9) again and again", kills=1.0)
 ALL = Scenario(
     "all",
-    "all that the above have, in one run",
+    "all faults of the above, in one run",
     spoiled=0.1,
     mishaps={"placement": 1, "host": 1, "server": 2, "database": 1},
 )
@@ -80,14 +80,14 @@ SCENARIOS = {
         ),
         Scenario(
             "silence",
-            "no host is heard of for a while, though all guests run on",
+            "no host sends heartbeats for a while, though all guests run on",
             kills=0.0,
             mishaps={"silence": 1},
             cloud=ALERT,
         ),
         Scenario(
             "flapping",
-            "a quarter of the hosts is heard of, and not, again and again",
+            "the heartbeats of a quarter of the hosts stop and resume again and again",
             kills=0.0,
             mishaps={"flapping": 1},
             cloud=ALERT,
@@ -109,7 +109,7 @@ SCENARIOS = {
         ),
         Scenario(
             "evacuation",
-            "hosts die and an operator evacuates their servers, which are off then",
+            "hosts die and an operator evacuates their servers, which are then off",
             kills=0.0,
             mishaps={"evacuation": 2},
             cloud=ALERT,

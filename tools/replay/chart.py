@@ -1,4 +1,4 @@
-"""What both Gantt charts draw: lines, bars, marks and colours. Nothing of how."""
+"""What both Gantt charts draw, but not how: lines, bars, marks and colours."""
 
 import colorsys
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""A live run decided anew by the simulator: the same jobs arrive and end when they did."""
+"""Repeats the decisions of a live run in the simulator: the same jobs arrive and end as they
+did."""
 
 from collections.abc import Iterable, Mapping
 
@@ -21,7 +22,8 @@ def simulate(
     placed: scripted.Hosts | None = None,
     recorder: Recorder | None = None,
 ) -> list[Decided]:
-    """What the simulator decides; up to the first job that ends there without running, if any does.
+    """The simulator's decisions, up to the first job, if any, that is due to end there but does not
+    run.
 
     :param jobs: the manager's records, by number.
     :param cluster: with nothing on it, as of `cluster_of`.

@@ -1,4 +1,4 @@
-"""What was decided, in one form: by the queue manager, from its database, and by the simulator."""
+"""Decisions in one form: those of the queue manager, from its database, and the simulator's."""
 
 import difflib
 import itertools
@@ -14,7 +14,7 @@ from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
 START, MOVE, EVICT, KILL = "start", "move", "evict", "kill"
-#: What the queue manager calls a job that is preempted so that it can begin anew elsewhere.
+#: How the queue manager names a job that is preempted so that it can restart elsewhere.
 ITSELF = "itself"
 #: Lines of a difference before and after each line that differs, and in all.
 CONTEXT, SHOWN = 5, 40
@@ -130,7 +130,7 @@ def placed(
 
 
 def difference(simulated: Iterable[str], live: Iterable[str]) -> list[str]:
-    """Where two logs part first, and what comes before; empty if they do not."""
+    """The first difference of two logs, and what comes before it; empty if there is none."""
     lines = difflib.unified_diff(
         list(simulated), list(live), "simulated", "live", n=CONTEXT, lineterm=""
     )

@@ -2,8 +2,8 @@
 
 
 class ReplayError(Exception):
-    """The replay cannot go on."""
+    """The replay cannot continue."""
 
 
 class UsageError(ReplayError):
-    """It was asked for something that cannot be."""
+    """The user asked for something impossible."""

@@ -13,11 +13,11 @@ from nova_twotier.tools.replay.sampling import Sample
 
 @dataclass(frozen=True)
 class Harm:
-    """What befalls hosts and guests while they are played; any thread may change it.
+    """Faults of hosts and guests during a replay; any thread may change them.
 
     :param dead: names of the hosts on which nothing runs.
-    :param struck: ids of servers whose guests were powered off hard, or deleted, by nobody whose
-        business it was: the work of their jobs is lost. Each counts once, and is taken out then.
+    :param struck: ids of servers whose guests were powered off hard, or deleted, by a fault: the
+        work of their jobs is lost. Each counts once, and is then removed.
     """
 
     dead: set[str] = field(default_factory=set)
@@ -27,10 +27,10 @@ class Harm:
 class Guests:
     """The work that each job has done, in seconds on dedicated slots.
 
-    Shelving keeps it; a gang of other servers than before begins anew.
+    Shelving keeps it; a gang with new servers begins anew.
 
-    :ivar wasted: work of each job that was thrown away although nothing had befallen its guests, in
-        process-seconds: by the manager, or by a policy that kills.
+    :ivar wasted: work of each job that was thrown away although no fault had affected its guests,
+        in process-seconds: by the manager, or by a policy that kills.
     :ivar destroyed: work that was lost with a host or a server, in process-seconds.
     """
 
@@ -57,7 +57,7 @@ class Guests:
         self._stricken -= self._rates.keys()
 
     def _suffer(self, sample: Sample) -> None:
-        """Take the work from jobs whose guests were struck; note those on dead hosts."""
+        """Discard the work of jobs whose guests were struck; note those on dead hosts."""
         struck = set(self._harm.struck)
         self._harm.struck.difference_update(struck)
         for number, servers in self._gangs.items():
@@ -70,7 +70,7 @@ class Guests:
         }
 
     def _begin_anew(self, sample: Sample) -> None:
-        """Take the work from jobs that were booted once more."""
+        """Discard the work of jobs that were booted again."""
         for uuid, gang in sample.gangs().items():
             entry = self._roster.find(uuid)
             if entry is None or len(gang) != entry.size:

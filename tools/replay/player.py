@@ -1,4 +1,4 @@
-"""The loop of a replay: submit what is due, look, let the guests work, record, check, show."""
+"""The loop of a replay: submit what is due, poll, let the guests work, record, check, show."""
 
 import time
 from collections import deque
@@ -24,7 +24,7 @@ from nova_twotier.tools.replay.workload import ReplayJob
 
 #: Wall seconds between two samples.
 INTERVAL = 1.0
-#: How long the cloud may be silent, jobs unobserved, and leftovers there, in wall seconds.
+#: Wall seconds for which the cloud may be silent, jobs unobserved, and leftovers present.
 SILENCE = 60.0
 UNOBSERVED = 20.0
 SETTLING = 20.0
@@ -58,8 +58,8 @@ class Player:
     say: Callable[[str], None]
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
-    #: What befalls hosts and guests, and the patience of `Invariants`: for replays in which hosts,
-    #: servers and the manager are made to fail.
+    #: Faults of hosts and guests, and the patience of `Invariants`: for replays with fault
+    #: injection.
     harm: Harm = field(default_factory=Harm)
     patience: int = 0
     lag: int = 1
@@ -80,7 +80,7 @@ class Player:
         self._warned = False
 
     def play(self, timeout: float) -> None:
-        """Until every job is over, the time is up, or the user has had enough."""
+        """Play until every job is over, the time is up, or the user interrupts."""
         stoppers = ThreadPoolExecutor(STOPPERS)
         try:
             while not self._over():
@@ -157,7 +157,7 @@ class Player:
         )
 
     def _end(self) -> None:
-        """Wait for the last traces of the jobs to go, then check the end."""
+        """Wait until nothing of the jobs is left, then check the end."""
         self.poll = self.queue.poll()
         leftovers = self._leftovers()
         deadline = self.now() + (0 if self.interrupted else SETTLING)

@@ -1,4 +1,4 @@
-"""The queue as the replay needs it: submits jobs, and reads what became of them."""
+"""The queue as the replay needs it: submits jobs, and reads their outcome."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Turns samples into what happened: where each VM was and when, and what became of jobs."""
+"""Turns samples into a history: where each VM was and when, and what happened to jobs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that a whole job did: `vms` of its processes were concerned."""
+    """Something that a whole job did, with `vms` of its processes."""
 
     at: float
     kind: Kind
@@ -99,7 +99,7 @@ class Recorder:
             self._close(vm, at - self.began, None)
 
     def _follow(self, at: float, entry: Entry, server: Server, sample: Sample) -> None:
-        """A server that shows no claim, or two, is where it was, unless it is shelved."""
+        """A server that shows no claim, or two, stays where it was, unless it is shelved."""
         claim = sample.claim(server)
         known = self._open.get(server.id)
         if claim is None:

@@ -62,7 +62,7 @@ def replay(
 
     :param conf: the manager's configuration.
     :param watch: called now and then; what it raises ends the replay.
-    :param harm: what befalls hosts and guests meanwhile.
+    :param harm: the faults of hosts and guests.
     :raises ReplayError: if it cannot begin, or the cloud goes away.
     """
     trace = _read(settings)

@@ -1,4 +1,4 @@
-"""What Nova and Placement say, read without the manager."""
+"""Reads the state of Nova and Placement without the manager."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class Sampler:
         """:raises CloudError, PlacementError: if Nova or Placement does not answer."""
         if len(self._hosts) < len(self._shapes):
             self._hosts = self._find_hosts()
-        # Claims first: a server that shows as shelved has then given its claim up for certain.
+        # Claims first: a server that then shows as shelved has certainly released its claim.
         held = claims.read_claims(self._placement, self._hosts)
         # Nova lists a server that is just being made twice, as a request and as an instance.
         servers = {server.id: server for server in self._cloud.servers()}
@@ -79,7 +79,7 @@ class Sampler:
         return tuple(hosts)
 
     def entries_held(self) -> dict[str, int]:
-        """What the entries of jobs add up to, by resource class."""
+        """The sums of the entries of jobs, by resource class."""
         try:
             answer = self._placement.get(f"/resource_providers/{names.jobs_uuid()}/usages")
         except NotFound:

@@ -1,7 +1,7 @@
-"""Plays jobs one event at a time: the next when all that the last one led to is done.
+"""Plays jobs one event at a time: the next when all consequences of the last one are done.
 
-So a live run decides upon the same states as a simulation, which knows no operation that takes
-time. The guests' clock stands still while Nova works.
+So a live run decides on the same states as a simulation, in which no operation takes time. The
+guests' clock stands still while Nova works.
 """
 
 import math
@@ -26,7 +26,7 @@ class World(Protocol):
         """The guests of a job are done."""
 
     def settle(self) -> Sample:
-        """Wait until nothing is left to do; what is there then."""
+        """Wait until nothing is left to do; returns the state then."""
 
 
 def play(jobs: Iterable[ReplayJob], roster: Roster, world: World) -> None:

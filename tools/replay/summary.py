@@ -1,4 +1,4 @@
-"""What a replay came to, job by job and in total, as JSON and as tables."""
+"""The results of a replay, job by job and in total, as JSON and as tables."""
 
 import json
 import pathlib

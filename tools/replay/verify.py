@@ -25,7 +25,7 @@ from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample, Sampler
 from nova_twotier.tools.replay.workload import ReplayJob
 
-#: Wall seconds between two polls, and looks of the manager after which it has nothing left to do.
+#: Wall seconds between two polls, and polls of the manager after which it has nothing left to do.
 INTERVAL = 0.1
 CALM = 2.5
 
@@ -35,7 +35,7 @@ class Verdict:
     """
     :param kinds: how many actions on jobs were decided live, by kind (`decisions.kinds`).
     :param difference: from the simulator's decisions, as lines; empty if there is none.
-    :param failures: reasons of what was decided and failed: it is decided anew, but live only.
+    :param failures: reasons of decisions that failed: they are repeated, but only in the live run.
     """
 
     kinds: Mapping[str, int]
@@ -99,10 +99,10 @@ class LiveWorld:
             elif since is None:
                 since = now
             elif now - since >= self._calm:
-                # A last poll: Nova may be at something that was not asked for.
+                # A last poll: Nova may be busy with something that was not requested.
                 with contextlib.suppress(CloudError, PlacementError):
                     sample = self._sampler.sample(time.time())
-                    # While it looked, the manager may have begun something.
+                    # Meanwhile the manager may have begun something.
                     if not (any(map(_unsettled, sample.servers)) or self._busy()):
                         return sample
                 since = None
@@ -110,7 +110,7 @@ class LiveWorld:
         raise ReplayError(f"still at work after {self._patience:.0f} s: {self._busy() or 'Nova'}")
 
     def _busy(self) -> str:
-        """What the manager has to do still, in words."""
+        """What the manager still has to do, in words."""
         with self._store.reading() as session:
             left = select(Action).where(Action.state == ActionState.EXPECTED)
             kinds = [f"{action.kind} of job {action.job}" for action in session.scalars(left)]
@@ -133,7 +133,7 @@ def verify(
     patience: float = 300.0,
     watch: Callable[[], None] = lambda: None,
 ) -> Verdict:
-    """Play jobs one event at a time, and decide upon the same events in the simulator.
+    """Play jobs one event at a time, and decide on the same events in the simulator.
 
     :param conf: of a manager that is at work, and whose queue is empty.
     :param patience: seconds that an event may lead to work.
