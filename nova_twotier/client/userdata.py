@@ -11,9 +11,9 @@ DIRECTORY = "/var/lib/nova-twotier"
 PER_BOOT = "/var/lib/cloud/scripts/per-boot"
 
 #: Runs the script at every boot until it has ended by itself once; then says at every boot how, and
-#: powers the server off. What comes with a shutdown that preempts the job is no such end: SIGTERM
-#: comes to the script and to this one alike, if a moment later. The exit status is kept as a whole
-#: or not at all, whatever befalls the host meanwhile.
+#: powers the server off. A shutdown that preempts the job does not count as an end: SIGTERM also
+#: reaches this wrapper, if a moment later. The exit status is stored whole or not at all, even if
+#: the host fails meanwhile.
 RUNNER = """\
 #!/bin/sh
 cd {directory} || exit 1
@@ -37,7 +37,7 @@ CONSOLES = "/dev/console /dev/ttyS0 /dev/ttyAMA0 /dev/hvc0"
 
 
 def new_token() -> str:
-    """By it the queue manager knows the report of a job's guests from whatever else is logged."""
+    """A token that tells the report of a job's guests from everything else in their logs."""
     return secrets.token_hex(16)
 
 

@@ -1,4 +1,4 @@
-"""Who keeps jobs in memory sees which of them have changed."""
+"""Jobs have revisions, so that a cache of jobs sees which of them have changed."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Hosts that are taken for dead are known to the next leader, too."""
+"""Hosts that count as dead are recorded, so that the next leader knows them, too."""
 
 import sqlalchemy as sa
 from alembic import op

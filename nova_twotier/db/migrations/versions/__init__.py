@@ -1,1 +1,1 @@
-"""A module a version of the schema, in the order of their numbers."""
+"""One module for each version of the schema, in the order of their numbers."""
