@@ -50,6 +50,8 @@ def _make(site: Site, caller: Caller, job: str) -> str | None:
     try:
         trusts = site.trusts
         if trusts is None:
+            # Those that an API left in the middle have no trusts, either.
+            submissions.withdraw(site.store, submissions.lapsed(site.store))
             return None
         _sweep_if_due(site.store, trusts)
         return trusts.create(caller.token, caller.user_id, caller.project_id, job)

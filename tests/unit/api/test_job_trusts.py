@@ -173,3 +173,13 @@ class TestWithoutKeystone(ApiCase):
     def test_no_trust(self):
         job = self.submit()
         self.assertIsNone(self.store.find(job["uuid"]).trust_id)
+
+    def test_what_never_became_a_job_leaves_nothing_behind(self):
+        lapsed, under_way = (
+            submissions.begin(self.store, "demo", 1, lambda *_counts: None) for _each in range(2)
+        )
+        with self.store.transaction() as session:
+            session.get(Submission, lapsed).since -= LAPSED + 1
+        self.submit()
+        with self.store.reading() as session:
+            self.assertEqual([under_way], list(session.scalars(select(Submission.uuid))))
