@@ -21,6 +21,8 @@ LOG = logging.getLogger(__name__)
 #: Reasons why jobs with bandwidth wait even if hosts are free.
 NO_LINKS = "its bandwidth cannot be guaranteed: the pool's hosts have no twotier:uplink_mbps"
 NO_TREE = "its bandwidth cannot be guaranteed: the pool's network is described wrongly"
+#: Kinds of jobs whose refusals are remembered: more than wait at once, as a rule.
+MOST_KINDS = 10_000
 
 
 class Network:
@@ -64,6 +66,8 @@ class Network:
         self._max_mbps = max(self._max_mbps, job.mbps)
         kind = job.size, job.mbps
         if kind not in self._refusals:
+            if len(self._refusals) >= MOST_KINDS:
+                self._refusals.clear()
             core = job.core
             fits = self._empty.fits(core, FG)
             self._refusals[kind] = "" if fits else self._empty.need(core, FG)

@@ -1,9 +1,12 @@
 """Jobs with guaranteed bandwidth: what is decided about them, and how they start."""
 
+from unittest import mock
+
 import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.linked import Linked
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import names, reading
@@ -47,6 +50,16 @@ class Links:
             if left
         }
         return {"provider_summaries": summaries}
+
+
+class TestNetwork(testtools.TestCase):
+    def test_not_every_job_that_there_ever_was_is_remembered(self):
+        network, where = Network(policies.get("fcfs"), Links()), linked()
+        self.enterContext(mock.patch("nova_twotier.manager.network.MOST_KINDS", 3))
+        with mock.patch.object(Linked, "fits", autospec=True, side_effect=Linked.fits) as fits:
+            for mbps in (1, 1, 2, 3, 1, 4, 1):
+                self.assertEqual("", network.refusal(waiting(bandwidth=mbps), where))
+        self.assertEqual([1, 2, 3, 4, 1], [call.args[1].mbps for call in fits.call_args_list])
 
 
 class TestDecisions(testtools.TestCase):
