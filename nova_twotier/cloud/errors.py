@@ -52,6 +52,10 @@ class CloudError(Exception):
         return (found[1] or found[2] or "quota").strip() if found else ""
 
 
+class Undecided(CloudError):
+    """Nova does not say yet whether the request is to be made: it is asked again until it does."""
+
+
 class Unfit(CloudError):
     """The job's flavor or image is not suitable for jobs; `public_reason` says why."""
 

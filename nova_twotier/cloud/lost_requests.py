@@ -5,7 +5,7 @@ that is lost, the server keeps its task for ever. Whoever receives the request r
 the action before anything else: without one, nobody has begun.
 """
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import Undecided
 from nova_twotier.cloud.reader import Reader
 from nova_twotier.cloud.servers import Server, seconds
 
@@ -29,7 +29,7 @@ ON_ITS_WAY = 180.0
 def is_lost(reader: Reader, server: Server) -> bool:
     """Whether the request that gave a server its task was lost; False if somebody has begun.
 
-    :raises CloudError: if it is not known yet: a nova-compute, or for a migration a nova-conductor,
+    :raises Undecided: if it is not known yet: a nova-compute, or for a migration a nova-conductor,
         that is down may find the request when it is back.
     """
     shown = reader.server(server.id)
@@ -42,9 +42,9 @@ def is_lost(reader: Reader, server: Server) -> bool:
     if found is None or found["events"]:
         return False
     if now < (seconds(found["start_time"]) or now) + ON_ITS_WAY:
-        raise CloudError(f"the request to {action} server {server.id} may still be on its way")
+        raise Undecided(f"the request to {action} server {server.id} may still be on its way")
     if shown.get("host_status") != "UP":
-        raise CloudError(f"the nova-compute of server {server.id} is down: it may {action} later")
+        raise Undecided(f"the nova-compute of server {server.id} is down: it may {action} later")
     if server.task == "migrating" and not reader.all_up("nova-conductor"):
-        raise CloudError(f"a nova-conductor is down: it may migrate server {server.id} later")
+        raise Undecided(f"a nova-conductor is down: it may migrate server {server.id} later")
     return True

@@ -333,7 +333,7 @@ class Cloud:
 
         It is ACTIVE then, even if its guest is off: Nova knows no other state to reset it to.
 
-        :raises CloudError: also if it is not known yet whether the request was lost.
+        :raises Undecided: if it is not known yet whether the request was lost.
         """
         if lost_requests.is_lost(self._reader, server):
             LOG.warning("Server %s was left %s by a request that was lost", server.id, server.task)

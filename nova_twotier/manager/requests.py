@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, Undecided
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
@@ -73,10 +73,7 @@ class Requests:
             pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))
             self._not_before[action] = now + pause
         given_up = self._failures.get(action, 0) >= MOST_FAILURES
-        return [
-            Outcome(key, error, final=error is None or given_up or not error.passing)
-            for key, error in errors.items()
-        ]
+        return [Outcome(key, error, _is_final(error, given_up)) for key, error in errors.items()]
 
     def forget(self, action: int) -> None:
         """Drop what is kept about an action that is over."""
@@ -98,3 +95,10 @@ class Requests:
             LOG.warning("Request %s was not made: %s", request.key, error)
             return CloudError(str(error))
         return None
+
+
+def _is_final(error: CloudError | None, given_up: bool) -> bool:
+    """Whether a request is not repeated after this answer, or counts as refused."""
+    if error is None or not error.passing:
+        return True
+    return given_up and not isinstance(error, Undecided)

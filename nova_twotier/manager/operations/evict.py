@@ -9,6 +9,7 @@ from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import (
     NOTICE,
     SAVE,
+    SAVING,
     UNDO,
     all_saved,
     is_saved,
@@ -22,9 +23,6 @@ from nova_twotier.manager.operations.gang import (
     stopped,
 )
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
-
-#: Tasks of a server that is being saved, and of which nothing is done yet.
-SAVING = frozenset({"shelving", "suspending"})
 
 
 class Evict(Operation):

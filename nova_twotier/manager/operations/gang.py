@@ -23,6 +23,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 FORCE = "force"
 #: Its task is cleared, because the request that set it was lost.
 RESET = "reset"
+#: Tasks of a server that is being saved, and of which nothing is done yet.
+SAVING = frozenset({"shelving", "suspending"})
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 #: Seconds, roughly, until servers that could not be saved are retried; then twice as many.

@@ -19,12 +19,14 @@ from nova_twotier.manager.operations.context import NO_HOST, Context
 from nova_twotier.manager.operations.gang import (
     NOTICE,
     RESTORE,
+    SAVING,
     UNDO,
     all_saved,
     notify,
     paced,
     remove,
     request,
+    reset,
     save,
 )
 from nova_twotier.manager.operations.operation import (
@@ -225,6 +227,7 @@ class Start(Operation):
             step = save(context, mode, UNDO)
             if step.requests or not all_saved(context, mode):
                 step = paced(context, step)
+                step.requests += reset(context, SAVING) if context.overdue() else []
             elif mode is Preemption.SUSPEND:
                 context.vacate()
                 step = None

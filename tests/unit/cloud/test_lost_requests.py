@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import Undecided
 from nova_twotier.cloud.lost_requests import ON_ITS_WAY
 from nova_twotier.cloud.servers import Server
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
@@ -49,7 +49,7 @@ class TestLostRequests(CloudCase):
         return asked.called
 
     def assert_not_known(self, **action):
-        error = self.assertRaises(CloudError, self.reset, **action)
+        error = self.assertRaises(Undecided, self.reset, **action)
         self.assertTrue(error.passing)
 
     def test_one_that_nobody_began(self):

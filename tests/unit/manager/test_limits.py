@@ -239,6 +239,17 @@ class TestStart(LimitCase):
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual((JobState.QUEUED, True), (one.state, one.saved))
 
+    def test_a_request_to_save_it_again_that_was_lost_is_looked_for(self):
+        one = job(state=JobState.RESTORING, saved=True)
+        away, hangs = (
+            servers(one, "SHELVED_OFFLOADED", hosts=(None,))[0],
+            servers(one, task="shelving")[1],
+        )
+        record = self.record(one, undoing="no")
+        for now, asked in ((159.0, []), (160.0, [("reset_if_lost", hangs)])):
+            self.step(record, one, seen([away, hangs]), now)
+            self.assertEqual(asked, self.calls)
+
 
 class TestCrowded(LimitCase):
     """Nova found no hosts: because somebody else was faster, or for another reason."""

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import testtools
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, Undecided
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.operations.operation import CloudRequest, Outcome
@@ -94,6 +94,12 @@ class TestRequests(testtools.TestCase):
             self.make(a=BUSY)
             finals += [answer.final for answer in self.answers(1)]
         self.assertEqual([False] * (MOST_FAILURES - 1) + [True], finals)
+
+    def test_what_nova_does_not_know_yet_is_asked_for_ever(self):
+        for _failure in range(2 * MOST_FAILURES):
+            self.make(a=Undecided("its nova-compute is down"))
+            [answer] = self.answers(1)
+            self.assertFalse(answer.final)
 
     def test_one_action_does_not_wait_for_another(self):
         self.make(a=BUSY)
