@@ -55,6 +55,17 @@ class Nova:
             raise CloudError("; ".join(problems))
         return found
 
+    def metadata(self) -> dict[str, dict[str, set[str]]]:
+        """What the aggregates of each two-tier host say, by the name of its nova-compute: the
+        values of each key, which Nova separates by commas."""
+        found: dict[str, dict[str, set[str]]] = {}
+        for aggregate in self._reader.aggregates():
+            for host in aggregate["hosts"]:
+                values = found.setdefault(host, {})
+                for key, text in aggregate["metadata"].items():
+                    values.setdefault(key, set()).update(each.strip() for each in text.split(","))
+        return {host: values for host, values in found.items() if "twotier:slots" in values}
+
     def flavors(self) -> dict[str, dict[str, str]]:
         """The extra specs of all flavors, by name."""
         return {flavor["name"]: flavor.get("extra_specs", {}) for flavor in self._reader.flavors()}

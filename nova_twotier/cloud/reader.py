@@ -166,14 +166,18 @@ class Reader:
             }
         )
 
+    def aggregates(self) -> list[Document]:
+        """All host aggregates; Nova lists them on one page."""
+        return self._get("/os-aggregates")["aggregates"]
+
     def shapes(self, names: HostNames | None = None) -> tuple[dict[str, Shape], list[str]]:
         """The hosts of aggregates with `twotier:slots`, by their hypervisors' names.
 
-        Also a message about each error, see `aggregates.shapes`. Nova lists aggregates on one page.
+        Also a message about each error, see `aggregates.shapes`.
 
         :param names: as read before; they are read if they are not given.
         """
-        found, problems = aggregates.shapes(self._get("/os-aggregates")["aggregates"])
+        found, problems = aggregates.shapes(self.aggregates())
         if not found:
             return {}, problems
         names = names or self.host_names()

@@ -7,7 +7,14 @@ from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier import conf as config
-from nova_twotier.audit.checks import configuration, deployment, facts, nova_options, openings
+from nova_twotier.audit.checks import (
+    configuration,
+    deployment,
+    facts,
+    isolation,
+    nova_options,
+    openings,
+)
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
@@ -37,6 +44,7 @@ DEPLOYMENT = (
     ("Flavors", deployment.flavors),
     ("CPU weights of flavors", deployment.cpu_shares),
     ("Servers past the queue", openings.stand_alone_servers),
+    ("Servers without a slot", isolation.other_servers),
 )
 
 

@@ -28,7 +28,10 @@ class TestStatus(OperatorMixin, TwoTierTestCase):
         self.access_of("nova_twotier.cmd.status")
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         policy = directory / "nova.conf"
-        policy.write_text(f"[oslo_policy]\npolicy_file = {SHIPPED.with_name('nova-policy.yaml')}\n")
+        policy.write_text(
+            f"[oslo_policy]\npolicy_file = {SHIPPED.with_name('nova-policy.yaml')}\n"
+            "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
+        )
         self.files = ["--config-file", str(SHIPPED), "--config-file", str(policy)]
 
     def check(self):
@@ -49,7 +52,12 @@ class TestStatus(OperatorMixin, TwoTierTestCase):
         self.tier_flavor(**{"quota:cpu_shares": "1024", "twotier:jobs_only": "true"})
         code, wrong = self.check()
         # The flavor of the other tests has no weight, and is for everybody.
-        self.assertEqual((1, flavor), (code, wrong.keys()))
+        others = "Servers without a slot"
+        self.assertEqual((1, {*flavor, others}), (code, wrong.keys()))
+        self.assertIn("m1.", wrong[others])
+        isolated = {"metadata": {"trait:CUSTOM_JOBS": "required"}}
+        self.admin_api.post_aggregate_action(aggregate, {"set_metadata": isolated})
+        self.assertEqual(flavor, self.check()[1].keys())
         self.api.delete_flavor(self.flavor)
         self.assertEqual((0, {}), self.check())
 

@@ -1,6 +1,6 @@
 """Checks of the deployment: pure functions of nova.conf's options and of the cloud's answers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from oslo_upgradecheck.upgradecheck import Result
@@ -22,11 +22,14 @@ class Facts:
     :param shapes: the hosts of the aggregates with `twotier:slots`.
     :param cpu_ratios: allocation ratio of each such host with VCPU inventory.
     :param flavors: extra specs of all flavors, by name.
+    :param metadata: values of each key in the metadata of all aggregates of a two-tier host, by the
+        name of its nova-compute.
     """
 
     shapes: Mapping[str, Shape]
     cpu_ratios: Mapping[str, float]
     flavors: Mapping[str, Mapping[str, str]]
+    metadata: Mapping[str, Mapping[str, Collection[str]]]
 
     @property
     def two_tier_flavors(self) -> dict[str, Mapping[str, str]]:

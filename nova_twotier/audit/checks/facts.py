@@ -35,4 +35,4 @@ def gather(placement: Placement, nova: Nova) -> Facts:
             cpus = placement.get(url)["inventories"].get("VCPU")
             if cpus:
                 ratios[provider["name"]] = cpus["allocation_ratio"]
-    return Facts(shapes, ratios, nova.flavors())
+    return Facts(shapes, ratios, nova.flavors(), nova.metadata())

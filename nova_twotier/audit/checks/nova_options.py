@@ -6,6 +6,7 @@ DEFAULT = [cfg.IntOpt("shelved_offload_time", default=0)]
 SCHEDULER = [
     cfg.IntOpt("max_attempts", default=3),
     cfg.IntOpt("max_placement_results", default=1000),
+    cfg.BoolOpt("enable_isolated_aggregate_filtering", default=False),
 ]
 FILTER_SCHEDULER = [
     cfg.MultiStrOpt("available_filters", default=["nova.scheduler.filters.all_filters"]),

@@ -28,12 +28,15 @@ FLAVOR = {
     "quota:cpu_shares": "1024",
     "twotier:jobs_only": "true",
 }
+#: Of the aggregate of all two-tier hosts: only for servers that require this trait.
+ISOLATED = {"twotier:slots": {"8"}, "trait:CUSTOM_JOBS": {"required"}}
 
 
-def deployed(shapes=None, ratios=None, flavors=None):
+def deployed(shapes=None, ratios=None, flavors=None, metadata=ISOLATED):
     shapes = {"a": Shape(8, 2), "b": Shape(8, 2)} if shapes is None else shapes
     ratios = dict.fromkeys(shapes, 2.0) if ratios is None else ratios
-    return Facts(shapes, ratios, {"slot": FLAVOR, "m1": {}} if flavors is None else flavors)
+    flavors = {"slot": FLAVOR, "m1": {}} if flavors is None else flavors
+    return Facts(shapes, ratios, flavors, dict.fromkeys(shapes, metadata))
 
 
 class StatusCase(testtools.TestCase):
@@ -51,6 +54,8 @@ class StatusCase(testtools.TestCase):
             endpoint_override = http://127.0.0.1:9
             [oslo_policy]
             policy_file = {POLICY}
+            [scheduler]
+            enable_isolated_aggregate_filtering = true
             """,
         )
 
@@ -297,6 +302,68 @@ class TestOpenings(StatusCase):
             found = self.flavor(tiers=tiers, trait="FG")
             words = f"in slot (twotier:tiers={shown})"
             self.shows("Servers past the queue", FAILURE, words, found=found)
+
+
+class TestIsolation(StatusCase):
+    """Servers without a slot on two-tier hosts: three ways to keep them away."""
+
+    def filters(self, name):
+        enabled = f"ComputeFilter,{name},TierFilter,BackgroundThresholdFilter,VirtualClusterFilter"
+        return (
+            f"[filter_scheduler]\nenabled_filters = {enabled}\n"
+            "[scheduler]\nenable_isolated_aggregate_filtering = false\n"
+        )
+
+    def lets_in(self, change, *names, metadata=(), **others):
+        """These flavors of all others get onto some host with this metadata besides its slots."""
+        flavors = {"slot": FLAVOR, **others}
+        host = {"twotier:slots": {"8"}, **dict(metadata)}
+        found = deployed(flavors=flavors, metadata=host)
+        if names:
+            words = f"with the flavors {', '.join(names)}: add AggregateTypeAffinityFilter"
+            self.shows("Servers without a slot", WARNING, words, change, found=found)
+        else:
+            self.assertEqual(SUCCESS, self.check(change, found=found)[0])
+
+    def test_nothing_keeps_them_away(self):
+        self.lets_in("", "m1", "m2", m1={}, m2={"hw:cpu_policy": "dedicated"})
+        self.lets_in("")
+        many = {f"m{number}": {} for number in range(7)}
+        found = deployed(flavors={"slot": FLAVOR, **many}, metadata={})
+        self.shows("Servers without a slot", WARNING, "m3, m4 and 2 others: add", found=found)
+        self.shows("Servers without a slot", WARNING, "flavors (slot) in the", found=found)
+
+    def test_aggregates_that_list_flavors(self):
+        change = self.filters("AggregateTypeAffinityFilter")
+        self.lets_in(change, "m1", m1={})
+        listed = {"instance_type": {"slot", "m2"}}
+        self.lets_in(change, "m2", metadata=listed, m1={}, m2={})
+        self.lets_in(change, metadata=listed, m1={})
+        without = self.filters("AllHostsFilter")
+        self.lets_in(without, "m1", metadata=listed, m1={})
+
+    def test_flavors_that_ask_for_other_aggregates(self):
+        change = self.filters("AggregateInstanceExtraSpecsFilter")
+        aside = {"aggregate_instance_extra_specs:kind": "plain"}
+        self.lets_in(change, m1=aside, m2={"kind": "plain"})
+        self.lets_in(change, metadata={"kind": {"jobs"}}, m1=aside)
+        here = {"kind": {"jobs", "plain"}}
+        self.lets_in(change, "m1", "m3", metadata=here, m1=aside, m3={"kind": "<or> a <or> b"})
+        self.lets_in(change, "m1", m1={"hw:cpu_policy": "dedicated"})
+
+    def test_aggregates_that_require_a_trait(self):
+        wanted = {"trait:CUSTOM_JOBS": "required"}
+        self.lets_in("", "m2", metadata=ISOLATED, m1={}, m2=wanted)
+        forbidden = {"trait:CUSTOM_JOBS": "forbidden"}
+        self.lets_in("", metadata=ISOLATED, m1=forbidden)
+        self.lets_in("", "m1", metadata={"trait:CUSTOM_JOBS": {"forbidden"}}, m1={})
+        off = self.filters("AllHostsFilter")
+        self.lets_in(off, "m1", metadata=ISOLATED, m1={})
+
+    def test_one_host_is_enough(self):
+        found = deployed()
+        found = Facts(found.shapes, found.cpu_ratios, found.flavors, {"a": ISOLATED, "b": {}})
+        self.shows("Servers without a slot", WARNING, "with the flavors m1: add", found=found)
 
 
 class TestMistakes(StatusCase):
