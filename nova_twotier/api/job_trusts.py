@@ -4,7 +4,6 @@ A submission is recorded before its trust is made, and the trust has the uuid of
 `submissions.sweep` finds trusts without a job even if the API was killed in between.
 """
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,13 +13,11 @@ from nova_twotier.api import errors
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.site import Site
-from nova_twotier.cloud.trusts import NoTrust, TrustError, Trusts
+from nova_twotier.cloud.trusts import NoTrust, TrustError
 from nova_twotier.db import submissions
-from nova_twotier.db.store import DATABASE_ERRORS, Store
+from nova_twotier.db.store import DATABASE_ERRORS
 
 LOG = logging.getLogger(__name__)
-
-_sweeping = threading.Lock()
 
 
 @contextmanager
@@ -53,7 +50,7 @@ def _make(site: Site, caller: Caller, job: str) -> str | None:
             # Those that an API left in the middle have no trusts, either.
             submissions.withdraw(site.store, submissions.lapsed(site.store))
             return None
-        _sweep_if_due(site.store, trusts)
+        site.sweeper.sweep_if_due(site.store, trusts)
         return trusts.create(caller.token, caller.user_id, caller.project_id, job)
     except Refused:
         submissions.withdraw(site.store, [job])
@@ -84,15 +81,3 @@ def _take_back(site: Site, job: str, made: str | None) -> None:
         submissions.abandon(site.store, job)
     else:
         submissions.withdraw(site.store, [job])
-
-
-def _sweep_if_due(store: Store, trusts: Trusts) -> None:
-    """Sweep the trusts that a killed API left; at most one request at a time does so."""
-    if not submissions.lapsed(store, limit=1) or not _sweeping.acquire(blocking=False):
-        return
-    try:
-        submissions.sweep(store, trusts)
-    except TrustError as error:
-        LOG.warning("Trusts without jobs are left in Keystone: %s", error)
-    finally:
-        _sweeping.release()

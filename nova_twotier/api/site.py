@@ -1,7 +1,7 @@
 """The site: configuration, database and clients that all resources share."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -9,6 +9,7 @@ from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors
 from nova_twotier.api.aggregates import Aggregates
+from nova_twotier.api.sweeping import Sweeper
 from nova_twotier.api.throttle import Throttle
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
@@ -25,12 +26,16 @@ DEFAULT_TIMEOUT = 10
 
 @dataclass
 class Site:
-    """The options, the database, the callers' limits, and the clients for ledger and Keystone."""
+    """The options, the database, the callers' limits, and the clients for ledger and Keystone.
+
+    :param sweeper: of trusts without jobs.
+    """
 
     conf: cfg.ConfigOpts
     store: Store
     enforcer: Enforcer
     throttle: Throttle
+    sweeper: Sweeper = field(default_factory=Sweeper)
 
     @functools.cached_property
     def placement(self) -> Placement:

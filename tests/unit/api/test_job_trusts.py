@@ -1,10 +1,12 @@
 """Trusts: made for a job with its owner's token, and taken back if there is no job."""
 
+import threading
 from unittest import mock
 
 from oslo_db.exception import DBConnectionError
 from sqlalchemy import select, update
 
+from nova_twotier.api.sweeping import SWEEP
 from nova_twotier.cloud.trusts import NoTrust, TrustError
 from nova_twotier.db import submissions
 from nova_twotier.db.models import Submission
@@ -18,6 +20,13 @@ class LendingCase(KeystoneCase):
     def setUp(self):
         super().setUp()
         self.token = self.token_for("member", "reader", project_id="demo")
+        self.addCleanup(self.wait_for_sweep)
+
+    @staticmethod
+    def wait_for_sweep():
+        for thread in threading.enumerate():
+            if thread.name == SWEEP:
+                thread.join(60)
 
     def pass_time(self):
         """Whatever is being submitted takes too long."""
@@ -106,6 +115,7 @@ class TestLending(LendingCase):
         self.assertEqual((["trust-1"], []), (list(self.trusts.there), self.trusts.deleted))
         self.pass_time()
         self.submit(self.token)
+        self.wait_for_sweep()
         self.assertEqual(["trust-1"], self.trusts.deleted)
 
     def test_it_takes_so_long_that_it_is_given_up(self):
@@ -139,13 +149,34 @@ class TestSweep(LendingCase):
         uuid = self.end_in_the_middle()
         self.pass_time()
         self.submit(self.token)
+        self.wait_for_sweep()
         self.assertEqual([f"of {uuid}"], self.trusts.deleted)
         self.submit(self.token)
+        self.wait_for_sweep()
         self.assertEqual(1, len(self.trusts.deleted))
+
+    def test_no_submission_waits_for_it(self):
+        """Keystone is slow in it; meanwhile no second one begins."""
+        uuid = self.end_in_the_middle()
+        self.pass_time()
+        answered, asked = threading.Event(), []
+        given = self.trusts.given
+
+        def given_slowly():
+            asked.append(answered.wait(60))
+            return given()
+
+        self.trusts.given = given_slowly
+        for _each in range(3):
+            self.submit(self.token)
+        answered.set()
+        self.wait_for_sweep()
+        self.assertEqual(([True], [f"of {uuid}"]), (asked, self.trusts.deleted))
 
     def test_not_while_the_job_may_come(self):
         self.end_in_the_middle()
         self.submit(self.token)
+        self.wait_for_sweep()
         self.assertEqual([], self.trusts.deleted)
 
     def test_nothing_of_others(self):
@@ -166,6 +197,7 @@ class TestSweep(LendingCase):
         self.pass_time()
         with mock.patch.object(self.trusts, "given", side_effect=TrustError("nobody")):
             self.submit(self.token)
+            self.wait_for_sweep()
         self.assertIn("Trusts without jobs are left in Keystone: nobody", self.logged.output)
 
 
