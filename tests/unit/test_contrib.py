@@ -5,6 +5,8 @@ import pathlib
 
 import testtools
 
+from nova_twotier.conf import api
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -28,3 +30,9 @@ class TestUnits(testtools.TestCase):
             self.assertEqual("--config-file", arguments[0])
             self.assertEqual("on-failure", unit["Service"]["Restart"])
             self.assertEqual("multi-user.target", unit["Install"]["WantedBy"])
+
+    def test_the_api_has_descriptors_for_its_connections(self):
+        connections = next(opt.default for opt in api.OPTS if opt.name == "max_connections")
+        unit = read(ROOT / "contrib/systemd/twotier-api.service")
+        # The server takes twice as many while all are being answered.
+        self.assertGreaterEqual(int(unit["Service"]["LimitNOFILE"]), 2 * connections + 1000)
