@@ -14,9 +14,10 @@ from nova_twotier.conf import ConfigError
 from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, servers
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL
-from nova_twotier.tools.faults import report, soak
+from nova_twotier.tools.faults import databases, report, soak
 from nova_twotier.tools.faults.gate import Gate
 from nova_twotier.tools.faults.outcome import Outcome
+from nova_twotier.tools.faults.plan import ON_A_SERVER
 from nova_twotier.tools.faults.scenarios import SCENARIOS, SOAK, Scenario
 from nova_twotier.tools.faults.trial import Size, Trial
 from nova_twotier.tools.replay.errors import ReplayError, UsageError
@@ -157,7 +158,7 @@ def _trial(scenario: Scenario, seed: int, arguments) -> Outcome:
     out = arguments.dir.absolute() / scenario.name
     shutil.rmtree(out, ignore_errors=True)
     outcome = Outcome(scenario.name, scenario.about, seed)
-    outcome.skipped = missing(scenario)
+    outcome.skipped = missing(scenario, arguments.database_url)
     if outcome.skipped:
         say(f"- {scenario.name}: skipped: {outcome.skipped}")
         return outcome
@@ -183,12 +184,20 @@ def _trial(scenario: Scenario, seed: int, arguments) -> Outcome:
     return outcome
 
 
-def missing(scenario: Scenario) -> str:
-    """What this machine lacks for a scenario; empty if nothing."""
+def missing(scenario: Scenario, database_url: str | None = None) -> str:
+    """What this machine lacks for a scenario; empty if nothing.
+
+    :param database_url: of the server that was named; if that one does not answer, the run fails.
+    """
     if scenario.cloud.get("full"):
         try:
             servers.check_broker(DEFAULT_TRANSPORT_URL)
         except FakeCloudError as error:
+            return str(error)
+    if ON_A_SERVER & scenario.mishaps.keys() and not database_url:
+        try:
+            databases.answering(None)
+        except ReplayError as error:
             return str(error)
     return ""
 

@@ -65,10 +65,10 @@ class Database:
 def database(url: str | None) -> Iterator[Database]:
     """A new database with the newest schema, which is dropped afterwards.
 
-    :param url: of the server; by default the first of `USUAL` that answers.
+    :param url: of the server, see `answering`.
     :raises ReplayError: if none can be made.
     """
-    admin = _answering((url,) if url else USUAL)
+    admin = answering(url)
     made = Database(admin, f"twotier_faults_{uuid.uuid4().hex}")
     with _connected(admin) as connection:
         connection.execute(text(f"CREATE DATABASE {made.name}"))
@@ -84,11 +84,15 @@ def database(url: str | None) -> Iterator[Database]:
             connection.execute(text(f"DROP DATABASE {made.name}{force}"))
 
 
-def _answering(urls: tuple[str, ...]) -> URL:
+def answering(url: str | None) -> URL:
+    """The address of a server; by default that of the first of `USUAL` that answers.
+
+    :raises ReplayError: if none does.
+    """
     reasons = []
-    for url in urls:
+    for each in (url,) if url else USUAL:
         try:
-            admin = make_url(url)
+            admin = make_url(each)
             with _connected(admin) as connection:
                 connection.execute(text("SELECT 1"))
             return admin

@@ -6,7 +6,7 @@ import fixtures
 import testtools
 
 from nova_twotier.tools.fakecloud import FakeCloudError, servers
-from nova_twotier.tools.faults import cli, report
+from nova_twotier.tools.faults import cli, databases, report
 from nova_twotier.tools.faults.outcome import Outcome
 from nova_twotier.tools.faults.scenarios import SCENARIOS
 from nova_twotier.tools.replay.errors import UsageError
@@ -76,3 +76,13 @@ class TestMissing(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(f"{servers.__name__}.check_broker", refuse))
         self.assertIn("RabbitMQ", cli.missing(SCENARIOS["blackout"]))
         self.assertEqual("", cli.missing(SCENARIOS["kills"]))
+
+    def test_a_restart_of_the_database_needs_a_server(self):
+        nobody = ("mysql+pymysql://root@127.0.0.1:9/", "postgresql+psycopg://p@127.0.0.1:9/p")
+        self.useFixture(fixtures.MonkeyPatch(f"{databases.__name__}.USUAL", nobody))
+        self.useFixture(fixtures.MonkeyPatch(f"{servers.__name__}.check_broker", lambda _url: None))
+        found = {name for name, scenario in SCENARIOS.items() if cli.missing(scenario)}
+        self.assertEqual({"database", "all", "blackout", "split"}, found)
+        self.assertIn("no database server answers", cli.missing(SCENARIOS["all"]))
+        # Whoever names a server wants it, and not to be told that nothing was tried.
+        self.assertEqual("", cli.missing(SCENARIOS["all"], nobody[0]))
