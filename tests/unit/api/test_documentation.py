@@ -6,7 +6,7 @@ import shlex
 
 from requests_mock.contrib import fixture as requests_mock_fixture
 
-from nova_twotier.api import routes, schemas
+from nova_twotier.api import job_schemas, routes
 from tests.unit.api.case import ApiCase
 
 PAGE = pathlib.Path(__file__).parents[3] / "doc" / "api.md"
@@ -58,4 +58,4 @@ class TestDocumentation(ApiCase):
 
     def test_every_field_of_a_job_is_in_the_table(self):
         fields = re.findall(r"^\| `(\w+)` \|", self.text, re.MULTILINE)
-        self.assertEqual(list(schemas.JOB_REQUEST["properties"]), fields)
+        self.assertEqual(list(job_schemas.JOB_REQUEST["properties"]), fields)

@@ -1,0 +1,88 @@
+"""An engine with no cloud behind it, which sees what the test says."""
+
+import threading
+from unittest import mock
+
+import fixtures
+import testtools
+
+from nova_twotier.core import policies
+from nova_twotier.db.progress import RequestKey
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import Store, open_actions
+from nova_twotier.manager.engine import Engine
+from tests.unit.manager import builders
+
+#: Seconds that a request may take on a slow machine.
+WAIT = 10
+
+BOOT = RequestKey("boot")
+
+
+class Seeing(Engine):
+    """Sees what the test says, in a ledger that takes everything."""
+
+    seen = None
+
+    def _observe(self, _recorded):
+        return self.seen
+
+    def _settle_ledger(self, work):
+        """There is no ledger."""
+
+
+class PollCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(self.store.close)
+        self.cloud, self.placement = mock.Mock(), mock.Mock()
+        self.placement.get.return_value = {"allocations": {}}
+        self.now = 100.0
+        self.woken = threading.Semaphore(0)
+        self.engine = self.make_engine()
+
+    def make_engine(self, policy="fcfs", preemption_timeout=900.0, **values):
+        engine = Seeing(
+            builders.options(boot_grace=5.0, preemption_timeout=preemption_timeout),
+            self.store,
+            self.cloud,
+            self.placement,
+            policies.get(policy),
+            lambda: self.now,
+            wake=self.woken.release,
+            **values,
+        )
+        self.addCleanup(engine.close)
+        return engine
+
+    def poll(self, *gangs, **options):
+        self.engine.seen = builders.seen(*gangs, at=self.now, **options)
+        return self.engine.poll()
+
+    def ended(self, job):
+        """The guests of a job have powered themselves off, which is seen."""
+        gang = builders.servers(job, "SHUTOFF")
+        self.cloud.instance_actions.return_value = builders.ENDED
+        self.cloud.booted_at.return_value = None
+        self.poll(gang)
+        self.answered(job.size)
+        self.poll(gang)
+
+    def answered(self, count=1):
+        for _request in range(count):
+            self.assertTrue(self.woken.acquire(timeout=WAIT))
+
+    def running(self, **values):
+        job = builders.job(state=JobState.RUNNING, run_since=self.now, **values)
+        with self.store.transaction() as session:
+            session.add(job)
+        return job
+
+    def opened(self):
+        with self.store.reading() as session:
+            return [(action.kind, action.job) for action in open_actions(session)]
+
+    def kinds(self, job):
+        return [event.kind for event in self.store.events(job.number)]

@@ -1,0 +1,169 @@
+"""What a poll of the engine drops, repeats and gives up when something fails."""
+
+from unittest import mock
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.states import ActionKind, ActionState, JobState
+from nova_twotier.db.store import open_actions
+from nova_twotier.manager import order
+from tests.unit.manager import builders
+from tests.unit.manager.engine_case import PollCase
+
+
+class TestFailure(PollCase):
+    def test_half_a_job_does_not_stay_behind(self):
+        """What a failure drops: not the migrations of a job whose swap is done."""
+        swap, halfway = (
+            builders.action(kind, begun_at=None) for kind in (ActionKind.SWAP, ActionKind.MIGRATE)
+        )
+        later = builders.action(ActionKind.START, begun_at=None)
+        failed = builders.action(ActionKind.EVICT)
+        for state, left in (
+            (ActionState.DONE, [halfway]),
+            (ActionState.FAILED, []),
+            (ActionState.EXPECTED, []),
+        ):
+            opened = [swap, halfway, later]
+            for action in opened:
+                action.state = ActionState.EXPECTED
+            swap.state = state
+            order.abandon(opened, failed, self.now)
+            expected = [action for action in opened if action.state == ActionState.EXPECTED]
+            self.assertEqual(left, expected, state)
+
+    def test_no_start_of_a_job_that_is_to_end(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+        self.store.request_action(waiting.number, "cancel")
+        self.poll()
+        self.assertEqual([(ActionKind.END, waiting.number)], self.opened())
+
+    def test_a_decision_that_was_not_recorded_is_taken_again(self):
+        self.store.submit(2, [0.5], at=1)
+        with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
+            self.assertRaises(RuntimeError, self.poll)
+        self.poll()
+        self.assertEqual(1, len(self.opened()))
+
+    def test_an_eviction_that_never_ends(self):
+        """The pool goes on without it, and in the end its servers are deleted."""
+        self.engine = self.make_engine(policy="amcbf", preemption_timeout=60.0)
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0)
+        first = self.store.submit(8, [1.0], at=1)
+        self.poll(builders.servers(late, hosts="ab"))
+        self.assertEqual(
+            [(ActionKind.EVICT, late.number), (ActionKind.START, first.number)], self.opened()
+        )
+        stuck = builders.servers(late, task="shelving", hosts="ab")
+        self.poll(stuck)
+        small = self.store.submit(1, [0.5], at=200)
+        self.poll(stuck, where=builders.hosts("abc"))
+        self.assertIn((ActionKind.START, small.number), self.opened())
+        self.cloud.delete.assert_not_called()
+        self.now += 60
+        self.poll(stuck, where=builders.hosts("abc"))
+        while self.cloud.delete.call_count < len(stuck):
+            self.answered()
+        self.poll()
+        self.assertEqual(["killed"], self.kinds(late))
+
+    def test_the_time_that_nobody_polled_does_not_count(self):
+        """A manager that takes over finds what was begun long ago, and goes on with it."""
+        late = self.running(size=8, cpu=1.0, submitted_at=50.0)
+        self.store.submit(8, [1.0], at=1)
+        gang = builders.servers(late, hosts="ab")
+        self.engine = self.make_engine(policy="amcbf", preemption_timeout=60.0)
+        self.poll(gang)
+        with mock.patch.object(self.store, "transaction"):
+            self.poll(gang)  # the eviction begins, and asks for nothing
+        with self.store.transaction() as session:
+            evict = open_actions(session)[0]
+            evict.begun_at, session.get(Job, late.number).state = self.now, JobState.PREEMPTING
+        self.now += 3600
+        self.engine.close()
+        self.engine = self.make_engine(policy="amcbf", preemption_timeout=60.0)
+        self.cloud.shelve.reset_mock()
+        for _poll in range(2):
+            self.poll(gang)
+            self.now += 59
+        self.assertEqual((ActionKind.EVICT, late.number), self.opened()[0])
+        while self.cloud.shelve.call_count < len(gang):
+            self.answered()  # or another request, of the manager before
+
+    def test_no_quota_is_no_trouble_of_others(self):
+        """Of many jobs of a project without quota one is tried; the others wait with it."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+
+        def boot(job, _user_data):
+            if job.project_id == "a":
+                raise quota
+
+        self.cloud.boot.side_effect = boot
+        poor = [self.store.submit(4, [1.0], at=at, project_id="a", trust_id="t") for at in (1, 2)]
+        rich = self.store.submit(4, [1.0], at=3, project_id="b", trust_id="t")
+        self.store.hold(poor[1].number, True)
+        self.poll()
+        started = [(ActionKind.START, poor[0].number), (ActionKind.START, rich.number)]
+        self.assertEqual(started, self.opened())
+        self.store.hold(poor[1].number, False)
+        self.poll()
+        self.answered(2)
+        for _poll in range(2):
+            self.poll()
+            self.now += 1
+        self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+        self.assertEqual(2, self.cloud.boot.call_count)
+        for job in map(self.store.job, (one.number for one in poor)):
+            self.assertIn("waits for quota", job.reason)
+            self.assertGreater(job.not_before, self.now)
+        self.poll()
+        self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+
+    def test_what_was_decided_for_others_stays(self):
+        """A job that was to start below one whose project has no quota."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+        self.cloud.boot.side_effect = quota
+        self.engine = self.make_engine(policy="amcbf")
+        self.store.submit(8, [0.5], at=1, project_id="a", trust_id="t")
+        rich = self.store.submit(4, [0.5], at=2, project_id="b", trust_id="t")
+        self.poll()
+        self.poll()
+        with self.store.reading() as session:
+            before = next(a.id for a in open_actions(session) if a.job == rich.number)
+        self.answered()
+        for _poll in range(2):
+            self.poll()
+            self.now += 1
+        with self.store.reading() as session:
+            self.assertEqual([before], [action.id for action in open_actions(session)])
+
+    def test_what_waits_for_quota_is_not_begun(self):
+        """Although it was decided before."""
+        one = self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.assertEqual([(ActionKind.START, one.number)], self.opened())
+        with self.store.transaction() as session:
+            session.get(Job, one.number).not_before = self.now + 10
+        self.poll()
+        self.assertEqual([], self.opened())
+        self.cloud.boot.assert_not_called()
+
+    def test_a_job_without_retries_fails(self):
+        job = self.running(retries=0)
+        self.poll(builders.servers(job, count=1))
+        [(kind, number)] = self.opened()
+        self.assertEqual((ActionKind.END, job.number), (kind, number))
+        self.answered()
+        self.poll()
+        self.answered()
+        self.poll()
+        failed = self.store.job(job.number)
+        self.assertEqual(
+            (JobState.FAILED, "1 of its 2 servers are gone"), (failed.state, failed.reason)
+        )
+        with self.store.reading() as session:
+            [end] = session.query(Action).all()
+            self.assertEqual(ActionState.DONE, end.state)
+            self.assertEqual(0, session.get(Job, job.number).requeues)

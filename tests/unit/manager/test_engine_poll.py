@@ -1,0 +1,220 @@
+"""A poll of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
+
+import threading
+from unittest import mock
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db.progress import Progress
+from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
+from nova_twotier.db.store import open_actions
+from nova_twotier.db.terms import Deposed
+from nova_twotier.manager.engine import PAUSED
+from tests.unit.manager import builders
+from tests.unit.manager.engine_case import BOOT, WAIT, PollCase, Seeing
+
+
+class TestRecords(PollCase):
+    def test_what_is_decided_together_in_the_order_in_which_it_can_be_done(self):
+        self.engine = self.make_engine("amcbf")
+        late = self.running(size=2, cpu=1.0, submitted_at=20.0)
+        first = builders.job(
+            state=JobState.QUEUED, tier=None, size=2, cpu=1.0, submitted_at=10.0, run_since=None
+        )
+        with self.store.transaction() as session:
+            session.add(first)
+        where = builders.hosts("ab", slots=1, tiers=2)
+        self.assertTrue(self.poll(builders.servers(late, hosts=("a", "b")), where=where))
+        with self.store.reading() as session:
+            evict, start = open_actions(session)
+        self.assertEqual((ActionKind.EVICT, late.number), (evict.kind, evict.job))
+        self.assertEqual((ActionKind.START, first.number), (start.kind, start.job))
+        for action in (evict, start):
+            self.assertEqual((ActionState.EXPECTED, Progress()), (action.state, action.progress))
+            self.assertEqual(
+                (self.now, None, ""), (action.created_at, action.begun_at, action.reason)
+            )
+        self.assertEqual("fg", start.plan.tier)
+
+
+class TestRequests(PollCase):
+    def test_a_poll_does_not_wait_nor_ask_twice(self):
+        over = threading.Event()
+        self.addCleanup(over.set)
+        asked = threading.Semaphore(0)
+
+        def boot(*_arguments):
+            asked.release()
+            over.wait(WAIT)
+
+        self.cloud.boot.side_effect = boot
+        self.store.submit(2, [0.5], at=1)
+        self.assertTrue(self.poll())
+        for _poll in range(3):
+            self.now += 10
+            self.poll()
+        self.assertTrue(asked.acquire(timeout=WAIT))
+        self.assertEqual(1, self.cloud.boot.call_count)
+
+    def test_recorded_before_it_is_requested(self):
+        found = []
+
+        def boot(*_arguments):
+            with self.store.reading() as session:
+                found.append([action.progress.attempts[BOOT] for action in open_actions(session)])
+
+        self.cloud.boot.side_effect = boot
+        self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.poll()
+        self.answered()
+        self.assertEqual([[0]], found)
+
+    def test_what_was_answered_is_not_lost_when_a_poll_fails(self):
+        self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.poll()
+        self.answered()
+        with mock.patch.object(Seeing, "_observe", side_effect=CloudError("no")):
+            self.assertRaises(CloudError, self.engine.poll)
+        self.poll()
+        with self.store.reading() as session:
+            [start] = open_actions(session)
+        self.assertEqual(1, start.progress.attempts[BOOT])
+
+    def test_no_requests_inside_a_transaction(self):
+        """An API that wants to write meanwhile can."""
+        self.cloud.delete_server_group.side_effect = None
+        job = self.running()
+
+        def post(*_request):
+            self.store.hold(job.number, True)
+
+        self.placement.post.side_effect = post
+        self.store.submit(1, [0.5], at=1)
+        self.poll(builders.servers(job))
+        self.poll(builders.servers(job))
+        self.assertTrue(self.placement.post.called)
+        self.assertTrue(self.store.job(job.number).held)
+
+    def test_nothing_is_written_when_nothing_changes(self):
+        job = self.running()
+        self.poll(builders.servers(job))
+        with mock.patch.object(self.store, "transaction") as transaction:
+            self.poll(builders.servers(job))
+        transaction.assert_not_called()
+
+
+class TestFence(PollCase):
+    def fence(self, _session, lock=False):
+        if lock == self.locked:
+            raise Deposed("another leads")
+
+    def test_who_was_deposed_records_nothing(self):
+        self.store.submit(2, [0.5], at=1)
+        for self.locked in (False, True):
+            self.engine = self.make_engine(fence=self.fence)
+            self.assertRaises(Deposed, self.poll)
+            self.assertEqual([], self.opened())
+
+
+class TestModes(PollCase):
+    def test_paused(self):
+        """What runs goes on and ends; nothing starts."""
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        job = self.running()
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.poll(builders.servers(job))
+        self.assertEqual([], self.opened())
+        self.assertEqual(PAUSED, self.store.job(waiting.number).reason)
+        self.ended(job)
+        self.assertEqual([(ActionKind.END, job.number)], self.opened())
+
+    def test_what_has_not_begun_is_dropped(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        self.poll()
+        self.assertEqual([], self.opened())
+        self.store.set_queue_mode("default", QueueMode.ACTIVE)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+
+    def test_draining_goes_on(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.store.set_queue_mode("default", QueueMode.DRAINING)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+
+
+class TestWarning(PollCase):
+    def test_once_with_a_notice(self):
+        job = self.running(walltime=70.0)
+        gang = builders.servers(job)
+        self.poll(gang)
+        self.assertEqual([], self.kinds(job))
+        for self.now in (115.0, 116.0):
+            self.poll(gang)
+        self.answered(2)
+        self.assertEqual(["warned"], self.kinds(job))
+        text = "stopped at 1970-01-01T00:02:50+00:00"
+        self.assertEqual(
+            [mock.call(server, text) for server in gang], self.cloud.notice.call_args_list
+        )
+
+    def test_then_it_is_stopped(self):
+        job = self.running(walltime=70.0)
+        self.now = 170.0
+        self.poll(builders.servers(job))
+        self.assertEqual([(ActionKind.END, job.number)], self.opened())
+
+
+class TestPools(PollCase):
+    def test_only_its_own_jobs(self):
+        self.engine = self.make_engine(pool="gpu")
+        self.store.submit(2, [0.5], at=1)
+        mine = self.store.submit(2, [0.5], at=2, pool="gpu")
+        self.poll()
+        with self.store.reading() as session:
+            [start] = open_actions(session)
+        self.assertEqual((mine.number, "gpu"), (start.job, start.pool))
+
+
+class TestEnds(PollCase):
+    def test_slots_do_not_wait_for_the_server_group(self):
+        """What Nova still deletes for a job that has ended holds nobody up."""
+        job = self.running(size=8)
+        waiting = self.store.submit(8, [0.5], at=200)
+        self.ended(job)
+        self.answered(8)
+        held = threading.Event()
+        self.addCleanup(held.set)
+        self.cloud.delete_server_group.side_effect = lambda _job: held.wait(WAIT)
+        self.poll()
+        self.poll()
+        self.assertEqual(
+            {(ActionKind.END, job.number), (ActionKind.START, waiting.number)}, set(self.opened())
+        )
+
+
+class TestPowerOn(PollCase):
+    def test_it_holds_nobody_up(self):
+        job = self.running(size=1)
+        off = builders.servers(job, "SHUTOFF")
+        self.cloud.instance_actions.return_value = builders.ENDED
+        self.cloud.booted_at.return_value = 80.0
+        self.poll(off)
+        self.answered()
+        self.poll(off)
+        self.answered()
+        self.cloud.start.assert_called_once_with(off[0])
+        waiting = self.store.submit(1, [0.5], at=200)
+        starting = builders.servers(job, "SHUTOFF", task="powering-on")
+        self.poll(starting)
+        self.poll(starting)
+        self.answered()
+        self.cloud.boot.assert_called_once()
+        self.assertEqual(
+            {(ActionKind.POWER_ON, job.number), (ActionKind.START, waiting.number)},
+            set(self.opened()),
+        )
