@@ -1,6 +1,6 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import job_trusts, queries, quotas, requests, schemas, views
+from nova_twotier.api import job_schemas, job_trusts, queries, quotas, requests, views
 from nova_twotier.api import texts as manager_texts
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import Refused, invalid
@@ -24,8 +24,8 @@ class Jobs(JobResource):
     @endpoint(
         "Submit a job",
         rule="twotier:jobs:create",
-        body=schemas.JOB_REQUEST,
-        answers={201: schemas.JOB},
+        body=job_schemas.JOB_REQUEST,
+        answers={201: job_schemas.JOB},
         refusals=(409,),
     )
     def on_post(self, request: Request):
@@ -40,8 +40,8 @@ class Jobs(JobResource):
     @endpoint(
         "List jobs",
         rule="twotier:jobs:list",
-        query=schemas.JOBS_QUERY,
-        answers={200: schemas.JOBS},
+        query=job_schemas.JOBS_QUERY,
+        answers={200: job_schemas.JOBS},
     )
     def on_get(self, request: Request):
         query = request.query
@@ -67,14 +67,16 @@ class Jobs(JobResource):
 
 
 class OneJob(JobResource):
-    @endpoint("Show a job", rule="twotier:jobs:show", answers={200: schemas.JOB}, refusals=(404,))
+    @endpoint(
+        "Show a job", rule="twotier:jobs:show", answers={200: job_schemas.JOB}, refusals=(404,)
+    )
     def on_get(self, request: Request, job: Job):
         return self.shown(request, job)
 
     @endpoint(
         "Cancel a job",
         rule="twotier:jobs:cancel",
-        answers={202: schemas.JOB},
+        answers={202: job_schemas.JOB},
         refusals=(404, 409),
     )
     def on_delete(self, request: Request, job: Job):
@@ -85,7 +87,7 @@ class Complete(JobResource):
     @endpoint(
         "End a job as finished",
         rule="twotier:jobs:complete",
-        answers={202: schemas.JOB},
+        answers={202: job_schemas.JOB},
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
@@ -98,7 +100,7 @@ class Hold(JobResource):
     @endpoint(
         "Keep a job from starting, or from starting again after an eviction",
         rule="twotier:jobs:hold",
-        answers={200: schemas.JOB},
+        answers={200: job_schemas.JOB},
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
@@ -109,7 +111,7 @@ class Release(JobResource):
     @endpoint(
         "Let a held job start",
         rule="twotier:jobs:release",
-        answers={200: schemas.JOB},
+        answers={200: job_schemas.JOB},
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
@@ -120,11 +122,11 @@ class Explain(JobResource):
     @endpoint(
         "Explain why a job waits, its position in the queue, and what happened to it",
         rule="twotier:jobs:explain",
-        answers={200: schemas.EXPLANATION},
+        answers={200: job_schemas.EXPLANATION},
         refusals=(404,),
     )
     def on_get(self, request: Request, job: Job):
-        events = queries.latest(self.site.store, job.number, schemas.MOST_EVENTS)
+        events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
         situation = manager_texts.situation(job)
         texts = manager_texts.Texts(
             self.site.store, self.reader(request), [situation, *(event.detail for event in events)]

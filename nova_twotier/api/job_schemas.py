@@ -1,0 +1,247 @@
+"""JSON Schemas of jobs, in requests and answers."""
+
+from nova_twotier.api.schemas import (
+    ALL_PROJECTS,
+    COUNT,
+    HAPPENING,
+    NAME,
+    PAGE,
+    POOL,
+    PRINTABLE,
+    STATES,
+    UUID,
+    list_of,
+    object_of,
+)
+from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.db.models import NAME_LENGTH
+from nova_twotier.db.states import Preemption
+
+#: Upper bound of run times, seconds: about 30 years.
+MAX_RUN = 1e9
+#: Upper bound of a process's bandwidth, Mbit/s.
+MAX_BANDWIDTH = 1e6
+#: Nova's own limit, in characters of base64.
+MAX_USER_DATA = 65535
+MAX_NETWORKS = 64
+MAX_RETRIES = 100
+
+_PREEMPTIONS = [str(way) for way in Preemption]
+_TIME = {"type": ["string", "null"], "format": "date-time"}
+_CPU = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def _or_null(schema: dict, description: str) -> dict:
+    """The schema or null, which is the same as leaving the property out."""
+    kinds = [schema["type"], "null"]
+    return {**schema, "type": kinds, "default": None, "description": description}
+
+
+JOB_REQUEST = object_of(
+    {
+        "size": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_SIZE,
+            "description": "Number of processes, each in a server of its own.",
+        },
+        "cpu": {
+            "anyOf": [_CPU, {"type": "array", "items": _CPU, "minItems": 1, "maxItems": MAX_SIZE}],
+            "default": 1.0,
+            "description": "CPU utilisation, 0 to 1, of every process, or a list with one for each",
+        },
+        "name": {**NAME, "default": ""},
+        "estimate": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": MAX_RUN,
+            "default": None,
+            "description": "Estimated run time in seconds; null if it is not known.",
+        },
+        "held": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the job waits until it is released.",
+        },
+        "pool": {**POOL, "description": "The pool of hosts that the job runs on."},
+        "flavor": _or_null(
+            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": PRINTABLE},
+            "Name or id of the servers' flavor; null: the operator's for jobs.",
+        ),
+        "image": _or_null(UUID, "Of the servers; null: the operator's for jobs."),
+        "networks": {
+            "anyOf": [
+                {"enum": ["none", "auto"]},
+                {"type": "array", "items": UUID, "minItems": 1, "maxItems": MAX_NETWORKS},
+                {"type": "null"},
+            ],
+            "default": None,
+            "description": "A list of uuids of networks, or `none`, or `auto` for what Nova finds; "
+            "null: the operator's for jobs.",
+        },
+        "key_name": _or_null(
+            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH, "pattern": PRINTABLE},
+            "The submitter's key pair with access to the servers; null: none.",
+        ),
+        "user_data": _or_null(
+            {"type": "string", "minLength": 1, "maxLength": MAX_USER_DATA, "format": "byte"},
+            "For cloud-init on every server, in base64, in one line. It is never shown again.",
+        ),
+        "keep_servers": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the servers are shelved and kept when the job has ended.",
+        },
+        "bandwidth": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": MAX_BANDWIDTH,
+            "default": 0,
+            "description": "Mbit/s that every process may exchange with the others: reserved on "
+            "the network's links. Under a policy without such reservations the job waits.",
+        },
+        "preemption": {
+            "enum": _PREEMPTIONS,
+            "default": str(Preemption.SHELVE),
+            "description": "What becomes of the servers if the job is preempted: `shelve` keeps "
+            "their disks, `suspend` their memory too, on their hosts; with `requeue` they are "
+            "deleted, and the job begins anew.",
+        },
+        "checkpoint": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the guests save their state when they are shut down. Policies "
+            "that kill jobs preempt such a job as `preemption` says.",
+        },
+        "walltime": {
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "maximum": MAX_RUN,
+            "default": None,
+            "description": "Seconds that the job may run, in all its runs together since it last "
+            "began anew; null: as long as it likes.",
+        },
+        "retries": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MAX_RETRIES,
+            "description": "How often the job begins anew after its servers or their host broke; "
+            "the default is the operator's.",
+        },
+        "report_token": _or_null(
+            {"type": "string", "pattern": r"^[A-Za-z0-9_-]{16,64}$(?!\n)"},
+            "Given, every guest reports its end before it powers itself off, by a line "
+            "`twotier-exit TOKEN STATUS` on its serial console: 16 to 64 letters, digits, `-` and "
+            "`_`, drawn at random for this job. One that is off without a report is started again; "
+            "one that reports a status other than 0 makes the job fail. It is never shown again.",
+        ),
+    },
+    required=("size",),
+    examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
+)
+
+_JOB = {
+    "uuid": UUID,
+    "name": {"type": "string"},
+    "project_id": {"type": "string"},
+    "user_id": {"type": "string"},
+    "size": {"type": "integer", "minimum": 1},
+    "estimate": {"type": ["number", "null"], "description": "Seconds."},
+    "state": {"enum": STATES},
+    "tier": {"enum": ["fg", "bg", None], "description": "Foreground or background."},
+    "held": {"type": "boolean"},
+    "saved": {"type": "boolean", "description": "Whether it was preempted, with its state kept."},
+    "start": {
+        "type": ["string", "null"],
+        "description": "How it could start, such as `immediate` or `backfilled`.",
+    },
+    "asked_to": {
+        "enum": ["complete", "cancel", None],
+        "description": "The action that its owner has requested; the manager carries it out.",
+    },
+    "reason": {"type": "string", "description": "Why it waits, or how it ended."},
+    "submitted_at": {"type": "string", "format": "date-time"},
+    "started_at": _TIME,
+    "finished_at": _TIME,
+    "evictions": COUNT,
+    "restores": COUNT,
+    "swaps": COUNT,
+    "migrations": COUNT,
+    "failures": COUNT,
+    "pool": {"type": "string"},
+    "flavor": {"type": ["string", "null"]},
+    "image": {"type": ["string", "null"]},
+    "networks": {
+        "anyOf": [
+            {"enum": ["none", "auto", None]},
+            {"type": "array", "items": UUID},
+        ]
+    },
+    "key_name": {"type": ["string", "null"]},
+    "keep_servers": {"type": "boolean"},
+    "bandwidth": {"type": "number", "minimum": 0, "description": "Mbit/s of every process."},
+    "preemption": {"enum": _PREEMPTIONS},
+    "checkpoint": {"type": "boolean"},
+    "walltime": {"type": ["number", "null"], "description": "Seconds."},
+    "retries": COUNT,
+    "requeues": {**COUNT, "description": "How often it began anew; at most `retries`."},
+    "exit_status": {
+        "type": ["integer", "null"],
+        "description": "The first that is not 0 of those that its guests reported; null if it is "
+        "not over, or one of them did not.",
+    },
+    "links": {"$ref": "#Links"},
+}
+JOB = object_of(
+    {
+        **_JOB,
+        "cpu": {"type": "array", "items": _CPU},
+        "has_user_data": {
+            "type": "boolean",
+            "description": "Whether it has user data, which is not shown because it may hold "
+            "secrets. It is deleted when the job is over.",
+        },
+        "reports": {
+            "type": "boolean",
+            "description": "Whether its guests report their ends: it was given a `report_token`.",
+        },
+    }
+)
+JOBS = list_of("jobs", {"$ref": "#JobSummary"})
+
+#: Number of most recent events in an explanation.
+MOST_EVENTS = 100
+EXPLANATION = object_of(
+    {
+        "uuid": UUID,
+        "state": {"enum": STATES},
+        "reason": {"type": "string", "description": "In words, never empty."},
+        "position": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "description": "In the queue, by arrival, 1 is next; null unless the job waits.",
+        },
+        "events": {
+            "type": "array",
+            "items": object_of(HAPPENING),
+            "maxItems": MOST_EVENTS,
+            "description": "The last events, oldest first; the list of events has all.",
+        },
+    }
+)
+
+JOBS_QUERY = {
+    **PAGE,
+    "marker": {**UUID, "description": "Uuid of the last job of the page before."},
+    "state": {"type": "string", "enum": STATES},
+    "name": {**NAME, "description": "Exactly this name."},
+    "pool": {**NAME, "description": "Exactly this pool."},
+    **ALL_PROJECTS,
+}
+
+NAMED = {
+    "JobRequest": JOB_REQUEST,
+    "Job": JOB,
+    "JobSummary": object_of(_JOB, description="A job without its long fields."),
+    "Explanation": EXPLANATION,
+}
