@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from oslo_log import log as logging
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.errors import CloudError
@@ -24,7 +24,7 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, DeadHost, JobServer
+from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
@@ -32,6 +32,7 @@ from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import order, preemption, schedule, unknown_pools
+from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.events import ALL
@@ -64,7 +65,7 @@ class _Recorded:
 
     places: schedule.Places
     servers: RecordedServers
-    dead: set[str]
+    dead: DeadHosts
 
 
 class Engine:
@@ -187,9 +188,8 @@ class Engine:
             with self._store.reading() as session:
                 places = schedule.Places(schedule.open_places(session, self._pool))
                 servers = RecordedServers(session, self._pool)
-                dead = select(DeadHost.host).where(DeadHost.pool == self._pool)
-                self._recorded = _Recorded(places, servers, set(session.scalars(dead)))
-            self._outages.dead = frozenset(self._recorded.dead)
+                self._recorded = _Recorded(places, servers, DeadHosts(session, self._pool))
+            self._outages.dead = self._recorded.dead.names
         return self._recorded
 
     def _observe(self, recorded: _Recorded) -> Observation:
@@ -280,16 +280,13 @@ class Engine:
         work.servers, work.without_servers = servers
 
     def _write(self, work: Round, recorded: _Recorded) -> None:
-        dead = self._outages.dead
-        back = recorded.dead - dead
-        lost = [DeadHost(pool=self._pool, host=host) for host in sorted(dead - recorded.dead)]
-        rows = [*work.to_write(), *lost]
-        if not (rows or work.decided or work.without_servers or back):
+        rows, dead = work.to_write(), self._outages.dead
+        news = dead != recorded.dead.names
+        if not (rows or work.decided or work.without_servers or news):
             return
         with self._store.transaction() as session:
-            if back:
-                alive = DeadHost.pool == self._pool, DeadHost.host.in_(back)
-                session.execute(delete(DeadHost).where(*alive))
+            if news:
+                recorded.dead.record(session, dead)
             if left := work.without_servers:
                 session.execute(delete(JobServer).where(JobServer.job.in_(left)))
             session.add_all(rows)
@@ -299,8 +296,6 @@ class Engine:
                 decided = [record.columns() | same for record in work.decided]
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
-        recorded.dead.clear()
-        recorded.dead.update(dead)
 
     def _settle_ledger(self, work: Round) -> None:
         """Close the slots under hot processes, enter the CPU points that are missing, and release
