@@ -354,6 +354,14 @@ class Cloud:
         except nova_exc.NotFound:
             return
 
+    @translated
+    def force_delete(self, server: Server) -> None:
+        """Delete a server at once, even if Nova is to keep deleted servers for a while."""
+        try:
+            self.nova.servers.force_delete(server.id)
+        except nova_exc.NotFound:
+            return
+
 
 def _server_group(nova: Client, job: "Job") -> str:
     name = _group_name(job)

@@ -1,7 +1,7 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
@@ -18,6 +18,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager import forecast, order, planning, preemption
+from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
@@ -63,11 +64,13 @@ class Decisions:
         now: float,
         plain_waiting: Mapping[int, Job] = MappingProxyType({}),
         preemptible: Mapping[str, Server] = MappingProxyType({}),
+        begun: Container[str] = (),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
         :param plain_waiting: jobs for which `Job.plain_waiting` holds and that have no open action.
         :param preemptible: stand-alone servers that may become `victims`, by id.
+        :param begun: ids of those that already are.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -152,35 +155,34 @@ class Decisions:
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
         records = planning.records(decision, jobs, seen, now, idle)
-        self.victims = self._choose_victims(decision, after, fixed, preemptible, seen, now)
+        self.victims = []
+        if preemptible:
+            shown = self._without_suspended(decision, after, fixed)
+            coming = _coming(after.cluster, passing & {job.number for job in ending})
+            self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
-        # No event tells when others release bandwidth, or whether servers make way: check again.
-        again = [now + RECHECK] if linked or self.victims else []
+        # No event tells when others release bandwidth, or what hinders servers to make way.
+        again = [now + RECHECK] if linked or (preemptible and after.queue) else []
         # And when a settled job may be moved again, or a job that backs off may start.
         due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         events.decided(jobs, now, due_at)
         return records
 
-    def _choose_victims(
+    def _without_suspended(
         self,
-        decision: Sequence[decided.Action],
+        decision: Iterable[decided.Action],
         after: Snapshot,
         fixed: Mapping[int, tuple[int, ...] | None],
-        preemptible: Mapping[str, Server],
-        seen: Observation,
-        now: float,
-    ) -> list[Server]:
-        if not preemptible:
-            return []
+    ) -> Snapshot:
+        """How things are after a decision, without the waiting jobs that are suspended: these can
+        come back to their own hosts only, which a policy does not know."""
         waiting = after.queue.copy()
-        # Whoever is suspended can come back to its own hosts only, which a policy does not know.
         started = {each.job.number for each in decision if isinstance(each, decided.Start)}
         for number in fixed.keys() - started:
             if fixed[number] is not None:
                 waiting.remove(self._cores[number])
-        shown = Snapshot(after.cluster, waiting, after.since)
-        return preemption.victims(self._policy, shown, preemptible, seen, now)
+        return Snapshot(after.cluster, waiting, after.since)
 
     def _guesses(
         self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs
@@ -280,6 +282,15 @@ class Decisions:
             self._queue.add(core)
         self._cores = cores
         return any(core.number in cores for core in left)
+
+
+def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
+    """Background places that jobs are about to give up, to nobody in particular.
+
+    :param ending: numbers of jobs that are over.
+    """
+    leaving = (cluster.runs.get(number) for number in (LEAVING[Tier.BG], *ending))
+    return sum(len(run.hosts) for run in leaving if run and run.tier is Tier.BG)
 
 
 def _without(cores: Mapping[int, CoreJob], others: Mapping[int, CoreJob]) -> list[CoreJob]:

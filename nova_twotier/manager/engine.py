@@ -164,7 +164,7 @@ class Engine:
             self._requests.tell(message)
         self._locks.poll(work.active, seen)
         self._surplus.poll(work.active, seen)
-        self._preemptions.poll(work.victims, work.preemptible, seen.at)
+        self._preemptions.poll(work.victims, work.stand_alone, seen.at)
         return work.changed
 
     def close(self) -> None:
@@ -199,8 +199,7 @@ class Engine:
             self._decisions.events.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()
-        preempts = self._options.preempt_servers
-        return self._observer.poll(now, recorded.servers.job_of, preempts)
+        return self._observer.poll(now, recorded.servers.job_of)
 
     def _begin(self, seen: Observation) -> Round:
         env = Environment(
@@ -222,13 +221,13 @@ class Engine:
             self._fence(session)
             queue = session.get(models.Queue, self._pool)
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
-            preemptible = preemption.stand_alone(session, seen)
+            stand_alone = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
         active = [job for number, job in jobs.items() if number not in plain_waiting]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return Round(seen, env, jobs, plain_waiting, active, opened, mode, preemptible)
+        return Round(seen, env, jobs, plain_waiting, active, opened, mode, stand_alone)
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         self._settle_ledger(work)
@@ -268,8 +267,10 @@ class Engine:
                 if not instance_state(job).modified
             }
             now = work.env.now
+            preemptible = self._preemptions.candidates(work.stand_alone, now)
+            begun = self._preemptions.begun
             work.decided = self._decisions.decide(
-                work.jobs, left, work.seen, now, plain_waiting, work.preemptible
+                work.jobs, left, work.seen, now, plain_waiting, preemptible, begun
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
@@ -330,6 +331,7 @@ class Engine:
     def _hold_up(self, work: Round, reason: str) -> None:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
         self._decisions.events.happened(ALL)
+        self._decisions.victims = ()
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
         for job in work.jobs.values():

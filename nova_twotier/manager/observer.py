@@ -1,6 +1,7 @@
 """Polls Nova and Placement, and puts their answers together into an observation."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.cloud.nova import Cloud
@@ -28,14 +29,13 @@ class Observer:
         self._claim_cache = ClaimCache(placement)
         #: Consumers that held slots at the last poll but were no listed servers.
         self._unknown: set[str] = set()
+        #: The preemptible servers of the last poll.
+        self._preemptible: dict[str, Server] = {}
 
-    def poll(
-        self, now: float, recorded: Container[str] = frozenset(), preempts: bool = False
-    ) -> Observation:
+    def poll(self, now: float, recorded: Container[str] = frozenset()) -> Observation:
         """The state of the pool now.
 
         :param recorded: ids of the servers that jobs have run on.
-        :param preempts: whether stand-alone servers are preempted.
         :raises CloudError, PlacementError: if Nova or Placement does not answer.
         """
         servers = self._cloud.servers()
@@ -55,6 +55,7 @@ class Observer:
         fresh = self._hosts.polled_at == now
         self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
         claims = {vm: claim[0] for vm, claim in held.items() if len(claim) == 1}
+        self._preemptible = dict(self._find_preemptible(claims, servers))
         return Observation(
             at=now,
             hosts=self._hosts.tree,
@@ -65,17 +66,23 @@ class Observer:
             outage=self._outages.reason,
             recorded=recorded,
             several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
-            preemptible=self._preemptible(claims, servers) if preempts else {},
+            preemptible=self._preemptible,
         )
 
-    def _preemptible(
+    def _find_preemptible(
         self, claims: Mapping[str, Claim], servers: Iterable[Server]
-    ) -> dict[str, Server]:
-        """The servers in the background whose flavors let them make way for jobs."""
+    ) -> Iterator[tuple[str, Server]]:
+        """The servers in the background whose flavors let them make way for jobs, by id.
+
+        Nova gives the slot of a deleted server back a while after it lists the server no more.
+        """
         listed = {server.id: server for server in servers}
-        background = (vm for vm, claim in claims.items() if claim.tier is Tier.BG)
-        found = (listed.get(vm) or self._cloud.unmanaged(vm) for vm in background)
-        return {server.id: server for server in found if server and server.preemptible}
+        for vm in (vm for vm, claim in claims.items() if claim.tier is Tier.BG):
+            server = listed.get(vm) or self._cloud.unmanaged(vm)
+            if server is None and vm in self._preemptible:
+                yield vm, replace(self._preemptible[vm], task="deleting")
+            elif server and server.preemptible:
+                yield vm, server
 
 
 def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:

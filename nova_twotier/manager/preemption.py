@@ -7,7 +7,7 @@ another leader, the same is worked out again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Set
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,19 +27,24 @@ from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER
+from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.forecast import PREEMPTIBLE
 from nova_twotier.manager.observation import CLAIM_CHANGES, Observation
+from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest
 
 LOG = logging.getLogger(__name__)
 
 #: Seconds until a server that is still there is shelved, or deleted, once more; doubles each time.
 RETRY_AFTER = 30.0
-NOTICE, PREEMPT, START = "notice", "preempt", "start"
+#: Seconds for which a server is left alone that could not be shelved or deleted.
+GIVEN_UP = 900.0
+#: Statuses of servers that Nova shelves.
+SHELVABLE = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 
 
 def stand_alone(session: Session, seen: Observation) -> dict[str, Server]:
-    """The servers that may be preempted, by id: never those of a job, whoever's pool it is in.
+    """The preemptible servers that are no job's, whoever's pool it is in, by id.
 
     What a server's metadata says is its owner's word; it is a job's only if both have one owner.
     """
@@ -54,14 +59,22 @@ def stand_alone(session: Session, seen: Observation) -> dict[str, Server]:
 
 
 def victims(
-    policy: Policy, after: Snapshot, servers: Mapping[str, Server], seen: Observation, now: float
+    policy: Policy,
+    after: Snapshot,
+    servers: Mapping[str, Server],
+    seen: Observation,
+    begun: Container[str] = (),
+    coming: int = 0,
 ) -> list[Server]:
     """The servers without which the policy would place more jobs; no more than it needs.
 
-    Those that leave already are counted first, then the newest.
+    First those that leave already, wherever they are, then those that were chosen before; of the
+    others the newest, on the hosts that the policy would choose.
 
     :param after: how things are after the policy's decision.
     :param servers: by id; their places are the cluster's job `forecast.PREEMPTIBLE`.
+    :param begun: ids of those that were chosen before, see `Preemptions.begun`.
+    :param coming: background places that others are about to give up.
     """
     if not after.queue or PREEMPTIBLE not in after.cluster.runs:
         return []
@@ -69,94 +82,143 @@ def victims(
     cluster = shown.cluster
     places = Counter(cluster.remove(cluster.runs[PREEMPTIBLE].job).hosts)
     before = list(cluster.used[BG])
-    policy.play(shown, Event.BACKGROUND, now)
-    new = {host: cluster.used[BG][host] - before[host] for host in range(len(before))}
-    lacking = {
-        host: min(new[host], cluster.used[BG][host] + count - cluster.open_background(host))
-        for host, count in places.items()
-    }
-    # Idle places serve as well as those that the policy would choose, unless links count.
-    wanted = sum(count for count in new.values() if count > 0)
-    most = wanted if isinstance(cluster, Linked) else wanted - after.cluster.idle[BG]
+    policy.play(shown, Event.BACKGROUND, seen.at)
+    new = [now - then for now, then in zip(cluster.used[BG], before, strict=True)]
     found: list[Server] = []
-    for host, count in lacking.items():
+    for host, count in places.items():
+        lacking = min(new[host], cluster.used[BG][host] + count - cluster.open_background(host))
         name = cluster.hosts[host].name
-        there = (each for each in servers.values() if seen.claims[each.id].host == name)
-        found += sorted(there, key=_turn)[: max(0, count)]
-    return sorted(found, key=_turn)[: max(0, most)]
+        there = [each for each in servers.values() if seen.claims[each.id].host == name]
+        found += sorted(there, key=partial(_turn, begun))[: max(0, lacking)]
+    if isinstance(cluster, Linked):
+        return found  # It matters where the places are.
+    started = [each for each in servers.values() if is_leaving(each) or each.id in begun]
+    known = {each.id: each for each in (*started, *found)}
+    # Idle places, and those of whoever leaves, serve as well as those that the policy would choose.
+    most = sum(count for count in new if count > 0) - after.cluster.idle[BG] - coming
+    return sorted(known.values(), key=partial(_turn, begun))[: max(0, most)]
 
 
-def _turn(server: Server) -> tuple[bool, bool, float]:
-    return server.task not in CLAIM_CHANGES, server.busy, -(server.launched_at or 0.0)
+def is_leaving(server: Server) -> bool:
+    """Whether Nova is about to take a server off its slot."""
+    return server.task in CLAIM_CHANGES
+
+
+def _turn(begun: Container[str], server: Server) -> tuple[bool, bool, bool, float]:
+    """In which order servers are chosen; what their owners keep busy comes last."""
+    busy = server.busy and not is_leaving(server)
+    newest_first = -(server.launched_at or 0.0)
+    return not is_leaving(server), busy, server.id not in begun, newest_first
 
 
 @dataclass(slots=True)
 class _Preemption:
     """What was done to preempt a server.
 
-    :param at: when it was chosen.
+    :param server: as it was when it was chosen, at the time `since`.
     :param times: how often it was shelved or deleted, the last time at `asked_at`.
+    :param reset: whether it was looked up if its request was lost.
     """
 
     server: Server
-    at: float
+    since: float
     times: int = 0
     asked_at: float = 0.0
+    reset: bool = False
 
     def is_due(self, grace: float, now: float) -> bool:
         if not self.times:
-            return now >= self.at + grace
+            return now >= self.since + grace
         return now >= self.asked_at + RETRY_AFTER * 2 ** (self.times - 1)
 
 
 class Preemptions:
     """Gives notice to the servers, shelves or deletes them, and takes that back.
 
-    :param tell: makes a request; its future has the error, or None.
     :param options: the options of group `[manager]`.
+    :param tell: makes a request; its future has the error, or None.
     """
 
     def __init__(self, options, cloud: Cloud, tell: Callable[[CloudRequest], Future]):
         self._options, self._cloud, self._tell = options, cloud, tell
         self._begun: dict[str, _Preemption] = {}
+        #: Until when servers are left alone that could not be preempted.
+        self._given_up: dict[str, float] = {}
+        self._withdrawn: dict[str, Asked] = {}
+
+    @property
+    def begun(self) -> Set[str]:
+        """Ids of the servers that were chosen last, without those that it tries in vain."""
+        return {vm for vm, known in self._begun.items() if known.times <= 1}
+
+    def candidates(self, servers: Mapping[str, Server], now: float) -> dict[str, Server]:
+        """Those of the stand-alone servers that can be preempted, if the option says so."""
+        if not self._options.preempt_servers:
+            return {}
+        self._given_up = {vm: until for vm, until in self._given_up.items() if now < until}
+        return {
+            vm: server
+            for vm, server in servers.items()
+            if vm not in self._given_up
+            and (is_leaving(server) or server.preemptible == DELETE or server.status in SHELVABLE)
+        }
 
     def poll(self, chosen: Iterable[Server], there: Mapping[str, Server], now: float) -> None:
         """
         :param chosen: the servers that are to make way, as they were when they were chosen.
-        :param there: all that hold slots and may have to, as they are now.
+        :param there: all stand-alone servers that may have to, as they are now.
         """
         before, self._begun = self._begun, {}
-        grace = self._options.preemption_grace
-        for vm in (each.id for each in chosen if each.id in there):
-            server = there[vm]
-            known = before.pop(vm) if vm in before else self._begin(server, grace, now)
-            self._begun[vm] = known
-            if not server.busy and known.is_due(grace, now):
-                known.times, known.asked_at = known.times + 1, now
-                self._preempt(server)
+        for server in (there[each.id] for each in chosen if each.id in there):
+            known = before.pop(server.id, None) or self._begin(server, now)
+            if known.times >= self._options.attempts and known.is_due(0.0, now):
+                self._given_up[server.id] = now + GIVEN_UP
+                before[server.id] = known
+                continue
+            self._begun[server.id] = known
+            self._advance(known, server, now)
         for vm, known in before.items():
             if vm in there:
-                self._spare(known, there[vm], grace)
+                self._start_again(known, there[vm])
+        self._withdraw_notices(there, now)
 
-    def _begin(self, server: Server, grace: float, now: float) -> _Preemption:
-        if grace:
+    def _begin(self, server: Server, now: float) -> _Preemption:
+        if (grace := self._options.preemption_grace) and not is_leaving(server):
             at = datetime.fromtimestamp(now + grace, UTC)
-            notice = f"preempted at {at.isoformat(timespec='seconds')}"
-            self._request(NOTICE, server, partial(self._cloud.notice, server, notice))
+            self._notify(server, f"preempted at {at.isoformat(timespec='seconds')}")
         return _Preemption(server, now)
 
-    def _preempt(self, server: Server) -> None:
-        LOG.info("Server %s makes way for a job: %s", server.id, server.preemptible)
-        act = self._cloud.delete if server.preemptible == DELETE else self._cloud.shelve
-        self._request(PREEMPT, server, partial(act, server))
+    def _advance(self, known: _Preemption, server: Server, now: float) -> None:
+        if is_leaving(server):
+            since = max(known.since, known.asked_at)
+            if not known.reset and now >= since + self._options.operation_timeout / 2:
+                known.reset = True
+                self._request("reset", server, partial(self._cloud.reset_if_lost, server))
+        elif not server.busy and known.is_due(self._options.preemption_grace, now):
+            known.times, known.asked_at, known.reset = known.times + 1, now, False
+            LOG.info("Server %s makes way for a job: %s", server.id, server.preemptible)
+            deleted = server.preemptible == DELETE
+            act = self._cloud.force_delete if deleted else self._cloud.shelve
+            self._request("preempt", server, partial(act, server))
 
-    def _spare(self, known: _Preemption, server: Server, grace: float) -> None:
-        """It is not needed any more: what was done to it in vain is undone."""
-        if grace:
-            self._request(NOTICE, server, partial(self._cloud.notice, server, None))
+    def _start_again(self, known: _Preemption, server: Server) -> None:
+        """It stays: if it was powered off to be shelved, that was in vain."""
         was_on = known.server.status == "ACTIVE"
         if known.times and was_on and server.status == "SHUTOFF" and not server.busy:
-            self._request(START, server, partial(self._cloud.start, server))
+            self._request("start", server, partial(self._cloud.start, server))
 
-    def _request(self, purpose: str, server: Server, run: Callable[[], object]) -> None:
-        self._tell(CloudRequest(RequestKey(purpose, server.id), run))
+    def _withdraw_notices(self, there: Mapping[str, Server], now: float) -> None:
+        """Whoever gave them: another leader may have."""
+        before, self._withdrawn = self._withdrawn, {}
+        for vm, server in there.items():
+            if server.notice and vm not in self._begun and not server.busy:
+                asked = before.get(vm)
+                if asked is None or asked.may_repeat(now, RETRY_AFTER):
+                    asked = Asked(now, self._notify(server, None))
+                self._withdrawn[vm] = asked
+
+    def _notify(self, server: Server, text: str | None) -> Future:
+        return self._request(NOTICE, server, partial(self._cloud.notice, server, text))
+
+    def _request(self, purpose: str, server: Server, run: Callable[[], object]) -> Future:
+        return self._tell(CloudRequest(RequestKey(purpose, server.id), run))

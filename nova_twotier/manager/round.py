@@ -24,7 +24,7 @@ class Round:
         polls read no more of them than needed.
     :param active: the others.
     :param opened: actions that are not over, as they were decided; ends come to them.
-    :param preemptible: stand-alone servers that may have to make way for jobs, by id.
+    :param stand_alone: servers that are no job's, and may have to make way for one, by id.
     :param victims: those of them that have to, as they were when that was decided.
     :param decided: to be recorded; they begin at the next poll.
     :param places: those that changed.
@@ -40,7 +40,7 @@ class Round:
     active: list[Job]
     opened: list[Action]
     mode: str
-    preemptible: dict[str, Server]
+    stand_alone: dict[str, Server]
     victims: Sequence[Server] = ()
     decided: list[Record] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)

@@ -119,6 +119,8 @@ class FakeNova:
         self.forced_down: set[str] = set()
         #: Hosts that no aggregate enables for tiers any more.
         self.left: set[str] = set()
+        #: Servers that are as good as deleted.
+        self.unlisted: set[str] = set()
         #: Servers that it never gets done with, but to delete them.
         self.stuck: set[str] = set()
         #: How many of the next requests for each action get lost on their way to nova-compute; and
@@ -150,7 +152,8 @@ class FakeNova:
 
     def unmanaged(self, server):
         found = self.fleet.get(server)
-        return None if found is None or found.job else found
+        listed = found is not None and server not in self.unlisted
+        return found if listed and not found.job else None
 
     def hosts(self):
         shape = Shape(*self.shape)
@@ -258,6 +261,8 @@ class FakeNova:
 
     def delete(self, server):
         self.faults.around(lambda: self._begin(server.id, "deleting", self._remove))
+
+    force_delete = delete
 
     def delete_trust(self, job):
         """There is no Keystone, and so no trust."""

@@ -1,8 +1,11 @@
 """Stand-alone servers in the background make way for jobs, if flavor and option say so."""
 
+import contextlib
+
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Conflict
 from tests.functional.manager_case import ManagerTestCase
 from tests.functional.queue_case import QueueTestCase
 from tests.unit.manager import builders
@@ -143,6 +146,51 @@ class TestPreemption(PreemptionTestCase):
         self.assertEqual(5, len(self.on(servers)))
         self.assertIn(servers[-1], self.on(servers))
 
+    def test_one_that_nova_does_not_shelve_is_none(self):
+        """Else it would be chosen again and again, and hide those that can make way."""
+        servers = self.full()
+        self.nova._change(servers[-2], status="RESCUE")
+        job = self.submit(1)
+        self.rounds(self.manager, 15)
+        self.assertEqual((JobState.RUNNING, BG), self.state(job))
+        self.assertEqual("RESCUE", self.nova.fleet[servers[-2]].status)
+
+    def test_the_slot_of_one_that_leaves_is_counted(self):
+        """Also if the policy prefers another host by then, or Nova lists the server no more."""
+        servers = self.full()
+        self.nova.stuck = set(servers)
+        job = self.submit(1)
+        self.rounds(self.manager, 3)
+        [leaving] = [vm for vm in servers if self.nova.fleet[vm].task == "shelving"]
+        host = self.nova.fleet[leaving].host
+        hot = {server.id: 90 for server in self.nova.servers() if server.host == host}
+        claims.set_cpu_points(self.ledger, self.tiers, hot)
+        self.nova.unlisted.add(leaving)
+        self.rounds(self.manager, 15)
+        self.assertEqual([], [vm for vm in servers if vm != leaving and self.nova.fleet[vm].task])
+        self.assertEqual(JobState.QUEUED, self.state(job)[0])
+        self.nova.stuck = set()
+        self.rounds(self.manager, 15)
+        self.assertEqual((JobState.RUNNING, BG), self.state(job))
+
+    def test_slots_of_jobs_that_end_are_counted(self):
+        before = self.submit(2)
+        self.rounds(self.manager, 10)
+        self.assertEqual((JobState.RUNNING, BG), self.state(before))
+        servers = []
+        for host in ("host0", "host1") * 3:
+            with contextlib.suppress(Conflict):
+                servers += self.alone(host)
+        self.nova.stuck = {each.id for each in self.nova.servers() if each.job == before.uuid}
+        self.store.request_action(before.number, "complete")
+        self.rounds(self.manager, 2)
+        job = self.submit(2)
+        self.rounds(self.manager, 5)
+        self.nova.stuck = set()
+        self.rounds(self.manager, 15)
+        self.assertEqual((JobState.RUNNING, BG), self.state(job))
+        self.assertEqual(["ACTIVE"] * 4, self.statuses(servers))
+
     def test_one_that_could_not_be_shelved_is_started_again(self):
         servers = self.full()
         self.nova.unshelvable = set(servers)
@@ -175,6 +223,16 @@ class TestNotice(PreemptionTestCase):
         self.store.request_action(job.number, "cancel")
         self.rounds(self.manager, 20)
         self.assertEqual(["ACTIVE"] * 6, self.statuses(servers))
+        self.assertEqual([], [vm for vm in servers if self.nova.fleet[vm].notice])
+
+    def test_whoever_gave_the_notice(self):
+        """And if the option is not set any more."""
+        servers = self.full()
+        job = self.submit(1)
+        self.rounds(self.manager, 6)
+        self.store.request_action(job.number, "cancel")
+        self.options.preempt_servers = False
+        self.rounds(self.engine("amcbf"), 10)
         self.assertEqual([], [vm for vm in servers if self.nova.fleet[vm].notice])
 
 
