@@ -29,7 +29,12 @@ class Sweeper:
         if not submissions.lapsed(store, limit=1) or not self._sweeping.acquire(blocking=False):
             return
         # A process that ends does not wait for it: the next sweep goes on where this one was.
-        threading.Thread(target=self._sweep, args=(store, trusts), name=SWEEP, daemon=True).start()
+        thread = threading.Thread(target=self._sweep, args=(store, trusts), name=SWEEP, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._sweeping.release()
+            LOG.warning("Trusts without jobs are left in Keystone: %s", error)
 
     def _sweep(self, store: Store, trusts: Trusts) -> None:
         try:

@@ -43,8 +43,10 @@ def is_lost(reader: Reader, server: Server) -> bool:
         return False
     if now < (seconds(found["start_time"]) or now) + ON_ITS_WAY:
         raise Undecided(f"the request to {action} server {server.id} may still be on its way")
-    if shown.get("host_status") != "UP":
+    # What Nova shows of the host with a server hides whether a disabled service is up.
+    compute = reader.computes().get(shown.get("OS-EXT-SRV-ATTR:host") or "", {})
+    if compute.get("state") != "up":
         raise Undecided(f"the nova-compute of server {server.id} is down: it may {action} later")
-    if server.task == "migrating" and not reader.all_up("nova-conductor"):
+    if server.task == "migrating" and not reader.conductors_are_up():
         raise Undecided(f"a nova-conductor is down: it may migrate server {server.id} later")
     return True

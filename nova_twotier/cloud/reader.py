@@ -152,10 +152,15 @@ class Reader:
         services = self._get("/os-services?binary=nova-compute")["services"]
         return {service["host"]: service for service in services}
 
-    def all_up(self, binary: str) -> bool:
-        """Whether all services of a kind send heartbeats."""
-        services = self._get(f"/os-services?binary={binary}")["services"]
-        return all(service["state"] == "up" for service in services)
+    def conductors_are_up(self) -> bool:
+        """Whether all nova-conductors send heartbeats, but those that operators took out of use."""
+        services = self._get("/os-services?binary=nova-conductor")["services"]
+        states = [
+            service["state"]
+            for service in services
+            if service["status"] == "enabled" and not service.get("forced_down")
+        ]
+        return bool(states) and all(state == "up" for state in states)
 
     def host_names(self) -> HostNames:
         """The names of all hosts of nova-compute. Nova refuses this while a cell is down."""

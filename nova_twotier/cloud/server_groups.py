@@ -9,9 +9,10 @@ Document = dict[str, Any]
 def listed(read: Callable[[int], Sequence[Document]]) -> Iterator[Document]:
     """Every group that is there all the time, once.
 
-    Nova pages groups by their number alone, oldest first: when one is deleted, those after it move
-    up, and the next page would begin too late. So each page begins with the last group of the one
-    before, and if that is not there, the page before is read again.
+    Nova pages groups by offset alone, in the order of its database, which is as a rule the order in
+    which they were made: when one is deleted, those after it move up, and the next page would begin
+    too late. So each page begins with the last group of the one before, and if that is not there,
+    the page before is read again.
 
     :param read: the groups of the page that begins at an offset.
     """

@@ -65,9 +65,12 @@ class Requests:
 
     def _answers(self, action: int, now: float) -> list[Outcome]:
         errors = {key: future.result() for key, future in self._under_way.pop(action).items()}
-        if not any(errors.values()):
+        found = [error for error in errors.values() if error is not None]
+        if not found:
             self._failures.pop(action, None)
             self._not_before.pop(action, None)
+        elif all(isinstance(error, Undecided) for error in found):
+            self._not_before[action] = now + LONGEST_PAUSE
         else:
             failures = self._failures[action] = self._failures.get(action, 0) + 1
             pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))

@@ -58,10 +58,10 @@ def _by_name(flavor: str, _specs: Specs, host: Metadata) -> bool:
 def _by_specs(_flavor: str, specs: Specs, host: Metadata) -> bool:
     """Whether the flavor demands something of the metadata that the host's aggregates lack."""
     for key, wanted in specs.items():
-        scope, _colon, rest = key.rpartition(":")
-        if scope not in ("", _SCOPE):
+        scope, colon, rest = key.partition(":")
+        if colon and scope != _SCOPE:
             continue
-        values = host.get(rest, ())
+        values = host.get(rest if colon else key, ())
         # What is compared by an operator, such as `<or>`, may match.
         if not values or (" " not in wanted and wanted not in values):
             return True

@@ -33,7 +33,9 @@ class PowerOn(Operation):
 
     def answered(self, context: Context, outcome: Outcome) -> None:
         super().answered(context, outcome)
-        if outcome.error is not None and outcome.final:
+        # Nova itself may have noticed meanwhile that a guest is off.
+        starts = outcome.key.purpose == START
+        if starts and outcome.error is not None and outcome.final:
             context.record(refusal=Refusal(str(outcome.error), REFUSED))
 
     def advance(self, context: Context) -> Step:

@@ -173,6 +173,16 @@ class TestSweep(LendingCase):
         self.wait_for_sweep()
         self.assertEqual(([True], [f"of {uuid}"]), (asked, self.trusts.deleted))
 
+    def test_without_a_thread_it_comes_later(self):
+        uuid = self.end_in_the_middle()
+        self.pass_time()
+        with mock.patch("nova_twotier.api.sweeping.threading") as threads:
+            threads.Thread.return_value.start.side_effect = RuntimeError("can't start new thread")
+            self.submit(self.token)
+        self.submit(self.token)
+        self.wait_for_sweep()
+        self.assertEqual([f"of {uuid}"], self.trusts.deleted)
+
     def test_not_while_the_job_may_come(self):
         self.end_in_the_middle()
         self.submit(self.token)

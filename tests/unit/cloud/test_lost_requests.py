@@ -16,8 +16,8 @@ AT_ONCE, LATER = "Thu, 01 Jan 1970 04:00:01 GMT", "Thu, 01 Jan 1970 04:10:00 GMT
 class TestLostRequests(CloudCase):
     def setUp(self):
         super().setUp()
-        self.server = {"task": "shelving", "vm_state": "active", "host_status": "UP"}
-        self.conductors = ["up", "up"]
+        self.server = {"task": "shelving", "vm_state": "active", "state": "up"}
+        self.conductors = [("up", "enabled"), ("up", "enabled"), ("down", "disabled")]
         self.events = []
         self.date = LATER
         self.vm = VM
@@ -29,7 +29,7 @@ class TestLostRequests(CloudCase):
             "status": "ACTIVE",
             "OS-EXT-STS:task_state": self.server["task"],
             "OS-EXT-STS:vm_state": self.server["vm_state"],
-            "host_status": self.server["host_status"],
+            "OS-EXT-SRV-ATTR:host": "node",
         }
         self.http.get(f"{NOVA}/servers/vm", json={"server": shown})
         log = [
@@ -40,7 +40,9 @@ class TestLostRequests(CloudCase):
         self.http.get(url, [{"json": {"instanceActions": page}} for page in (log, [])])
         latest = {"instanceAction": log[1] | {"events": self.events}}
         self.http.get(f"{url}/req-1", json=latest, headers={"Date": self.date})
-        services = [{"state": state} for state in self.conductors]
+        compute = {"host": "node", "state": self.server["state"], "status": "disabled"}
+        self.http.get(f"{NOVA}/os-services?binary=nova-compute", json={"services": [compute]})
+        services = [{"state": state, "status": status} for state, status in self.conductors]
         self.http.get(f"{NOVA}/os-services?binary=nova-conductor", json={"services": services})
         asked = self.http.post(f"{NOVA}/servers/vm/action", status_code=202)
         self.cloud.reset_if_lost(self.vm)
@@ -84,12 +86,12 @@ class TestLostRequests(CloudCase):
 
     def test_while_its_nova_compute_is_down(self):
         """It may find the request when it is back."""
-        self.server["host_status"] = "DOWN"
+        self.server["state"] = "down"
         self.assert_not_known()
 
     def test_a_migration_is_begun_by_a_conductor(self):
         self.server["task"] = "migrating"
         self.vm = dataclasses.replace(VM, task="migrating")
         self.assertTrue(self.reset(action="live-migration"))
-        self.conductors = ["up", "down"]
+        self.conductors = [("up", "enabled"), ("down", "enabled")]
         self.assert_not_known(action="live-migration")

@@ -350,6 +350,7 @@ class TestIsolation(StatusCase):
         here = {"kind": {"jobs", "plain"}}
         self.lets_in(change, "m1", "m3", metadata=here, m1=aside, m3={"kind": "<or> a <or> b"})
         self.lets_in(change, "m1", m1={"hw:cpu_policy": "dedicated"})
+        self.lets_in(change, m1={"aggregate_instance_extra_specs:rack:row": "7"})
 
     def test_aggregates_that_require_a_trait(self):
         wanted = {"trait:CUSTOM_JOBS": "required"}

@@ -53,6 +53,11 @@ class TestPowerOn(OperationCase):
         self.assertGreater(self.one.not_before, 100.0)
         self.assert_only_operators_read("vm_state error", self.record, self.one)
 
+    def test_nova_may_stop_it_first(self):
+        self.step(self.on, self.off)
+        self.answer(self.record, f"stop {self.off.id}", CloudError("vm_state stopped", 409))
+        self.assertIsNone(self.record.progress.refusal)
+
     def test_what_passes_is_tried_again(self):
         self.step(self.on, self.off)
         self.answer(self.record, f"start {self.off.id}", CloudError("503", 503))

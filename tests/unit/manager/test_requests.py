@@ -100,6 +100,8 @@ class TestRequests(testtools.TestCase):
             self.make(a=Undecided("its nova-compute is down"))
             [answer] = self.answers(1)
             self.assertFalse(answer.final)
+        self.make(a=BUSY)
+        self.assertEqual([False], [answer.final for answer in self.answers(1)])
 
     def test_one_action_does_not_wait_for_another(self):
         self.make(a=BUSY)
