@@ -159,9 +159,15 @@ class Preemptions:
         return {
             vm: server
             for vm, server in servers.items()
-            if vm not in self._given_up
-            and (is_leaving(server) or server.preemptible == DELETE or server.status in SHELVABLE)
+            if vm not in self._given_up and self._can_leave(server, now)
         }
+
+    def _can_leave(self, server: Server, now: float) -> bool:
+        if is_leaving(server):
+            # A task that hangs brings no slot.
+            changed_at = now if server.updated_at is None else server.updated_at
+            return now < changed_at + self._options.operation_timeout
+        return server.preemptible == DELETE or server.status in SHELVABLE
 
     def poll(self, chosen: Iterable[Server], there: Mapping[str, Server], now: float) -> None:
         """

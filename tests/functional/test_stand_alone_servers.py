@@ -173,6 +173,14 @@ class TestPreemption(PreemptionTestCase):
         self.rounds(self.manager, 15)
         self.assertEqual((JobState.RUNNING, BG), self.state(job))
 
+    def test_one_that_hangs_is_not_waited_for(self):
+        servers = self.full()
+        self.nova._change(servers[-1], task="shelving", updated_at=self.now - 3600.0)
+        job = self.submit(1)
+        self.rounds(self.manager, 15)
+        self.assertEqual((JobState.RUNNING, BG), self.state(job))
+        self.assertEqual("shelving", self.nova.fleet[servers[-1]].task)
+
     def test_slots_of_jobs_that_end_are_counted(self):
         before = self.submit(2)
         self.rounds(self.manager, 10)

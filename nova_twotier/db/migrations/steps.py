@@ -6,12 +6,6 @@ A migration that was killed begins anew with its first step.
 import sqlalchemy as sa
 from alembic import op
 
-MYSQL = {
-    "mysql_engine": "InnoDB",
-    "mysql_charset": "utf8mb4",
-    "mysql_collate": "utf8mb4_bin",
-}
-
 
 def add_column(table: str, column: sa.Column) -> None:
     if column.name not in {each["name"] for each in sa.inspect(op.get_bind()).get_columns(table)}:
@@ -20,4 +14,10 @@ def add_column(table: str, column: sa.Column) -> None:
 
 def create_table(name: str, *columns: sa.Column) -> None:
     if not sa.inspect(op.get_bind()).has_table(name):
-        op.create_table(name, *columns, **MYSQL)
+        op.create_table(
+            name,
+            *columns,
+            mysql_engine="InnoDB",
+            mysql_charset="utf8mb4",
+            mysql_collate="utf8mb4_bin",
+        )
