@@ -12,7 +12,8 @@ def add_column(table: str, column: sa.Column) -> None:
         op.add_column(table, column)
 
 
-def create_table(name: str, *columns: sa.Column) -> None:
+def create_table(name: str, *columns: sa.Column, indexed: str = "") -> None:
+    """Create a table, and an index on one of its columns, which is a step by itself."""
     if not sa.inspect(op.get_bind()).has_table(name):
         op.create_table(
             name,
@@ -21,3 +22,7 @@ def create_table(name: str, *columns: sa.Column) -> None:
             mysql_charset="utf8mb4",
             mysql_collate="utf8mb4_bin",
         )
+    index = f"ix_{name}_{indexed}"
+    there = {each["name"] for each in sa.inspect(op.get_bind()).get_indexes(name)}
+    if indexed and index not in there:
+        op.create_index(index, name, [indexed])

@@ -3,6 +3,7 @@
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import column, insert, inspect, select, table, text
 from sqlalchemy.orm import Session
@@ -145,6 +146,19 @@ class SchemaBehaviour:
                 connection.execute(known.update().values(version_num=version))
             migration.upgrade(engine)
             self.assertEqual(migration.NEWEST, migration.version(engine))
+
+    def test_a_table_that_was_left_without_its_index_gets_it(self):
+        """MariaDB makes the index by itself, after the table."""
+        engine = self.first_schema(versioned=True)
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0007")
+            schema = Operations(MigrationContext.configure(connection))
+            schema.drop_index("ix_submission_project_id", "submission")
+            connection.execute(text("UPDATE alembic_version SET version_num = '0006'"))
+        migration.upgrade(engine)
+        with engine.connect() as connection:
+            found = compare_metadata(MigrationContext.configure(connection), Base.metadata)
+        self.assertEqual([], found)
 
     def test_tables_without_a_version_are_the_first(self):
         engine = self.first_schema(versioned=False)

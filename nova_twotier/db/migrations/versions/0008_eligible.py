@@ -17,5 +17,6 @@ def upgrade():
     create_table(
         "server",
         sa.Column("id", sa.String(36), primary_key=True),
-        sa.Column("job", sa.Integer, sa.ForeignKey("job.number"), nullable=False, index=True),
+        sa.Column("job", sa.Integer, sa.ForeignKey("job.number"), nullable=False),
+        indexed="job",
     )
