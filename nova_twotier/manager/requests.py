@@ -73,7 +73,7 @@ class Requests:
             self._not_before[action] = now + LONGEST_PAUSE
         else:
             failures = self._failures[action] = self._failures.get(action, 0) + 1
-            pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))
+            pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, MOST_FAILURES))
             self._not_before[action] = now + pause
         given_up = self._failures.get(action, 0) >= MOST_FAILURES
         return [Outcome(key, error, _is_final(error, given_up)) for key, error in errors.items()]

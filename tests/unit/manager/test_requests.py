@@ -95,6 +95,13 @@ class TestRequests(testtools.TestCase):
             finals += [answer.final for answer in self.answers(1)]
         self.assertEqual([False] * (MOST_FAILURES - 1) + [True], finals)
 
+    def test_a_day_of_failures(self):
+        for _failure in range(3000):
+            self.make(a=BUSY)
+            self.answers(1)
+        self.assertTrue(self.requests.waiting(ACTION, LONGEST_PAUSE - 1.0))
+        self.assertFalse(self.requests.waiting(ACTION, LONGEST_PAUSE))
+
     def test_what_nova_does_not_know_yet_is_asked_for_ever(self):
         for _failure in range(2 * MOST_FAILURES):
             self.make(a=Undecided("its nova-compute is down"))
