@@ -88,7 +88,8 @@ def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
         "notifications": {"notification_format": "unversioned"},
         "oslo_concurrency": {"lock_path": layout.run / "locks"},
         "vnc": {"enabled": False},
-        "api": {"max_limit": settings.max_limit},
+        # To check its own answers takes Nova a quarter of the time that a list of servers takes.
+        "api": {"max_limit": settings.max_limit, "response_validation": "ignore"},
     }
 
 
