@@ -9,6 +9,7 @@ PUT /cell {"answers": BOOL}  whether the database of the cell is there for the A
 """
 
 import json
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -34,6 +35,7 @@ class Control:
     def __init__(self, computes: Mapping):
         self._computes = computes
         self._silent: set[str] = set()
+        self._off: set[str] = set()
         self._cell_answers = True
         self._nowhere = database.create_context_manager(NOWHERE)
         self._withhold_heartbeats()
@@ -63,11 +65,15 @@ class Control:
         manager = self._computes[host].manager
         if state == "up":
             self._silent.discard(host)
+            if host in self._off:
+                self._off.discard(host)
+                manager.driver.booted_at = time.time()
             manager._sync_power_states(nova_context.get_admin_context())
             return {}
         self._silent.add(host)
         if state == "silent":
             return {}
+        self._off.add(host)
         guests = manager.driver.instances
         ran = [uuid for uuid, guest in guests.items() if guest.state == power_state.RUNNING]
         for uuid in ran:

@@ -35,6 +35,8 @@ class Uploads:
 
 
 UPLOADS = Uploads()
+#: In seconds.
+DAY = 24 * 3600.0
 
 
 class SlotDriver(fake.FakeDriver):
@@ -44,6 +46,8 @@ class SlotDriver(fake.FakeDriver):
     def __init__(self, virtapi, read_only=False):
         fake.CONF.register_opts(OPTIONS, "fakecloud")
         self.vcpus = fake.CONF.fakecloud.slots
+        #: Before all guests.
+        self.booted_at = time.time() - DAY
         super().__init__(virtapi, read_only)
 
     def get_available_resource(self, nodename):
@@ -51,6 +55,12 @@ class SlotDriver(fake.FakeDriver):
         if resources:
             resources["uuid"] = node_uuid(nodename)
         return resources
+
+    def get_host_uptime(self):
+        """As libvirt's driver, by the command `uptime`."""
+        minutes = int(time.time() - self.booted_at) // 60
+        days, rest = divmod(minutes, 24 * 60)
+        return f"12:00:00 up {days} days, {rest // 60}:{rest % 60:02},  0 users"
 
     def snapshot(self, context, instance, image_id, update_task_state):
         super().snapshot(context, instance, image_id, update_task_state)
