@@ -65,10 +65,13 @@ class Control:
         manager = self._computes[host].manager
         if state == "up":
             self._silent.discard(host)
+            context = nova_context.get_admin_context()
             if host in self._off:
                 self._off.discard(host)
                 manager.driver.booted_at = time.time()
-            manager._sync_power_states(nova_context.get_admin_context())
+                # As a nova-compute does when it starts.
+                manager._destroy_evacuated_instances(context, manager._get_nodes(context))
+            manager._sync_power_states(context)
             return {}
         self._silent.add(host)
         if state == "silent":

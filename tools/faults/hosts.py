@@ -105,8 +105,9 @@ class Evacuation(Mishap):
                     self.note("left by", f"{each.name} of job {each.metadata.get(JOB_KEY)}")
             self.over.wait(self._seconds)
         finally:
-            site.nova.services.force_down(service.id, False)
+            # Only then does Nova let it be forced up.
             site.control.host(host, "up")
+            site.nova.services.force_down(service.id, False)
             site.harm.dead.discard(host)
             self.note("up", host)
 

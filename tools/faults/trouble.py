@@ -3,6 +3,8 @@
 import threading
 from collections.abc import Iterable
 
+from nova_twotier.tools.replay.errors import ReplayError
+
 
 class Trouble(threading.Thread):
     """Base class; `make` is run in the thread, and ends early when `over` is set."""
@@ -23,9 +25,9 @@ class Trouble(threading.Thread):
             self._error = error
 
     def check(self) -> None:
-        """Raise what ended it, if something did that should not have."""
+        """:raises ReplayError: if something ended it that should not have."""
         if self._error:
-            raise self._error
+            raise ReplayError(f"{self.name} failed: {self._error!r}") from self._error
 
 
 class Troubles:

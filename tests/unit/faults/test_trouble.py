@@ -3,6 +3,7 @@
 import testtools
 
 from nova_twotier.tools.faults.trouble import Trouble, Troubles
+from nova_twotier.tools.replay.errors import ReplayError
 
 
 class Waiting(Trouble):
@@ -30,4 +31,5 @@ class TestTroubles(testtools.TestCase):
         failing = Failing()
         with Troubles([Waiting(), failing]) as troubles:
             failing.join()
-            self.assertRaises(LookupError, troubles.check)
+            error = self.assertRaises(ReplayError, troubles.check)
+        self.assertEqual("Failing failed: LookupError('no victim')", str(error))
