@@ -154,7 +154,7 @@ def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, 
     with Supervisor("manager", argv, out / "manager.log", say) as manager:
         say(f"manager: pid {manager.pid}; try `kill -9 {manager.pid}`, the replay goes on")
         settings = Settings(trace=EXCERPT, out=out, jobs=jobs, timeout=TIMEOUT)
-        done = replay(conf, settings, console, watch=manager.check)
+        done = replay(conf, settings, console, watch=lambda _player: manager.check())
     if done["interrupted"] == "interrupted":
         raise KeyboardInterrupt
     return done

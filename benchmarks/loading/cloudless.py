@@ -157,7 +157,7 @@ class ServerCache:
         self._change(server, status="ACTIVE", host=host.name)
 
     def instance_actions(self, _server: Server) -> list[InstanceAction]:
-        """Every server that is off was stopped by its guest."""
+        """The action log of a server whose guest, if it is off, has powered itself off."""
         return [InstanceAction("stop", self.now), InstanceAction("create", self.now)]
 
     def booted_at(self, _host: str) -> None:

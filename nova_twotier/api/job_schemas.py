@@ -32,7 +32,7 @@ _CPU = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def _or_null(schema: dict, description: str) -> dict:
-    """The schema or null, which is the same as leaving the property out."""
+    """A schema that also takes null: the property then counts as left out."""
     kinds = [schema["type"], "null"]
     return {**schema, "type": kinds, "default": None, "description": description}
 

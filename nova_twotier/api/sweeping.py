@@ -25,7 +25,7 @@ class Sweeper:
         self._sweeping = threading.Lock()
 
     def sweep_if_due(self, store: Store, trusts: Trusts) -> None:
-        """Begin to sweep if a submission has lapsed; returns at once."""
+        """Start a sweep in the background if a recorded submission never became a job."""
         if not submissions.lapsed(store, limit=1) or not self._sweeping.acquire(blocking=False):
             return
         # A process that ends does not wait for it: the next sweep goes on where this one was.

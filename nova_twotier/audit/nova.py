@@ -56,8 +56,10 @@ class Nova:
         return found
 
     def metadata(self) -> dict[str, dict[str, set[str]]]:
-        """What the aggregates of each two-tier host say, by the name of its nova-compute: the
-        values of each key, which Nova separates by commas."""
+        """The aggregate metadata of each two-tier host, by the name of its nova-compute.
+
+        As Nova's filters read it: each key has a set of values, which commas separate.
+        """
         found: dict[str, dict[str, set[str]]] = {}
         for aggregate in self._reader.aggregates():
             for host in aggregate["hosts"]:

@@ -39,7 +39,7 @@ class CloudError(Exception):
 
     @property
     def passing(self) -> bool:
-        """Whether the same request may succeed later without anybody's intervention."""
+        """Whether the same request may succeed later, so that it is worth a retry."""
         if self.status == 409:
             # Of a state, and not of a task, that does not go away by itself.
             return "vm_state" not in str(self)

@@ -90,7 +90,7 @@ class Hosts:
         return changed
 
     def _was_blind(self, now: float) -> bool:
-        """Whether hosts may have been up since the last poll, unseen."""
+        """Whether the last poll is so long ago that a host may have been up in between."""
         longest = max(BLIND, 2 * self._interval)
         return self.polled_at is not None and now > self.polled_at + longest
 

@@ -311,8 +311,7 @@ class Cloud:
 
     @translated
     def force_migration(self, server: Server) -> None:
-        """Force a server's live migration to complete now, as the hypervisor does that: libvirt
-        pauses the guest, or switches to post-copy."""
+        """Force a live migration to complete now: libvirt pauses the guest or uses post-copy."""
         for migration in self.nova.server_migrations.list(server.id):
             if migration.status == "running":
                 self.nova.server_migrations.live_migrate_force_complete(server.id, migration.id)
@@ -329,7 +328,7 @@ class Cloud:
 
     @translated
     def reset_if_lost(self, server: Server) -> None:
-        """Clear a server's task if the request that set it was lost; else do nothing.
+        """Clear a server's task state if the request that set it was lost; else do nothing.
 
         It is ACTIVE then, even if its guest is off: Nova knows no other state to reset it to.
 
@@ -348,17 +347,12 @@ class Cloud:
         return self.nova.servers.get_console_output(server.id, lines) or ""
 
     @translated
-    def delete(self, server: Server) -> None:
+    def delete(self, server: Server, *, force: bool = False) -> None:
+        """:param force: at once, even if Nova is to keep deleted servers for a while."""
+        servers = self.nova.servers
+        act = servers.force_delete if force else servers.delete
         try:
-            self.nova.servers.delete(server.id)
-        except nova_exc.NotFound:
-            return
-
-    @translated
-    def force_delete(self, server: Server) -> None:
-        """Delete a server at once, even if Nova is to keep deleted servers for a while."""
-        try:
-            self.nova.servers.force_delete(server.id)
+            act(server.id)
         except nova_exc.NotFound:
             return
 

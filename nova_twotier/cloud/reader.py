@@ -197,7 +197,7 @@ class Reader:
         hints: bool = False,
         name: str = "",
     ) -> Iterator[Document]:
-        """The items of all pages of a collection.
+        """Read a collection page by page, and yield its items.
 
         Nova's links to the next page are not used: it counts a page before it leaves out
         duplicates and hypervisors without a service, and gives no link then.

@@ -7,7 +7,7 @@ Document = dict[str, Any]
 
 
 def listed(read: Callable[[int], Sequence[Document]]) -> Iterator[Document]:
-    """Every group that is there all the time, once.
+    """Yield each server group once; none that exists during the whole listing is missed.
 
     Nova pages groups by offset alone, in the order of its database, which is as a rule the order in
     which they were made: when one is deleted, those after it move up, and the next page would begin

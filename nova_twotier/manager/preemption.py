@@ -203,9 +203,11 @@ class Preemptions:
         elif not server.busy and known.is_due(self._options.preemption_grace, now):
             known.times, known.asked_at, known.reset = known.times + 1, now, False
             LOG.info("Server %s makes way for a job: %s", server.id, server.preemptible)
-            deleted = server.preemptible == DELETE
-            act = self._cloud.force_delete if deleted else self._cloud.shelve
-            self._request("preempt", server, partial(act, server))
+            if server.preemptible == DELETE:
+                act = partial(self._cloud.delete, server, force=True)
+            else:
+                act = partial(self._cloud.shelve, server)
+            self._request("preempt", server, act)
 
     def _start_again(self, known: _Preemption, server: Server) -> None:
         """It stays: if it was powered off to be shelved, that was in vain."""

@@ -259,10 +259,8 @@ class FakeNova:
         """As its owner may at any time, however locked it is."""
         self._begin(server, "image_uploading", self._place)
 
-    def delete(self, server):
+    def delete(self, server, *, force=False):
         self.faults.around(lambda: self._begin(server.id, "deleting", self._remove))
-
-    force_delete = delete
 
     def delete_trust(self, job):
         """There is no Keystone, and so no trust."""

@@ -51,7 +51,7 @@ def other_servers(conf, facts: Facts) -> Result:
 
 
 def _by_name(flavor: str, _specs: Specs, host: Metadata) -> bool:
-    """Whether the host's aggregates list flavors, and not this one."""
+    """Whether the host's aggregates list the flavors that they take, and this is none of them."""
     return bool(host.get("instance_type")) and flavor not in host["instance_type"]
 
 
