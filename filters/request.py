@@ -6,6 +6,7 @@ filter and weigher objects, so these keep nothing. The first filter reads the le
 
 import json
 import math
+from collections.abc import Sequence
 
 from keystoneauth1 import exceptions as ksa_exc
 from nova import exception
@@ -32,14 +33,36 @@ class Asked:
     :param mbps: the requested bandwidth of each VM, Mbit/s.
     :param of_job: whether the tier comes from a job in the ledger.
     :param cluster: the job's share of the network; None without bandwidth.
+    :param dispatch: see `TierRequest`.
     """
 
-    __slots__ = ("closing", "cluster", "mbps", "metadata_keys", "multipliers", "of_job", "tier")
+    __slots__ = (
+        "closing",
+        "cluster",
+        "dispatch",
+        "index",
+        "mbps",
+        "metadata_keys",
+        "multipliers",
+        "of_job",
+        "places",
+        "tier",
+    )
 
     def __init__(
-        self, tier: Tier, mbps: float, of_job: bool, cluster: VirtualCluster | None = None
+        self,
+        tier: Tier,
+        mbps: float,
+        of_job: bool,
+        cluster: VirtualCluster | None = None,
+        dispatch: Sequence[int] = (),
     ):
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
+        self.dispatch = dispatch
+        #: The number of the request's next VM.
+        self.index = 0
+        #: The host that ComplementWeigher has chosen for each VM, by their numbers.
+        self.places: dict[int, str] | None = None
         # Rounded, because 100 * 0.29 is slightly less than 29.
         points = math.ceil(round(100 * CONF.twotier.background_threshold, 6))
         #: CPU points from which on a VM closes its slot, and whether VMs without points do.
@@ -89,9 +112,9 @@ class HostTiers:
                 self.open_until += view.open_background(*asked.closing) - view.bg_used
             self.load = view.load_beside(asked.tier, 0)
 
-    def load_beside(self, host_state) -> float:
-        """The other tier's load beside the request's next VM on the host."""
-        placed = host_state.num_instances - self.before
+    def load_beside(self, host_state, more: int = 0) -> float:
+        """The other tier's load beside the request's next VM on the host, after some more VMs."""
+        placed = host_state.num_instances - self.before + more
         if self.view is None or not placed:
             return self.load
         return self.view.load_beside(self.asked.tier, placed)
@@ -112,10 +135,12 @@ def attach(hosts: list, spec) -> None:
         return
     try:
         wanted = tier_request.read(spec)
-        tier, pool, cluster = wanted.tier, None, None
+        tier, pool, cluster, dispatch = wanted.tier, None, None, ()
         if wanted.job is not None:
             entry = tier_request.check_job(wanted, _admission(wanted.job), spec)
             tier, pool = entry.tier, entry.pool
+            if tier_request.boots(entry, spec):
+                dispatch = wanted.dispatch
             if wanted.guaranteed:
                 tier_request.check_bandwidth(wanted, entry)
                 cluster = VirtualCluster(
@@ -137,7 +162,7 @@ def attach(hosts: list, spec) -> None:
         raise exception.NoValidHost(
             reason="Placement does not say which hosts have room in the tiers"
         ) from error
-    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster)
+    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster, dispatch)
     for host in hosts:
         host.twotier = HostTiers(asked, views.get(host.uuid), host.num_instances)
 

@@ -7,7 +7,8 @@ Without `twotier:tiers` a job may choose any tier, but a hint only the flavor's 
 
 Tenants write the hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier`,
 `twotier:mbps`, and `twotier:bandwidth`, the guaranteed whole Mbit/s of a VM: only together with a
-job that has reserved them.
+job that has reserved them. The queue manager adds `twotier:dispatch` to the boot of a job: the
+numbers of its processes, the hottest first.
 """
 
 import re
@@ -34,6 +35,7 @@ RESOURCE = f"resources:{SLOT}"
 
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
+DISPATCH = "twotier:dispatch"
 #: The hint and its value that Nova adds when it checks whether a server can be rebuilt on its host.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
@@ -54,6 +56,8 @@ class TierRequest:
     :param mbps: bandwidth of the VM in Mbit/s.
     :param allowed: tiers that a job may have with this flavor.
     :param guaranteed: Mbit/s that the job's entry guarantees to each VM; 0 if none are requested.
+    :param dispatch: numbers of the VMs in the order in which they get the best hosts; empty if that
+        is the order of their numbers.
     """
 
     job: str | None
@@ -61,6 +65,7 @@ class TierRequest:
     mbps: float
     allowed: tuple[Tier, ...] = tuple(Tier)
     guaranteed: int = 0
+    dispatch: tuple[int, ...] = ()
 
 
 def is_ours(spec) -> bool:
@@ -113,6 +118,7 @@ def read(spec) -> TierRequest:
         mbps if bandwidth is None else _mbps(bandwidth, "hint"),
         job_tiers(extra_specs),
         guaranteed,
+        _dispatch(_hint(hints, DISPATCH)),
     )
 
 
@@ -207,6 +213,16 @@ def _guaranteed(value, job) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", str(value)):
         _refuse("hint", BANDWIDTH, value, "whole Mbit/s, 1 or more")
     return int(value)
+
+
+def _dispatch(value) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    well_formed = re.fullmatch(r"[0-9]{1,6}(,[0-9]{1,6})*", str(value))
+    dispatch = tuple(map(int, str(value).split(","))) if well_formed else (-1,)
+    if sorted(dispatch) != list(range(len(dispatch))):
+        _refuse("hint", DISPATCH, value, "each number from 0 on once, such as 1,0,2")
+    return dispatch
 
 
 def _hint(hints, name: str):

@@ -6,7 +6,8 @@ from nova.scheduler import filters
 
 from nova_twotier.filters import request, tier_request
 
-# Nova schedules the VMs of a request one after another in one thread: whether its first was ours.
+# Nova schedules the VMs of a request one after another in one thread: the number of the present
+# one, and whether the first was ours.
 _request = threading.local()
 
 
@@ -21,6 +22,7 @@ class TwoTierFilter(filters.BaseHostFilter):
 
         Even a filter that passes all hosts costs time: Nova makes a list of them.
         """
+        _request.index = index
         return index == 0 or getattr(_request, "ours", True)
 
     def filter_all(self, filter_obj_list, spec_obj):
@@ -29,6 +31,8 @@ class TwoTierFilter(filters.BaseHostFilter):
             return filter_obj_list
         hosts = list(filter_obj_list)
         request.attach(hosts, spec_obj)
+        if hosts:
+            request.of(hosts[0]).asked.index = getattr(_request, "index", 0)
         return self.keep(hosts)
 
     def keep(self, hosts: list) -> list:

@@ -1,5 +1,10 @@
 """Prefers hosts whose other tier leaves the most CPU to the next process."""
 
+import heapq
+from collections.abc import Iterator
+
+from nova_twotier.core.actions import BG
+from nova_twotier.filters import request
 from nova_twotier.weighers.two_tier_weigher import TwoTierWeigher
 
 
@@ -10,6 +15,10 @@ class ComplementWeigher(TwoTierWeigher):
     equal priorities: 1 on an idle slot, 1/2 beside a busy VM, less beside several (K > 2), never
     below 0.
 
+    Nova places the VMs of a job by their numbers, but its hottest processes are to get the best
+    places (TPDS 2013, section 4.2): if the hottest do not have the lowest numbers, each VM gets the
+    highest weight on the host that is best for its process.
+
     Higher weights win. The default multiplier outweighs Nova's own weighers but not the
     build-failure weigher; a negative multiplier stacks load on load.
     """
@@ -19,7 +28,46 @@ class ComplementWeigher(TwoTierWeigher):
     maxval = 1.0
 
     def weigh(self, hosts):
-        return [
+        weights = [
             1 / (1 + host.twotier.load_beside(host)) if host.twotier.view else self.minval
             for host in hosts
         ]
+        asked = request.of(hosts[0]).asked
+        if asked.dispatch and asked.multipliers.get(self.multiplier, (1, False))[0] > 0:
+            if asked.places is None:
+                asked.places = dict(zip(asked.dispatch, _best_places(hosts), strict=False))
+            chosen = asked.places.get(asked.index)
+            return [
+                self.maxval if host.nodename == chosen else weight / 2
+                for host, weight in zip(hosts, weights, strict=True)
+            ]
+        return weights
+
+
+def _best_places(hosts: list) -> Iterator[str]:
+    """The hosts of the free places, the least loaded first."""
+    rooms = [_room(host) for host in hosts]
+    places = [
+        (host.twotier.load_beside(host), index, 0)
+        for index, host in enumerate(hosts)
+        if host.twotier.view and rooms[index] > 0
+    ]
+    heapq.heapify(places)
+    while places:
+        _load, index, taken = places[0]
+        host, taken = hosts[index], taken + 1
+        yield host.nodename
+        if rooms[index] > taken:
+            heapq.heapreplace(places, (host.twotier.load_beside(host, taken), index, taken))
+        else:
+            heapq.heappop(places)
+
+
+def _room(host) -> int:
+    """Places that the request's VMs can still get on the host."""
+    tiers = host.twotier
+    end = tiers.open_until if tiers.asked.tier is BG else tiers.full_at
+    cluster = tiers.asked.cluster
+    if cluster is not None and cluster.plan is not None:
+        end = min(end, tiers.before + cluster.plan.get(host.nodename, 0))
+    return end - host.num_instances

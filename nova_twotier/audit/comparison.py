@@ -291,7 +291,8 @@ def _closed(state: State) -> Iterator[Finding]:
 
 def _hot(state: State) -> tuple[dict[str, int], set[str]]:
     """The number of hot foreground processes of each host, and the hosts that are changing."""
-    hot, uncertain = {}, set()
+    hot, uncertain = {}, set[str]()
+    uncertain.update(*(job.targets for job in (state.jobs or {}).values()))
     for consumer, claims in state.claims.items():
         vm = state.vms.get(consumer)
         if vm is None or not state.certain(vm):

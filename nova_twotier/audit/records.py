@@ -9,6 +9,7 @@ from nova_twotier.audit.state import JobRecord
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Job
+from nova_twotier.db.plans import MigratePlan
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import (
     DATABASE_ERRORS,
@@ -64,14 +65,20 @@ def job_records(store: Store) -> dict[str, JobRecord]:
     try:
         with store.reading() as session:
             jobs = open_jobs(session)
-            busy = busy_jobs(open_actions(session))
+            actions = open_actions(session)
     except DATABASE_ERRORS as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"the manager's database does not answer: {reason}") from error
-    return {job.uuid: _record(job, busy) for job in jobs}
+    busy = busy_jobs(actions)
+    targets = {
+        action.number: frozenset(action.plan.targets.values())
+        for action in actions
+        if isinstance(action.plan, MigratePlan)
+    }
+    return {job.uuid: _record(job, busy, targets.get(job.number, frozenset())) for job in jobs}
 
 
-def _record(job: Job, busy: set[int]) -> JobRecord:
+def _record(job: Job, busy: set[int], targets: frozenset[str]) -> JobRecord:
     return JobRecord(
         uuid=job.uuid,
         size=job.size,
@@ -80,4 +87,5 @@ def _record(job: Job, busy: set[int]) -> JobRecord:
         under_way=job.number in busy or job.state not in _AT_REST,
         pool=job.pool,
         mbps=job.mbps,
+        targets=targets,
     )

@@ -76,6 +76,7 @@ class JobRecord:
     :param cpu: CPU utilisation of each process, 0..1.
     :param under_way: the manager is working on it, so nothing about it is certain.
     :param mbps: guaranteed bandwidth of each process, Mbit/s.
+    :param targets: hosts that processes of it are to migrate to; slots may be closed there already.
     """
 
     uuid: str
@@ -85,6 +86,7 @@ class JobRecord:
     under_way: bool = False
     pool: str = DEFAULT_POOL
     mbps: int = 0
+    targets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

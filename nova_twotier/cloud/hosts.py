@@ -41,6 +41,8 @@ class Hosts:
         self._shapes: dict[str, tree.Shape] = {}
         self._all: tuple[tree.TierHost, ...] = ()
         self._closed: dict[str, int] = {}
+        #: How many slots of each host are about to be closed by processes that migrate there.
+        self.arriving: Mapping[str, int] = {}
         #: The pool's hosts, and the names of those that take new VMs.
         self.tree: tuple[tree.TierHost, ...] = ()
         self.enabled: frozenset[str] = frozenset()
@@ -107,10 +109,12 @@ class Hosts:
                     LOG.info("Host %s left the two-tier aggregates; its VMs stay", host.name)
 
     def close(self, closed: Mapping[str, int]) -> None:
-        """Withhold the background places of so many slots of each host."""
+        """Withhold the background places of so many slots of each host, and of those that are
+        `arriving`."""
         for host in self.tree:
-            if self._closed.get(host.name) != closed[host.name]:
+            count = closed[host.name] + self.arriving.get(host.name, 0)
+            if self._closed.get(host.name) != count:
                 # Recorded only after Placement has accepted it.
                 self._closed.pop(host.name, None)
-                tree.set_closed(self._placement, host, closed[host.name])
-                self._closed[host.name] = closed[host.name]
+                tree.set_closed(self._placement, host, count)
+                self._closed[host.name] = count

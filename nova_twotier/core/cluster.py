@@ -310,7 +310,7 @@ class Cluster:
         if job.number in self.runs:
             raise OutOfSlots(f"{job.label} already runs in {self.runs[job.number].tier}")
         if hosts is None:
-            hosts = self.rank(tier, job.size)
+            hosts = job.hand_out(self.rank(tier, job.size))
         elif not self.takes(tier, hosts):
             raise OutOfSlots(f"{job.label} has no room in {tier} on the hosts chosen for it")
         run = make_run((job, tier, tuple(hosts), False, until))
@@ -392,8 +392,8 @@ class Cluster:
         for host, cpu in zip(hosts, job.cpu, strict=True):
             used[host] += sign
             load[host] += sign * cpu
-        # Most jobs have no hot process; the first one is the hottest.
-        if tier is FG and is_hot(job.cpu[0], self.threshold):
+        # Most jobs have no hot process.
+        if tier is FG and is_hot(job.hottest, self.threshold):
             for host, cpu in zip(hosts, job.cpu, strict=True):
                 if is_hot(cpu, self.threshold):
                     self.closed[host] += sign

@@ -1,8 +1,13 @@
 """A parallel job as a policy sees it."""
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
 
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
@@ -19,8 +24,7 @@ class Job:
     :param number: identity; also breaks ties between jobs with the same arrival.
     :param size: number of processes N, at least 1.
     :param arrival: time of submission in seconds.
-    :param cpu: CPU utilisation 0..1 of each process on a dedicated slot, N of them;
-        kept in descending order, the order in which processes are placed.
+    :param cpu: CPU utilisation 0..1 of each process on a dedicated slot, N of them.
     :param estimate: estimated run time in seconds, or None if unknown.
     :param name: shown to people; not an identity.
     :param mbps: bandwidth of each VM's link to the job's virtual switch, in Mbit/s (hose model).
@@ -38,6 +42,11 @@ class Job:
     mbps: float = 0.0
     foreground: bool = True
     background: bool = True
+    #: The highest of the utilisations.
+    hottest: float = field(init=False, compare=False, repr=False)
+    #: The processes in the order in which they are dispatched, by descending utilisation; None if
+    #: that is the order of their numbers.
+    dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
     #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
     #: Position in the queue: jobs are considered by arrival, then by number.
@@ -52,7 +61,8 @@ class Job:
             raise InvalidJob(f"mbps is {self.mbps}; give a bandwidth of 0 Mbit/s or more")
         if not (self.foreground or self.background):
             raise InvalidJob("the job may run in neither tier; allow it one of them")
-        object.__setattr__(self, "cpu", tuple(sorted(self.cpu, reverse=True)))
+        object.__setattr__(self, "hottest", max(self.cpu))
+        object.__setattr__(self, "dispatch", _dispatch(self.cpu))
         expected = math.inf if self.estimate is None else self.estimate
         object.__setattr__(self, "expected", expected)
         object.__setattr__(self, "order", (self.arrival, self.number))
@@ -60,6 +70,26 @@ class Job:
     @property
     def label(self) -> str:
         return self.name or f"job {self.number}"
+
+    def hand_out(self, places: Sequence[T]) -> Sequence[T]:
+        """The places of the processes, by their numbers: the hottest process gets the first place
+        (TPDS 2013, section 4.2).
+
+        :param places: N of them, the best first; empty if the cluster only counts them.
+        """
+        if self.dispatch is None or not places:
+            return places
+        handed = list(places)
+        for process, place in zip(self.dispatch, places, strict=True):
+            handed[process] = place
+        return handed
+
+
+def _dispatch(cpu: Sequence[float]) -> tuple[int, ...] | None:
+    if all(map(operator.ge, cpu, islice(cpu, 1, None))):
+        return None
+    # Stable: equal processes keep their order.
+    return tuple(sorted(range(len(cpu)), key=cpu.__getitem__, reverse=True))
 
 
 def check_size(size: int) -> None:

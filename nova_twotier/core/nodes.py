@@ -107,13 +107,8 @@ class Nodes(Cluster):
         self.idle[tier] = len(free)
         if tier is BG:
             self.below.update(hosts)
-        # Utilisations descend: what closes a slot comes first.
-        elif values[0] >= threshold:
-            hot = []
-            for host in hosts:
-                if cpu[host] < threshold:
-                    break
-                hot.append(host)
+        elif job.hottest >= threshold:
+            hot = [host for host in hosts if cpu[host] >= threshold]
             self._closed.update(hot)
             open_below = self.free[BG]
             open_below.difference_update(hot)
@@ -132,7 +127,7 @@ class Nodes(Cluster):
             if closed := self._closed.intersection(hosts):
                 free -= closed
                 self._overdue -= closed
-        elif job.cpu[0] >= self.threshold:
+        elif job.hottest >= self.threshold:
             opened = self._closed.intersection(hosts)
             self._closed -= opened
             self._overdue -= opened

@@ -50,13 +50,17 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A job changes its tier: these VMs in place, the others by claiming slots of the new tier."""
+    """A job's change of tier: the named VMs swap in place, the others claim slots of the new tier.
+
+    :param hosts: of VMs that may hold slots elsewhere, too: those are left alone.
+    """
 
     job: str
     size: int
     tier: Tier
     vms: tuple[str, ...]
     pool: str = names.DEFAULT_POOL
+    hosts: Mapping[str, str] = field(default_factory=dict)
 
 
 def cpu_points(cpu: float) -> int:
@@ -197,7 +201,7 @@ def swap(
     changes: dict[str, Change] = {}
     for item in swaps:
         for vm in item.vms:
-            changes[vm] = _to_tier(vm, item.tier, tier_of)
+            changes[vm] = _to_tier(vm, item.tier, tier_of, item.hosts.get(vm))
         changes[item.job] = _to_entry(item)
     consumers.rewrite(placement, changes, places, _job_owner(project, user))
 
@@ -299,12 +303,14 @@ def _to_entry(item: Swap) -> Change:
     return lambda held: {**held, **entry}
 
 
-def _to_tier(vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]]) -> Change:
+def _to_tier(
+    vm: str, tier: Tier, tier_of: Mapping[str, tuple[TierHost, Tier]], on: str | None
+) -> Change:
     def change(held: Allocations) -> Allocations:
-        claims = [uuid for uuid in held if uuid in tier_of]
+        claims = [uuid for uuid in held if uuid in tier_of and on in (None, tier_of[uuid][0].name)]
         if not claims:
             raise Conflict(f"VM {vm} holds no slot to swap")
-        new = {uuid: resources for uuid, resources in held.items() if uuid not in tier_of}
+        new = {uuid: resources for uuid, resources in held.items() if uuid not in claims}
         for uuid in claims:
             host, _old = tier_of[uuid]
             new[host.provider[tier]] = held[uuid]

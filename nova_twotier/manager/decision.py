@@ -148,9 +148,7 @@ class Decisions:
         unplaced = {
             number: action
             for number, action in placing.items()
-            if action.begun_at is not None
-            and not order.is_late(action, now)
-            and not seen.whole(jobs[number])
+            if order.is_unplaced(action, seen, jobs[number], now)
         }
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
@@ -197,7 +195,7 @@ class Decisions:
         heats = any(
             isinstance(action, decided.Start | decided.Move)
             and action.tier is Tier.FG
-            and _is_hot(action.job, threshold)
+            and is_hot(action.job.hottest, threshold)
             for action in decision
         )
         leaves = not all(isinstance(action, decided.Start) for action in decision)
@@ -206,7 +204,7 @@ class Decisions:
                 # A slot might be closed above it.
                 if heats:
                     return True
-            elif leaves and _is_hot(jobs[number], threshold):
+            elif leaves and is_hot(jobs[number].core.hottest, threshold):
                 # It will close slots of the background, and it is not known which.
                 return True
         return False
@@ -341,11 +339,6 @@ def _stuck(
         except OutOfSlots:
             stuck.add(start.job.number)
     return stuck
-
-
-def _is_hot(job: Job | CoreJob, threshold: float) -> bool:
-    """Whether any process of a job closes its slot."""
-    return any(is_hot(cpu, threshold) for cpu in job.cpu)
 
 
 def _closes_under(cluster: Cluster, passing: set[int]) -> bool:

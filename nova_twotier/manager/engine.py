@@ -302,7 +302,9 @@ class Engine:
         """Close the slots under hot processes, enter the CPU points that are missing, and release
         the slots of suspended jobs whose restart was interrupted before it was recorded."""
         seen, jobs = work.seen, work.active
-        self._hosts.close(seen.closed(jobs, self._options.threshold))
+        threshold = self._options.threshold
+        self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, threshold)
+        self._hosts.close(seen.closed(jobs, threshold))
         if points := seen.missing_points(jobs):
             claims.set_cpu_points(self._placement, seen.hosts, points)
         busy = busy_jobs(work.opened)

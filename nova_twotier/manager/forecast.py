@@ -68,16 +68,17 @@ def cluster_of(
     leaving = {each.job for each in departures}
     placed = {}
     for job in starting:
-        places = () if job in leaving else _places(seen, job, counted)
+        places = {} if job in leaving else _places(seen, job, counted)
         if len(places) < job.size and job.number in planned:
             names = planned[job.number]
-            places = tuple(seen.index[name] for name in names if name in seen.index)
+            places = {i: seen.index[name] for i, name in enumerate(names) if name in seen.index}
         placed[job] = places
     _adopt_others(seen, cluster, counted, preemptible)
     # The foreground first: it closes slots of the background.
     for tier in Tier:
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
-        handed = hand_over(cluster, tier, given, alike, expectations) if given else {}
+        held = {job: [*places.values()] for job, places in alike.items()}
+        handed = hand_over(cluster, tier, given, held, expectations) if given else {}
         promised = Counter(chain.from_iterable(handed.values()))
         # First those whose slots are known, so that no other job is assumed to get these.
         for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
@@ -88,7 +89,9 @@ def cluster_of(
             coming = handed.get(job.number, ())
             free = cluster.idle[tier] - promised.total()
             absent = max(0, min(wanted - len(coming), free))
-            places = (*places, *coming, *cluster.rank(tier, absent, promised))
+            missing = [i for i in job.core.dispatch or range(job.size) if i not in places]
+            new = [*coming, *cluster.rank(tier, absent, promised)]
+            places |= dict(zip(missing, new))  # noqa: B905  (the rest is not on its way yet)
             promised -= Counter(coming)
             until = _expected_end(job.core, seen.at)
             _pin(cluster, job, tier, places, until)
@@ -110,17 +113,12 @@ def _depart(
             counted.add(server.id)
             if target != (claim.tier, claim.host):
                 yield GivenPlace(departure.decision, claim.tier, seen.index[claim.host], cpu)
-        if target is not None and target[1] in seen.index and _is_single(seen, server.id):
+        if target is not None and target[1] in seen.index and server.id not in seen.moving:
             going.append((cpu, seen.index[target[1]]))
     if going and departure.tier is not None:
         cpus, hosts = zip(*going, strict=True)
         part = replace(job.core, size=len(going), cpu=cpus)
         cluster.adopt(Run(part, departure.tier, hosts, pinned=True))
-
-
-def _is_single(seen: Observation, vm: str) -> bool:
-    """Whether a VM does not hold several slots: those are adopted with the unmanaged ones."""
-    return not any(claim.vm == vm for claim in seen.several)
 
 
 def _runs(
@@ -143,14 +141,15 @@ def _runs(
         yield make_run((core, _TIERS[job.tier or ""], places, core.number in settled, until))
 
 
-def _places(seen: Observation, job: Job, counted: set[str]) -> tuple[int, ...]:
-    """Hosts of the servers that hold a slot, by index; they are `counted` from then on.
+def _places(seen: Observation, job: Job, counted: set[str]) -> dict[int, int]:
+    """Hosts, by index, of the processes whose servers hold a slot; these are `counted` from then
+    on.
 
-    Of no more than the job has processes: a gang with too many is about to be deleted.
+    One of each process: a gang with too many servers is about to be deleted.
     """
-    holding = [server.id for server in seen.gang(job) if server.id in seen.claims][: job.size]
-    counted.update(holding)
-    return tuple(seen.index[seen.claims[vm].host] for vm in holding)
+    holding = {each.index: each.id for each in seen.gang(job) if each.id in seen.claims}
+    counted.update(holding.values())
+    return {process: seen.index[seen.claims[vm].host] for process, vm in holding.items()}
 
 
 def _adopt_others(
@@ -170,11 +169,12 @@ def _adopt_others(
     adopt(cluster, PREEMPTIBLE, UNMANAGED_NAME, Tier.BG, making_way)
 
 
-def _pin(cluster: Cluster, job: Job, tier: Tier, places: tuple[int, ...], until: float) -> None:
+def _pin(cluster: Cluster, job: Job, tier: Tier, places: Mapping[int, int], until: float) -> None:
     if places:
         core = job.core
-        part = replace(core, size=len(places), cpu=core.cpu[: len(places)])
-        cluster.adopt(Run(part, tier, places, pinned=True, until=until))
+        cpu = tuple(core.cpu[process] for process in places)
+        part = replace(core, size=len(places), cpu=cpu)
+        cluster.adopt(Run(part, tier, tuple(places.values()), pinned=True, until=until))
 
 
 def _expected_end(job: CoreJob, start: float | None) -> float:

@@ -46,9 +46,8 @@ class IdleSlots:
 def _yet_to_take(departure: Departure, tier: Tier, seen: Observation) -> int:
     """Slots of a tier that a job is to take, less those that it is to give up."""
     balance = 0
-    several = {claim.vm for claim in seen.several}
     for server in seen.gang(departure.job):
-        if server.id in several:
+        if server.id in seen.moving:
             continue  # It has what it is to take, and what becomes of the rest is not known.
         claim = seen.claims.get(server.id)
         target = departure.target(server.index, claim)

@@ -43,7 +43,8 @@ class Observation:
     :param enabled: names of the hosts that take new VMs.
     :param down: names of the hosts that count as dead, with the servers on them.
     :param outage: why nothing is decided or restarted for the time being; empty without an outage.
-    :param several: the claims of VMs that hold more than one slot at present.
+    :param others: the claims of VMs that hold more than one slot: those that evacuated servers left
+        behind, and all of a VM of which it is not known which slot it keeps.
     :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
     :param preemptible: servers in the background that are to make way for jobs, unless they are a
         job's, by id.
@@ -55,7 +56,7 @@ class Observation:
     servers: Mapping[str, list[Server]]
     claims: Mapping[str, Claim]
     down: frozenset[str] = frozenset()
-    several: tuple[Claim, ...] = ()
+    others: tuple[Claim, ...] = ()
     outage: str = ""
     recorded: Container[str] = frozenset()
     preemptible: Mapping[str, Server] = field(default_factory=dict)
@@ -103,17 +104,23 @@ class Observation:
         return (job for job in jobs if job.uuid in self.servers)
 
     def all_claims(self) -> Iterator[Claim]:
-        return chain(self.claims.values(), self.several)
+        return chain(self.claims.values(), self.others)
 
     def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are not servers of these jobs: tenants' own, left-over ones, and the
-        old places of migrating VMs."""
+        old places of migrating and evacuated VMs."""
         return set(self.claims_but({server.id for job in jobs for server in self.gang(job)}))
 
     def claims_but(self, vms: Set[str]) -> list[Claim]:
         """The claims of all VMs but these."""
         single = [self.claims[vm] for vm in self.claims.keys() - vms]
-        return [*single, *(claim for claim in self.several if claim.vm not in vms)]
+        moving = self.moving & vms
+        return [*single, *(claim for claim in self.others if claim.vm not in moving)]
+
+    @functools.cached_property
+    def moving(self) -> set[str]:
+        """VMs of which it is not known which of their slots they keep."""
+        return {claim.vm for claim in self.others} - self.claims.keys()
 
     def resting(self, job: Job) -> list[str]:
         """VMs of a saved job that are suspended or off: they must hold no slots, or release any."""

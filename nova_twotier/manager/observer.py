@@ -54,7 +54,7 @@ class Observer:
         self._unknown = unknown
         fresh = self._hosts.polled_at == now
         self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
-        claims = {vm: claim[0] for vm, claim in held.items() if len(claim) == 1}
+        claims = dict(_kept(held, _places(servers)))
         self._preemptible = dict(self._find_preemptible(claims, servers))
         return Observation(
             at=now,
@@ -65,7 +65,9 @@ class Observer:
             down=self._outages.dead,
             outage=self._outages.reason,
             recorded=recorded,
-            several=tuple(each for claim in held.values() if len(claim) > 1 for each in claim),
+            others=tuple(
+                each for vm, found in held.items() for each in found if each != claims.get(vm)
+            ),
             preemptible=self._preemptible,
         )
 
@@ -83,6 +85,25 @@ class Observer:
                 yield vm, replace(self._preemptible[vm], task="deleting")
             elif server and server.preemptible:
                 yield vm, server
+
+
+def _places(servers: Iterable[Server]) -> dict[str, str | None]:
+    """The host of each server that Nova is not moving, by server id."""
+    return {each.id: each.host for each in servers if not each.busy or each.busy_for_owner}
+
+
+def _kept(
+    held: Mapping[str, list[Claim]], places: Mapping[str, str | None]
+) -> Iterator[tuple[str, Claim]]:
+    """The claim of each VM whose slot is known.
+
+    An evacuated server keeps its claim on the host that it left until nova-compute runs there
+    again, which may take days.
+    """
+    for vm, claims in held.items():
+        here = [each for each in claims if each.host == places.get(vm)]
+        if len(claims) == 1 or len(here) == 1:
+            yield vm, here[0] if len(here) == 1 else claims[0]
 
 
 def _gangs(servers: Iterable[Server]) -> dict[str, list[Server]]:

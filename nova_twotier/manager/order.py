@@ -4,11 +4,13 @@ A tenant's guest can draw out an eviction or a migration. So no action waits for
 decision, and actions decided together with a slow one proceed without it as soon as there is room.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import (
     EndPlan,
@@ -24,11 +26,13 @@ from nova_twotier.manager.idle_slots import IdleSlots
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.operations.start import TAKEN
-from nova_twotier.manager.planning import PHASE_START_FG
+from nova_twotier.manager.planning import PHASE_START_BG, PHASE_START_FG
 
 #: Seconds in which actions are expected to make room for others. Slower ones reserve no idle slots,
 #: and only actions that have no room otherwise wait for them.
 PATIENCE = 10.0
+#: Seconds in which Nova is expected to place the servers of a start. No tenant can prolong that.
+PLACING = 60.0
 
 
 def decision(action: Action) -> float | None:
@@ -95,6 +99,26 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
     return leaving
 
 
+def arriving(
+    opened: Iterable[Action], jobs: Jobs, seen: Observation, threshold: float
+) -> Counter[str]:
+    """How many slots of each host are about to be closed by processes that migrate there."""
+    closing: Counter[str] = Counter()
+    for action in opened:
+        plan = action.plan
+        if not isinstance(plan, MigratePlan) or action.begun_at is None:
+            continue
+        job = jobs[action.number]
+        if job.tier != Tier.FG:
+            continue
+        for server in seen.gang(job):
+            target, claim = plan.targets.get(server.index), seen.claims.get(server.id)
+            there = claim is not None and (claim.tier, claim.host) == (Tier.FG, target)
+            if target and not there and is_hot(job.cpu[server.index], threshold):
+                closing[target] += 1
+    return closing
+
+
 def expectations(opened: Iterable[Action], now: float) -> dict[int, Expectation]:
     """The slots that starts which have not begun count on, by the numbers of their jobs."""
     return {
@@ -108,6 +132,19 @@ def is_late(action: Action, now: float) -> bool:
     """Whether it has taken, or waited, longer than other actions wait for it."""
     since = action.created_at if action.begun_at is None else action.begun_at
     return now >= since + PATIENCE
+
+
+def is_unplaced(start: Action, seen: Observation, job: Job, now: float) -> bool:
+    """Whether Nova has yet to place the job's servers, so that their hosts are not known.
+
+    Of a gang that its owner makes incomplete, all that are left are placed.
+    """
+    began = start.begun_at
+    if start.kind != ActionKind.START or began is None or start.progress.undoing:
+        return False
+    gang = seen.gang(job)
+    placed = gang and all(server.id in seen.claims for server in gang)
+    return now < began + PLACING and not placed
 
 
 @dataclass
@@ -144,10 +181,8 @@ class Turns:
     def due(self) -> list[Action]:
         """Actions that have begun or were decided alone, and others with nothing before them."""
         due = [action for action in self._left if self._is_due(action)]
-        # Jobs that close slots come before those that might be placed there.
-        if any(self._closes_soon(action) for action in due):
-            due = [action for action in due if not self._waits_for_foreground(action)]
-        return due
+        waits = self._wait_for_placement(due)
+        return [action for action in due if action not in waits] if waits else due
 
     def _is_due(self, action: Action) -> bool:
         its = decision(action)
@@ -175,15 +210,39 @@ class Turns:
             and self.seen.whole(self.jobs[action.number])
         )
 
-    def _closes_soon(self, action: Action) -> bool:
-        """Whether it starts in the foreground, and Nova has not placed it yet."""
-        return action.phase == PHASE_START_FG and not (
-            is_late(action, self.now) or self._is_placed(action)
-        )
+    def _wait_for_placement(self, due: Sequence[Action]) -> set[Action]:
+        """Starts that have to wait until Nova has placed the servers of others.
 
-    def _waits_for_foreground(self, action: Action) -> bool:
-        unbegun = action.kind == ActionKind.START and action.begun_at is None
-        return unbegun and action.phase > PHASE_START_FG and not is_late(action, self.now)
+        No job is to be placed on a slot that another one is just about to close. The foreground
+        begins first; but a job in the background that is late goes before those that close slots
+        and were decided after it, so that neither waits forever. A job in the foreground that
+        closes no slot never waits, and late ones in the background do not wait for it.
+        """
+        unbegun = [action for action in due if action.begun_at is None]
+        moves = [each for each in unbegun if each.kind in (ActionKind.SWAP, ActionKind.MIGRATE)]
+        fronts, backs = (_starts(unbegun, phase) for phase in (PHASE_START_FG, PHASE_START_BG))
+        unplaced = [each for each in due if self._is_unplaced(each)]
+        placing, below = (_starts(unplaced, phase) for phase in (PHASE_START_FG, PHASE_START_BG))
+        closing = list(filter(self._closes, fronts))
+        late = {back for back in backs if is_late(back, self.now)}
+        waits = set()
+        if below or _oldest(late) < _oldest(closing):
+            waits.update(closing)
+        if moves or fronts or placing:
+            waits.update(back for back in backs if back not in late)
+        # What swaps and migrations close is known in the next round; but there may be others then.
+        first = min(_oldest(closing), _oldest(moves))
+        hot = any(map(self._closes, placing))
+        waits.update(back for back in late if hot or first <= back.created_at)
+        return waits
+
+    def _is_unplaced(self, action: Action) -> bool:
+        job = self.jobs.get(action.job or 0)
+        return job is not None and is_unplaced(action, self.seen, job, self.now)
+
+    def _closes(self, start: Action) -> bool:
+        """Whether its job closes a slot, if in the foreground."""
+        return is_hot(self.jobs[start.number].core.hottest, self.threshold)
 
     def _fits(self, start: Action, tier: Tier) -> bool:
         """Whether the idle slots that are kept for nothing else are enough for a start."""
@@ -217,3 +276,12 @@ class Turns:
         """Slots that a job holds in a tier."""
         claims = (self.seen.claims.get(server.id) for server in self.seen.gang(job))
         return sum(1 for claim in claims if claim is not None and claim.tier is tier)
+
+
+def _starts(actions: Iterable[Action], phase: int) -> list[Action]:
+    return [action for action in actions if action.phase == phase]
+
+
+def _oldest(actions: Iterable[Action]) -> float:
+    """When the oldest of these actions was decided; infinite without actions."""
+    return min((action.created_at for action in actions), default=math.inf)

@@ -292,10 +292,11 @@ class FakeNova:
                 self.log(server.id, "stop")
 
     def evacuate(self, server, host):
-        """To another host, where it is left off (microversion 2.95)."""
+        """To another host, where it is left off (microversion 2.95); the old claim stays."""
         self.log(server, "evacuate")
-        self._unclaim(server)
+        left = self._held(server)
         self._claim(self.fleet[server], host=host)
+        self._write(server, {**left, **self._held(server)})
         self._change(server, status="SHUTOFF")
 
     def log(self, server, action, failed=False):
@@ -366,11 +367,11 @@ class FakeNova:
             self._change(server, status="SHELVED_OFFLOADED")
 
     def _migrate(self, server):
-        before = self.placement.get(f"/allocations/{server}")["allocations"]
+        before = self._held(server)
         old = self.fleet[server].host
         self._unclaim(server)
         if not self._claim(self.fleet[server], host=self._moving[server], other_than=old):
-            self._write(server, {rp: entry["resources"] for rp, entry in before.items()})
+            self._write(server, before)
             self._change(server, status="ACTIVE", host=old)
         else:
             self._change(server, status="ACTIVE")
@@ -410,6 +411,10 @@ class FakeNova:
     def _unclaim(self, server):
         if self.placement.get(f"/allocations/{server}")["allocations"]:
             self._write(server, {})
+
+    def _held(self, server):
+        held = self.placement.get(f"/allocations/{server}")["allocations"]
+        return {rp: entry["resources"] for rp, entry in held.items()}
 
     def _write(self, server, resources):
         current = self.placement.get(f"/allocations/{server}")

@@ -6,6 +6,7 @@ from nova import context
 from nova.compute import power_state
 
 from nova_twotier.db.states import JobState
+from nova_twotier.db.store import open_actions
 from tests.functional.queue_case import QueueTestCase
 
 TOKEN = "0123456789abcdef"
@@ -80,6 +81,10 @@ class TestGuestEnds(QueueTestCase):
         self.api.put_service(service["id"], {"forced_down": True})
         self._evacuate_server(self.server, expected_host=target, expected_state="SHUTOFF")
         self.goes_on("evacuate")
+        # It holds its old slot, too, until that host is back.
+        self.engine.poll()
+        with self.store.transaction() as session:
+            self.assertEqual([], open_actions(session))
 
     def goes_on(self, cause):
         def started():

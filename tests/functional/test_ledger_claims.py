@@ -1,5 +1,7 @@
 """Claims and job entries on real Placement, also when somebody else writes at the same time."""
 
+import uuid
+
 from nova_twotier.ledger import claims, names, retry, tree
 from nova_twotier.ledger.claims import Swap
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
@@ -182,3 +184,26 @@ class TestClosing(LedgerTestCase):
         self.tiers = self.sync(2, 1)
         self.close(1)
         self.assertEqual((0, 0), self.inventory(0, BG))
+
+
+class TestSwapAfterEvacuation(LedgerTestCase):
+    def test_the_slot_that_was_left_behind_stays_as_it_is(self):
+        """The swap succeeds although the old host has no room in the other tier."""
+        old, new = self.tiers
+        job, vm = self.admit(FG, 1), str(uuid.uuid4())
+        slots = {host.provider[FG]: {"resources": {names.SLOT: 1}} for host in (old, new)}
+        body = {
+            "allocations": slots,
+            "project_id": PROJECT,
+            "user_id": USER,
+            "consumer_generation": None,
+            "consumer_type": names.VM_CONSUMER,
+        }
+        self.ledger.put(f"/allocations/{vm}", body)
+        tree.set_closed(self.ledger, old, self.SLOTS)
+        with self.assertRaisesRegex(Conflict, "host0 in bg"):
+            claims.swap(self.ledger, self.tiers, [Swap(job, 1, BG, (vm,))], PROJECT, USER)
+        swap = Swap(job, 1, BG, (vm,), hosts={vm: new.name})
+        claims.swap(self.ledger, self.tiers, [swap], PROJECT, USER)
+        found = claims.read_claims(self.ledger, self.tiers)[vm]
+        self.assertEqual({(old.name, FG), (new.name, BG)}, {(c.host, c.tier) for c in found})

@@ -9,6 +9,7 @@ from nova_twotier.db.models import Action, JobServer
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import OVER, ActionKind, JobState, Preemption
+from nova_twotier.ledger import claims
 from tests.functional.manager_case import ManagerTestCase
 from tests.unit.manager import builders
 
@@ -21,6 +22,14 @@ class TestManager(ManagerTestCase):
         self.assertEqual(["submitted", "started", "swapped", "finished"], self.kinds(2))
         self.assertEqual(1, jobs[1].swaps)
         self.check_clean()
+
+    def test_each_server_counts_as_its_own_process(self):
+        self.cloud(seed=3)
+        self.store.submit(2, [0.4, 1.0], at=self.now)
+        self.rounds(self.engine("amcbf"), 6)
+        held = claims.read_claims(self.ledger, self.tiers)
+        points = {each.index: held[each.id][0].cpu_points for each in self.nova.servers()}
+        self.assertEqual({0: 40, 1: 100}, points)
 
     def test_evicted_and_restored(self):
         # 2 waits for all 6 slots; 3 passes it, and has to make room when 1 ends. Its CPU use

@@ -97,11 +97,13 @@ class TestLikeCore(PlacingTestCase):
             tree.set_closed(self.ledger, self.tiers[host], cluster.closed[host])
         return cluster
 
-    def schedule(self, tier, size):
+    def schedule(self, tier, size, **hints):
         """What Nova's scheduler selects for a job and claims in Placement, as indices of hosts."""
         vms = [str(uuid.uuid4()) for _ in range(size)]
         self.consumers.extend(vms)
-        spec = self.request_spec(self.context, vms, **{"twotier:job": self.admit(tier, size)})
+        hints = {f"twotier:{name}": value for name, value in hints.items()}
+        job = self.admit(tier, size)
+        spec = self.request_spec(self.context, vms, **{"twotier:job": job, **hints})
         selected = self.scheduler_service.manager.select_destinations(
             self.context,
             spec_obj=spec,
@@ -118,13 +120,20 @@ class TestLikeCore(PlacingTestCase):
             free[host] += [round(load, 6)] * places
         return [free[host].pop(0) for host in hosts]
 
-    def check(self, seed):
+    def check(self, seed, shuffle=None):
         """Fill each tier with one gang: every next process goes to the least loaded place left."""
         cluster = self.occupation(seed)
         for tier in (FG, BG):
             size = cluster.idle[tier]
             if size:
-                live, core = self.schedule(tier, size), cluster.rank(tier, size)
+                order = list(range(size))
+                hints = {}
+                if shuffle:
+                    shuffle(order)
+                    hints["dispatch"] = ",".join(map(str, order))
+                scheduled = self.schedule(tier, size, **hints)
+                live = [scheduled[process] for process in order]
+                core = cluster.rank(tier, size)
                 self.assertEqual(
                     self.loads(cluster, tier, core),
                     self.loads(cluster, tier, live),
@@ -137,6 +146,12 @@ class TestLikeCore(PlacingTestCase):
     def test_random_occupations(self):
         for seed in self.SEEDS:
             self.check(seed)
+
+    def test_the_hottest_processes_first(self):
+        """Whatever their numbers are."""
+        self.context.global_request_id = USER
+        for seed in self.SEEDS:
+            self.check(seed, random.Random(seed).shuffle)
 
 
 class TestLikeCoreThreeTiers(TestLikeCore):

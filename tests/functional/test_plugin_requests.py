@@ -26,6 +26,8 @@ class TestTenants(TwoTierTestCase):
             ({"twotier:tier": ["fg", "fg"]}, "Hint: twotier:tier=['fg', 'fg'] is wrong; allowed: "),
             ({"twotier:job": "../usages"}, "Hint: twotier:job='../usages' is wrong; allowed: "),
             ({"twotier:mbps": "much"}, "Hint: twotier:mbps='much' is wrong; allowed: a number"),
+            ({"twotier:dispatch": "1,1"}, "Hint: twotier:dispatch='1,1' is wrong; allowed: each "),
+            ({"twotier:dispatch": "0,"}, "Hint: twotier:dispatch='0,' is wrong; allowed: each "),
         ):
             [server] = self.boot(hints=hints, expect="ERROR")
             fault = self.api.get_server(server["id"])["fault"]["message"]

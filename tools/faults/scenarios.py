@@ -77,6 +77,8 @@ SCENARIOS = {
             kills=0.0,
             mishaps={"blackout": 2},
             cloud={"full": True, **ALERT},
+            # A nova-compute takes up to half a minute to find the broker again.
+            options={"host_down_grace": 60.0},
         ),
         Scenario(
             "silence",

@@ -41,8 +41,6 @@ RETRIES = 20
 PATIENCE = 60
 #: Seconds that a manager has to start.
 START = 60.0
-#: Samples within which it takes background VMs from under a slot that was closed.
-LAG = 30
 #: The part of the time over which jobs are submitted in which mishaps happen.
 MIDDLE = (0.2, 0.8)
 
@@ -233,7 +231,6 @@ class Trial:
             name=self.scenario.name,
             retries=RETRIES,
             patience=PATIENCE if self.scenario.breaks_gangs else 0,
-            lag=LAG,
             options=options,
         )
         log = stack.enter_context((self.out / "replay.log").open("w", buffering=1))

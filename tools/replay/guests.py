@@ -51,23 +51,29 @@ class Guests:
         for number, rate in self._rates.items():
             runtime = self._roster[number].job.runtime
             self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
-        self._suffer(sample)
+        struck = self._suffer(sample)
         self._begin_anew(sample)
-        self._rates = self._model.rates(self._cluster(sample))
+        rates = self._model.rates(self._cluster(sample))
+        # The sample may be older than what has struck them.
+        self._rates = {number: rate for number, rate in rates.items() if number not in struck}
         self._stricken -= self._rates.keys()
 
-    def _suffer(self, sample: Sample) -> None:
-        """Discard the work of jobs whose guests were struck; note those on dead hosts."""
-        struck = set(self._harm.struck)
-        self._harm.struck.difference_update(struck)
-        for number, servers in self._gangs.items():
-            if servers & struck:
-                self._lose(self._roster[number], self.destroyed)
+    def _suffer(self, sample: Sample) -> set[int]:
+        """Discard the work of jobs whose guests were struck; note those on dead hosts.
+
+        :returns: the numbers of the former.
+        """
+        servers = set(self._harm.struck)
+        self._harm.struck.difference_update(servers)
+        struck = {number for number, gang in self._gangs.items() if gang & servers}
+        for number in struck:
+            self._lose(self._roster[number], self.destroyed)
         self._stricken |= {
             entry.number
             for server in sample.servers
             if server.host in self._harm.dead and (entry := self._roster.find(server.job))
         }
+        return struck
 
     def _begin_anew(self, sample: Sample) -> None:
         """Discard the work of jobs that were booted again."""
@@ -125,7 +131,7 @@ class Guests:
             if entry is None or len(gang) != entry.size:
                 continue
             held = [sample.claim(server) for server in gang]
-            up = all(server.status == "ACTIVE" for server in gang)
+            up = all(server.status == "ACTIVE" and server.task != "deleting" for server in gang)
             if any(server.host in self._harm.dead for server in gang):
                 continue
             if up and all(held) and len({claim.tier for claim in held}) == 1:

@@ -46,7 +46,6 @@ class Settings:
     #: How often a job may begin anew, and the patience of `Invariants`.
     retries: int = 0
     patience: int = 0
-    lag: int = 1
     #: What a job asks for besides what the trace says, as `Store.submit` takes it.
     options: Callable[[ReplayJob], dict] = lambda _job: {}
 
@@ -153,7 +152,6 @@ def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch
             say=shown.say,
             harm=harm,
             patience=settings.patience,
-            lag=settings.lag,
         )
         player.play(settings.timeout)
     return player

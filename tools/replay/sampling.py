@@ -1,6 +1,6 @@
 """Reads the state of Nova and Placement without the manager."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from keystoneauth1 import exceptions as ksa_exc
@@ -15,6 +15,9 @@ from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.tree import TierHost
 
+#: Statuses of an evacuation until nova-compute of the old host runs again and ends it.
+EVACUATED = ("accepted", "pre-migrating", "done")
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -22,12 +25,16 @@ class Sample:
 
     Placement is read provider by provider, so a claim that changes meanwhile may show twice or not
     at all; each provider's own claims are of one instant.
+
+    :param left: servers and the hosts that they were evacuated from: until nova-compute runs there
+        again, Nova keeps their claims there.
     """
 
     at: float
     hosts: tuple[TierHost, ...]
     servers: tuple[Server, ...] = ()
     claims: Mapping[str, list[Claim]] = field(default_factory=dict)
+    left: Set[tuple[str, str]] = frozenset()
 
     def gangs(self) -> dict[str, list[Server]]:
         """The servers of each job, by its uuid, in the order of the processes."""
@@ -36,9 +43,14 @@ class Sample:
             gangs.setdefault(server.job, []).append(server)
         return gangs
 
+    def held(self, server: Server) -> list[Claim]:
+        """The server's claims, without those that it left behind."""
+        found = self.claims.get(server.id, ())
+        return [claim for claim in found if (claim.vm, claim.host) not in self.left]
+
     def claim(self, server: Server) -> Claim | None:
         """The server's only claim; None if it shows none, or two."""
-        held = self.claims.get(server.id, ())
+        held = self.held(server)
         return held[0] if len(held) == 1 else None
 
 
@@ -65,7 +77,9 @@ class Sampler:
         held = claims.read_claims(self._placement, self._hosts)
         # Nova lists a server that is just being made twice, as a request and as an instance.
         servers = {server.id: server for server in self._cloud.servers()}
-        return Sample(now, self._hosts, tuple(servers.values()), held)
+        moved = any(len(held.get(server, ())) > 1 for server in servers)
+        left = self._evacuated() if moved else set()
+        return Sample(now, self._hosts, tuple(servers.values()), held, left)
 
     def _find_hosts(self) -> tuple[TierHost, ...]:
         """Hosts whose child providers the manager has made by now."""
@@ -94,14 +108,24 @@ class Sampler:
             raise CloudError(f"Nova does not list server groups: {error}") from error
         return {group.name for group in groups}
 
-    def live_migrations(self, servers: set[str]) -> set[int]:
-        """Live migrations of these servers that Nova has completed; gone when the server is."""
+    def live_migrations(self, servers: set[str]) -> dict[str, str]:
+        """Statuses of the live migrations of these servers, by uuid; gone when the server is."""
+        return {
+            migration.uuid: migration.status
+            for migration in self._migrations("live-migration")
+            if migration.instance_uuid in servers
+        }
+
+    def _evacuated(self) -> set[tuple[str, str]]:
+        """Evacuated servers with their old hosts, until nova-compute runs there again."""
+        return {
+            (migration.instance_uuid, migration.source_node)
+            for migration in self._migrations("evacuation")
+            if migration.status in EVACUATED
+        }
+
+    def _migrations(self, kind: str) -> list:
         try:
-            found = self._cloud.nova.migrations.list(migration_type="live-migration")
+            return self._cloud.nova.migrations.list(migration_type=kind)
         except (nova_exc.ClientException, ksa_exc.ClientException) as error:
             raise CloudError(f"Nova does not list migrations: {error}") from error
-        return {
-            migration.id
-            for migration in found
-            if migration.instance_uuid in servers and migration.status == "completed"
-        }

@@ -57,11 +57,16 @@ def summarise(player: Player, about: dict) -> dict:
         "swaps": kinds[Kind.SWAP],
         "migrations": kinds[Kind.MIGRATE],
         "migrated_vms": sum(h.vms for h in happened if h.kind is Kind.MIGRATE),
-        "live_migrations": len(player.live_migrations),
+        "live_migrations": list(player.live_migrations.values()).count("completed"),
         "wall_seconds": round(player.elapsed(), 1),
     }
     invariants = {
-        name: {"holds": invariant.holds, "checks": invariant.checks, "broken": invariant.broken}
+        name: {
+            "holds": invariant.holds,
+            "checks": invariant.checks,
+            "longest": invariant.longest,
+            "broken": invariant.broken,
+        }
         for name, invariant in player.invariants.all.items()
     }
     losses = {
@@ -152,7 +157,9 @@ def verdicts(summary: dict) -> list[str]:
     lines = []
     for name, invariant in summary["invariants"].items():
         if invariant["holds"]:
-            lines.append(f"✓ {name}")
+            longest = invariant["longest"]
+            seen = f" (seen in up to {longest} consecutive samples)" if longest > 1 else ""
+            lines.append(f"✓ {name}{seen}")
             continue
         first, *others = invariant["broken"]
         more = f" (and {len(others)} more in {FILE})" if others else ""

@@ -51,7 +51,7 @@ class Play:
         """Start a waiting job on the best places of the tier, but for those that are promised."""
         self.queue.remove(job)
         self._before.setdefault(job.number, None)
-        self.put(job, tier, self.cluster.rank(tier, job.size, promised))
+        self.put(job, tier, job.hand_out(self.cluster.rank(tier, job.size, promised)))
 
     def put(self, job: Job, tier: Tier, hosts: Iterable[int]) -> None:
         """Start a job that was removed, from its slots or from the queue, on free `hosts`."""
@@ -92,21 +92,19 @@ class Play:
         staying = {run.job.number: keep(FG, run.hosts, promised) for run in partly}
         for job in chosen:
             if job.number in staying:
-                hosts = rising[job.number].hosts
-                self.put(job, FG, self._mixed(hosts, staying[job.number], promised))
+                self.put(job, FG, self._mixed(rising[job.number], staying[job.number], promised))
             elif job.number not in rising:
                 self.start(job, FG, promised)
 
-    def _mixed(
-        self, hosts: Sequence[int], staying: Sequence[bool], promised: dict[int, int]
-    ) -> list[int]:
+    def _mixed(self, run: Run, staying: Sequence[bool], promised: dict[int, int]) -> list[int]:
         """The hosts of the processes that stay, and the best free hosts for the others."""
         others = iter(self.cluster.rank(FG, staying.count(False), promised))
-        mixed = []
-        for host, stays in zip(hosts, staying, strict=True):
-            if stays:
-                promised[host] -= 1
-            mixed.append(host if stays else next(others))
+        mixed = list(run.hosts)
+        for process in run.job.dispatch or range(run.job.size):
+            if staying[process]:
+                promised[mixed[process]] -= 1
+            else:
+                mixed[process] = next(others)
         return mixed
 
     def fill(self, tier: Tier) -> None:

@@ -15,6 +15,7 @@ TAKEN = "a slot planned for it was taken meanwhile"
 class Swap(Operation):
     def advance(self, context: Context) -> Step:
         self._reopen(context)
+        claims_of = context.seen.claims
         swaps = [
             claims.Swap(
                 change.uuid,
@@ -22,6 +23,7 @@ class Swap(Operation):
                 change.tier,
                 change.vms,
                 pool=context.jobs[change.number].pool,
+                hosts={vm: claims_of[vm].host for vm in change.vms if vm in claims_of},
             )
             for change in context.plan(SwapPlan).changes
         ]

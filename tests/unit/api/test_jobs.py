@@ -21,7 +21,7 @@ class TestSubmitting(ApiCase):
             "project_id": "demo",
             "user_id": "alice",
             "size": 2,
-            "cpu": [0.9, 0.4],
+            "cpu": [0.4, 0.9],
             "estimate": 3600,
             "state": "queued",
             "tier": None,

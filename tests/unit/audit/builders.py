@@ -44,8 +44,8 @@ def migration(uuid, of, status="completed"):
     return {uuid: Migration(uuid, of, status)}
 
 
-def record(uuid="j", size=2, tier=FG, cpu=0.5, under_way=False, mbps=0):
-    return JobRecord(uuid, size, tier, (cpu,) * size, under_way, mbps=mbps)
+def record(uuid="j", size=2, tier=FG, cpu=0.5, under_way=False, **rest):
+    return JobRecord(uuid, size, tier, (cpu,) * size, under_way, **rest)
 
 
 def agreeing():

@@ -366,6 +366,10 @@ class TestClosed(CompareCase):
             ),
         )
 
+    def test_a_process_that_is_about_to_migrate_there(self):
+        jobs = {"j": record(), "k": record("k", under_way=True, targets=frozenset({"a"}))}
+        self.agrees(("closed before", but(jobs=jobs, hosts={"a": host("a", reserved=1)})))
+
     def test_not_judged(self):
         one = host("a", reserved=1)
         coming = {"v": vm("v", status="BUILD", task="spawning", job=None)}

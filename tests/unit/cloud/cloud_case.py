@@ -11,6 +11,7 @@ from requests_mock.contrib import fixture as requests_mock_fixture
 
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import Cloud
+from nova_twotier.core.jobs import Job as CoreJob
 from tests.unit.logs import EverythingLogged
 
 KEYSTONE = "http://keystone.test"
@@ -72,4 +73,6 @@ class CloudCase(testtools.TestCase):
     @staticmethod
     def job(**values):
         nothing = dict.fromkeys(("image", "flavor", "networks", "key_name", "trust_id"))
-        return types.SimpleNamespace(uuid=JOB, number=1, size=2, mbps=0, **{**nothing, **values})
+        core = CoreJob(1, 2, 0.0, values.pop("cpu", (0.5, 0.5)))
+        given = {**nothing, "core": core, **values}
+        return types.SimpleNamespace(uuid=JOB, number=1, size=2, mbps=0, **given)

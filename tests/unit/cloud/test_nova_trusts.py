@@ -17,6 +17,12 @@ class TestBoot(CloudCase):
         self.cloud.boot(self.job(**values))
         return self.booted.last_request
 
+    def test_the_hottest_process_first(self):
+        hints = self.boot(cpu=(0.4, 0.9)).json()["os:scheduler_hints"]
+        self.assertEqual("1,0", hints["twotier:dispatch"])
+        hints = self.boot(cpu=(0.9, 0.4)).json()["os:scheduler_hints"]
+        self.assertNotIn("twotier:dispatch", hints)
+
     def test_by_the_trust(self):
         self.assertEqual("trust-token", self.boot(trust_id="t1").headers["X-Auth-Token"])
 

@@ -268,12 +268,12 @@ class TestPlacing(testtools.TestCase):
         drawn = {tuple(made.rank(FG, 2)) for _time in range(30)}
         self.assertEqual({(1, 2)}, drawn)
 
-    def test_processes_in_descending_order_onto_ascending_load(self):
+    def test_the_hottest_process_beside_the_least_load(self):
         made = cluster(1, 1)
         made.start(job(1, cpu=0.9), BG, [0])
         made.start(job(2, cpu=0.1), BG, [1])
         run = made.start(type(job(1))(3, 2, 0.0, (0.2, 0.8)), FG)
-        self.assertEqual([(0.8, 1), (0.2, 0)], list(zip(run.job.cpu, run.hosts, strict=True)))
+        self.assertEqual([(0.2, 0), (0.8, 1)], list(zip(run.job.cpu, run.hosts, strict=True)))
 
 
 class TestNextSlotLoad(testtools.TestCase):

@@ -39,7 +39,7 @@ class StoreBehaviour:
             held=True,
         )
         for found in (self.store.job(job.number), self.store.find(job.uuid)):
-            self.assertEqual([1.0, 0.25], found.cpu)
+            self.assertEqual([0.25, 1.0], found.cpu)
             self.assertEqual(1790000000.123456, found.submitted_at)
             self.assertEqual(
                 ("Größe 東京 😀", 2, 60.5, "p" * 64, "u", True, JobState.QUEUED),

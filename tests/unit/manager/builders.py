@@ -80,12 +80,12 @@ def unmanaged_claim(host="a", tier=FG, points=0):
     return Claim(f"unmanaged{next(_numbers)}", host, tier, points)
 
 
-def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), several=()):
+def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), others=()):
     """An observation of these gangs; every server on a host holds a slot in its job's tier.
 
     :param tiers: the tier of each gang, foreground by default.
     :param unmanaged: claims of others.
-    :param several: claims of VMs that hold more than one.
+    :param others: claims of VMs that hold more than one, but those that count.
     """
     where = hosts() if where is None else where
     tiers = tiers or [FG] * len(gangs)
@@ -103,7 +103,7 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), severa
         {gang[0].job: list(gang) for gang in gangs if gang},
         claims,
         frozenset(down),
-        tuple(several),
+        tuple(others),
     )
 
 

@@ -114,7 +114,7 @@ class TestDepartures(testtools.TestCase):
         rising = job(size=1, tier=FG)
         [server] = servers(rising, task="migrating")
         both = [Claim(server.id, "a", BG, 50), Claim(server.id, "b", FG, 50)]
-        look = seen([server], where=hosts("ab", slots=2), several=both)
+        look = seen([server], where=hosts("ab", slots=2), others=both)
         look.claims.clear()
         departure = Departure(rising, 5.0, FG, {0: "b"})
         made = forecast.cluster_of(look, (), {}, (), 0.96, departures=[departure])

@@ -108,6 +108,19 @@ class TestStrangers(testtools.TestCase):
         self.assertEqual({"a": 1, "b": 0}, closed)
         self.assertEqual(list(closed.values()), forecast.cluster_of(look, (), {}, (), 0.96).closed)
 
+    def test_each_server_counts_as_its_own_process(self):
+        mixed = job(cpu=0.4)
+        mixed.cpu = [0.4, 1.0]
+        gang = servers(mixed, hosts=("a", "b"))
+        look = self.poll(gang)
+        self.assertEqual({"a": 0, "b": 1}, look.closed([mixed], 0.96))
+        self.assertEqual({gang[0].id: 40, gang[1].id: 100}, look.missing_points([mixed]))
+        made = forecast.cluster_of(look, [mixed], {}, (), 0.96)
+        self.assertEqual([0, 1], made.closed)
+        del look.claims[gang[0].id]
+        made = forecast.cluster_of(look, (), {mixed: FG}, (), 0.96)
+        self.assertEqual([0, 1], made.closed, "the first one is not placed yet")
+
     def test_a_job_counts_as_it_says_and_once(self):
         """Its claims have no points yet."""
         hot = job(cpu=1.0)
@@ -123,7 +136,7 @@ class TestStrangers(testtools.TestCase):
         one = job(size=2)
         gang = servers(one, hosts=("a", "b"))
         twice = [Claim(gang[1].id, host, FG, 50) for host in "ab"]
-        look = self.poll(gang, several=twice)
+        look = self.poll(gang, others=twice)
         del look.claims[gang[1].id]
         made = forecast.cluster_of(look, [one], {}, (), 0.96)
         self.assertEqual(([2, 1], False), (made.used[FG], one.number in made.runs))

@@ -45,7 +45,28 @@ class TestObserver(testtools.TestCase):
     def test_more_than_one_slot(self):
         look = self.poll({"one": "a", "two": "ab"}, [], [])
         self.assertEqual(["one"], list(look.claims))
-        self.assertEqual([("two", "a"), ("two", "b")], [(c.vm, c.host) for c in look.several])
+        self.assertEqual([("two", "a"), ("two", "b")], [(c.vm, c.host) for c in look.others])
+
+    def test_an_evacuated_server_keeps_the_slot_where_it_is(self):
+        """And holds the other one, until its old host is back."""
+        one = job(size=1)
+        [server] = servers(one, hosts=("b",))
+        look = self.poll({server.id: "ab"}, [server])
+        self.assertEqual(("b", True), (look.claims[server.id].host, look.whole(one)))
+        self.assertEqual({(server.id, "a")}, {(c.vm, c.host) for c in look.unmanaged([one])})
+
+    def test_what_its_owner_does_to_it_changes_nothing(self):
+        one = job(size=1)
+        [server] = servers(one, hosts=("b",), task="image_uploading")
+        look = self.poll({server.id: "ab"}, [server])
+        self.assertEqual(("b", True), (look.claims[server.id].host, look.whole(one)))
+
+    def test_while_it_is_evacuated_it_holds_neither(self):
+        one = job(size=1)
+        [server] = servers(one, hosts=("b",), task="rebuilding")
+        look = self.poll({server.id: "ab"}, [server])
+        self.assertEqual((set(), set()), (set(look.claims), look.unmanaged([one])))
+        self.assertEqual({server.id}, look.moving)
 
     def test_hosts_that_are_dead(self):
         look = self.poll({}, [])

@@ -1,10 +1,13 @@
 """Whose turn it is: within a decision in order, and no decision waits for another one."""
 
+from dataclasses import replace
+
 import testtools
 
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from nova_twotier.manager.order import PATIENCE, Turns
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.manager.order import PATIENCE, PLACING, Turns, arriving
 from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers
 
 NOW = 100.0
@@ -18,9 +21,9 @@ class TestTurns(testtools.TestCase):
         super().setUp()
         self.jobs, self.gangs, self.opened = {}, [], []
 
-    def open(self, phase, created_at=NOW, size=1, begun_at=None, placed=True, freed=0):
+    def open(self, phase, created_at=NOW, size=1, begun_at=None, placed=True, freed=0, cpu=1.0):
         tier = BG if phase == START_BG else FG
-        one = job(size=size, tier=tier, state=JobState.RUNNING)
+        one = job(size=size, tier=tier, state=JobState.RUNNING, cpu=cpu)
         self.jobs[one.number] = one
         if placed:
             self.gangs.append(servers(one, hosts=("a",)))
@@ -36,6 +39,9 @@ class TestTurns(testtools.TestCase):
 
     def start(self, *args, **values):
         return self.open(*args, placed=False, **values)
+
+    def place(self, start):
+        self.gangs.append(servers(self.jobs[start.job], hosts=("a",)))
 
     def due(self, now=NOW, **look):
         look = seen(*self.gangs, at=now, where=hosts("ab", slots=2), **look)
@@ -76,6 +82,89 @@ class TestTurns(testtools.TestCase):
         self.gangs = [gang]
         self.start(START_FG, NOW + 1)
         self.assertNotIn(back, self.due(NOW + 1))
+
+    def test_a_nova_that_is_slow_to_place(self):
+        """Nova could place the background job under the slot that the other one closes."""
+        front, back = self.start(START_FG, begun_at=NOW), self.start(START_BG, NOW + 1)
+        self.assertEqual([front], self.due(NOW + 2 * PATIENCE))
+        self.assertEqual([front, back], self.due(NOW + PLACING))
+
+    def test_an_owner_who_deletes_a_server_holds_nobody_up(self):
+        front, back = self.start(START_FG, begun_at=NOW, size=2), self.start(START_BG, NOW + 1)
+        self.assertEqual([front], self.due(NOW + 1))
+        self.gangs.append(servers(self.jobs[front.job], "BUILD", count=1))
+        self.assertEqual([front], self.due(NOW + 1))
+        self.gangs = [servers(self.jobs[front.job], count=1)]
+        self.assertEqual([front, back], self.due(NOW + 1))
+
+    def test_they_take_turns(self):
+        """Neither waits forever, though there is always another one to start."""
+        front, back = self.start(START_FG, begun_at=NOW), self.start(START_BG)
+        younger = self.start(START_FG, NOW + 1)
+        self.assertEqual([front, younger], self.due(NOW + 1))
+        late = NOW + PATIENCE
+        self.assertEqual([front], self.due(late), "the late one is next")
+        self.place(front)
+        self.assertEqual([front, back], self.due(late))
+        back.begun_at = late
+        self.assertEqual([front, back], self.due(late + 1))
+        self.place(back)
+        self.assertEqual([front, back, younger], self.due(late + 1))
+
+    def test_the_older_one_is_next(self):
+        """However long Nova takes, and however many come after it."""
+        front = self.start(START_FG)
+        below = self.start(START_BG, begun_at=NOW)
+        self.start(START_BG, NOW + 1)
+        late = NOW + 1 + PATIENCE
+        self.assertEqual([below], self.due(late))
+        self.place(below)
+        self.assertEqual([front, below], self.due(late))
+
+    def test_who_is_late_does_not_wait_for_younger_swaps(self):
+        back = self.start(START_BG)
+        swap = self.open(SWAP, NOW + 1)
+        self.assertEqual([swap], self.due(NOW + 1))
+        self.assertEqual([back, swap], self.due(NOW + PATIENCE))
+
+    def test_who_closes_no_slot_waits_for_none(self):
+        cold, back = self.start(START_FG, cpu=0.5), self.start(START_BG, begun_at=NOW)
+        self.assertEqual([cold, back], self.due())
+        waiting = self.start(START_BG)
+        cold.begun_at = NOW
+        self.assertEqual([cold, back], self.due())
+        self.assertEqual([cold, back, waiting], self.due(NOW + PATIENCE))
+
+    def test_what_swaps_and_migrations_close_is_known_in_the_next_round(self):
+        for phase in (SWAP, MIGRATE):
+            move, back = self.open(phase), self.start(START_BG, NOW + 1)
+            self.assertEqual([move], self.due(NOW + 1))
+            move.begun_at = NOW + 1
+            self.assertEqual([move, back], self.due(NOW + 2))
+            self.opened.clear()
+
+    def test_processes_that_migrate_to_the_foreground_close_their_slots(self):
+        move = self.open(MIGRATE, cpu=1.0, size=2)
+        move.plan = MigratePlan({0: "b", 1: "b"})
+        look = seen(*self.gangs, tiers=[BG], where=hosts("ab", slots=2))
+
+        self.assertEqual(
+            {}, arriving([move], self.jobs, look, 0.96), "others may have the slots still"
+        )
+        move.begun_at = NOW
+        self.assertEqual({"b": 2}, arriving([move], self.jobs, look, 0.96))
+        vm = self.gangs[0][0].id
+        look.claims[vm] = Claim(vm, "b", FG, 100)
+        self.assertEqual(
+            {"b": 1}, arriving([move], self.jobs, look, 0.96), "one is there, and counts as such"
+        )
+        self.jobs[move.job].cpu = [0.5, 0.5]
+        self.assertEqual({}, arriving([move], self.jobs, look, 0.96))
+
+    def test_a_start_that_is_undone_closes_no_slot(self):
+        front, back = self.start(START_FG, begun_at=NOW), self.start(START_BG, NOW + 1)
+        front.progress = replace(front.progress, undoing="no host")
+        self.assertEqual([front, back], self.due(NOW + 1))
 
     def test_who_is_late_goes_as_soon_as_there_is_room(self):
         self.open(EVICT, begun_at=NOW)

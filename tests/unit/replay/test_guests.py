@@ -121,9 +121,18 @@ class TestGuests(testtools.TestCase):
         harm.struck.add("vm1-1")
         guests.advance(60, whole)
         guests.advance(10, whole)
+        self.assertEqual({}, guests.work, "the sample may be from before")
+        guests.advance(10, whole)
         self.assertEqual({1: 2 * 60}, dict(guests.destroyed))
         self.assertEqual({1: 10}, guests.work)
         self.assertEqual(set(), harm.struck)
+
+    def test_a_gang_does_not_work_while_a_server_of_it_is_being_deleted(self):
+        guests = Guests(roster(((0.5, 0.5), 100)))
+        going = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG, "ACTIVE", "deleting"))
+        guests.advance(0, going)
+        guests.advance(60, going)
+        self.assertEqual({}, guests.work)
 
     def work_and_boot_anew(self, guests, befall=lambda: None):
         whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))

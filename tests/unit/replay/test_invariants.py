@@ -1,7 +1,10 @@
 """The checks find what is broken, and only that."""
 
+from dataclasses import replace
+
 import testtools
 
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.tools.replay import invariants
 from nova_twotier.tools.replay.guests import Guests
 from nova_twotier.tools.replay.invariants import Invariants
@@ -29,12 +32,24 @@ class TestSamples(testtools.TestCase):
         self.assertEqual([], self.broken(jobs, twice, once, twice))
         self.assertEqual([invariants.ONE_CLAIM], self.broken(jobs, once, twice, twice))
 
+    def test_the_claim_that_an_evacuated_server_left_behind(self):
+        """It counts against the old host's capacity, not as a second slot of the server."""
+        jobs, vm, there = [((0.5,), 1)], "vm1-0", Claim("vm1-0", "h2", FG, 0)
+        here = sample(1, (1, 0, "h1", FG))
+        both = replace(here, claims={vm: [*here.claims[vm], there]}, left={(vm, "h2")})
+        self.assertEqual([], self.broken(jobs, both, both))
+        self.assertEqual(
+            [invariants.ONE_CLAIM], self.broken(jobs, *[replace(both, left=set())] * 2)
+        )
+        full = replace(both, claims={**both.claims, "a": [there], "b": [there]})
+        self.assertEqual([invariants.CAPACITY], self.broken(jobs, full))
+
     def test_background_under_closed_slots(self):
         jobs = [((1.0,), 1), ((0.5, 0.5), 1)]
         one = sample(1, (1, 0, "h1", FG), (2, 0, "h1", BG), (2, 1, "h2", BG))
         two = sample(1, (1, 0, "h1", FG), (2, 0, "h1", BG), (2, 1, "h1", BG))
         self.assertEqual([], self.broken(jobs, one, one, two, one))
-        self.assertEqual([invariants.CLOSED], self.broken(jobs, two, two))
+        self.assertEqual([invariants.CLOSED], self.broken(jobs, two, two, lag=1))
 
     def test_background_that_the_manager_has_yet_to_take_away(self):
         jobs = [((1.0,), 1), ((0.5, 0.5), 1)]

@@ -142,7 +142,7 @@ class TestRuns(testtools.TestCase):
             bandwidth="by-size:400",
             queueing=queueing,
         )
-        with mock.patch.object(Linked, "_vacate", autospec=True, side_effect=_checked(self)):
+        with mock.patch.object(Linked, "_vacate", _checked(self)):
             found = simulate(workload(48, *drawn), scenario)
         numbers = [*found.jobs["job"], *found.rejected["job"]]
         self.assertEqual(list(range(1, len(drawn) + 1)), sorted(numbers))
@@ -153,13 +153,13 @@ class TestRuns(testtools.TestCase):
 def _checked(case, vacate=Linked._vacate):
     """Before a job leaves, the account is that of the jobs that are there."""
 
-    def side_effect(cluster, run):
+    def checked(cluster, run):
         cluster.runs[run.job.number] = run
         check(case, cluster)
         del cluster.runs[run.job.number]
         vacate(cluster, run)
 
-    return side_effect
+    return checked
 
 
 class TestArrivals(testtools.TestCase):
