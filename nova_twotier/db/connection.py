@@ -2,6 +2,8 @@
 
 import contextlib
 import pathlib
+import sqlite3
+import time
 from collections.abc import Iterator
 
 from oslo_db.exception import DBError
@@ -11,6 +13,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from nova_twotier.conf import database
 
+#: Seconds that a connection to SQLite waits for one that writes.
+BUSY = 60
 #: Execution option of connections that only read.
 READING = {"reading": True}
 
@@ -93,10 +97,24 @@ def _durable(connection, _record) -> None:
     # writes fails at once if another process has written in between.
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.execute(f"PRAGMA busy_timeout={BUSY * 1000}")
+    _use_wal(cursor)
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _use_wal(cursor: sqlite3.Cursor) -> None:
+    # SQLite does not apply its busy timeout here while another process writes: of several that open
+    # a new database at once, it refuses some.
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def _begin_immediate(connection) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import pathlib
+import sqlite3
 import textwrap
+import threading
 from concurrent import futures
 
 import fixtures
@@ -101,6 +103,16 @@ class TestSchemaOnSqlite(SchemaBehaviour, SqliteCase):
         for store in stores:
             store.submit(1, [1.0])
         self.assertEqual([1, 2, 3, 4, 5, 6], [job.number for job in stores[0].jobs()])
+
+    def test_opening_waits_for_a_process_that_makes_the_database(self):
+        path = self.url.removeprefix("sqlite:///")
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self.addCleanup(other.close)
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.2, other.execute, ["COMMIT"])
+        release.start()
+        self.addCleanup(release.join)
+        self.assertEqual([], self.opened().jobs())
 
 
 class TestOpenActions(SqliteCase):
