@@ -126,7 +126,12 @@ SCENARIOS = {
             options=EVICTS,
         ),
         Scenario(
-            "cell", "a cell of Nova does not answer for a while", kills=0.0, mishaps={"cell": 2}
+            "cell",
+            "a cell of Nova does not answer for a while",
+            kills=0.0,
+            mishaps={"cell": 2},
+            # Nova forgets the servers that it was booting: they stay in BUILD.
+            options={"operation_timeout": 120.0},
         ),
         Scenario(
             "pages",
