@@ -6,6 +6,7 @@ from oslo_config import cfg
 from oslo_log import log
 
 from nova_twotier.conf import (
+    agent,
     api,
     cloud,
     coordination,
@@ -29,12 +30,23 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
-    for module in (api, cloud, coordination, database, manager, network, notifications, trust):
+    for module in (
+        agent,
+        api,
+        cloud,
+        coordination,
+        database,
+        manager,
+        network,
+        notifications,
+        trust,
+    ):
         module.register_opts(conf)
     try:
         conf(args, project="nova-twotier", prog=prog)
         for section in (
             conf,
+            conf.agent,
             conf.api,
             conf.coordination,
             conf.manager,
@@ -63,6 +75,7 @@ def plain(error: Exception) -> str:
 def list_opts():
     """All options, for oslo-config-generator."""
     modules = (
+        agent,
         api,
         cloud,
         coordination,

@@ -1,0 +1,64 @@
+"""VMs of a host as a hypervisor shows them, and what it may be asked to do with them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+Cpus = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A VM that runs on this host, as the hypervisor shows it.
+
+    :param weight: its share of CPU time; None if the hypervisor knows no weights.
+    :param vcpus: the host CPUs that each of its virtual CPUs may use.
+    :param emulator: the host CPUs of the emulator's own threads, which serve the hypervisor's
+        requests and the VM's devices.
+    :param paused: it does not run now, for whatever reason.
+    """
+
+    uuid: str
+    weight: int | None
+    vcpus: tuple[Cpus, ...]
+    emulator: Cpus
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """What a VM is to have; None leaves as it is."""
+
+    weight: int | None
+    vcpus: Cpus | None = None
+    emulator: Cpus | None = None
+
+    def is_in_force(self, guest: Guest) -> bool:
+        return (
+            self.weight in (None, guest.weight)
+            and (self.vcpus is None or set(guest.vcpus) <= {self.vcpus})
+            and self.emulator in (None, guest.emulator)
+        )
+
+
+class HypervisorError(Exception):
+    """The hypervisor does not answer, or refuses."""
+
+
+class Gone(HypervisorError):
+    """The VM no longer runs here."""
+
+
+class Hypervisor(Protocol):
+    """Whatever runs the VMs of a host; see `libvirt_host`.
+
+    Each method may raise `HypervisorError`.
+    """
+
+    def guests(self) -> dict[str, Guest]:
+        """All VMs that run or are paused, by uuid."""
+
+    def guest(self, uuid: str) -> Guest:
+        """One VM; raises `Gone` if it does not run here."""
+
+    def apply(self, guest: Guest, wanted: Priority) -> None:
+        """Give a VM, which is as `guest` says, its priority; raises `Gone` likewise."""

@@ -1,0 +1,198 @@
+"""Reads and sets the CPU priority of VMs through libvirt."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import libvirt
+
+from nova_twotier.agent.guests import Cpus, Gone, Guest, HypervisorError, Priority
+
+#: Name of the weight among libvirt's scheduler parameters.
+WEIGHT = "cpu_shares"
+#: After so many seconds without an answer of libvirtd, the connection counts as broken.
+KEEPALIVE_INTERVAL, KEEPALIVE_COUNT = 5, 3
+#: Events after which a VM may need another priority.
+_EVENTS = {
+    libvirt.VIR_DOMAIN_EVENT_STARTED,
+    libvirt.VIR_DOMAIN_EVENT_SUSPENDED,
+    libvirt.VIR_DOMAIN_EVENT_RESUMED,
+}
+#: A VM has stopped, or has gone, since it was listed.
+_GONE = {libvirt.VIR_ERR_NO_DOMAIN, libvirt.VIR_ERR_OPERATION_INVALID}
+
+
+class LibvirtHost:
+    """A connection to libvirt, which is opened again after it broke.
+
+    Of libvirt's drivers, `qemu` knows weights, and keeps a configuration from which a VM starts
+    again; on others, such as `test`, VMs are pinned only.
+
+    :param uri: libvirt's, such as `qemu:///system`.
+    """
+
+    def __init__(self, uri: str):
+        self._uri = uri
+        self._changed: Callable[[str | None], None] = lambda _uuid: None
+        self._connection: libvirt.virConnect | None = None
+
+    def listen(self, changed: Callable[[str | None], None]) -> None:
+        """Have a function called when VMs may need another priority.
+
+        :param changed: called, in another thread, with the uuid of a VM that has started, paused,
+            resumed or migrated in; with None if others may have done so unseen.
+        """
+        self._changed = changed
+
+    @property
+    def name(self) -> str:
+        """The host's name as Nova has it.
+
+        :raises HypervisorError: if libvirt does not answer.
+        """
+        with _errors():
+            return self._open().getHostname()
+
+    @property
+    def cpus(self) -> Cpus:
+        """The host's CPUs.
+
+        :raises HypervisorError: if libvirt does not answer.
+        """
+        with _errors():
+            return frozenset(range(self._open().getCPUMap()[0]))
+
+    def guests(self) -> dict[str, Guest]:
+        """All VMs that run or are paused, by uuid.
+
+        :raises HypervisorError: if libvirt does not answer.
+        """
+        found = {}
+        with _errors():
+            domains = self._open().listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)
+        for domain in domains:
+            with contextlib.suppress(Gone), _errors():
+                guest = self._read(domain)
+                found[guest.uuid] = guest
+        return found
+
+    def guest(self, uuid: str) -> Guest:
+        """One VM.
+
+        :raises Gone: if it does not run here.
+        :raises HypervisorError: if libvirt does not answer.
+        """
+        with _errors():
+            return self._read(self._open().lookupByUUIDString(uuid))
+
+    def apply(self, guest: Guest, wanted: Priority) -> None:
+        """Give a VM its priority: now, and for when libvirt starts it again.
+
+        :param guest: as it is.
+        :raises Gone: if it does not run here.
+        :raises HypervisorError: if libvirt refuses.
+        """
+        with _errors():
+            domain = self._open().lookupByUUIDString(guest.uuid)
+            # The weight first: a background VM that has just started is in the way.
+            if wanted.weight not in (None, guest.weight):
+                self._weigh(domain, wanted.weight)
+            if wanted.emulator not in (None, guest.emulator):
+                cpus = self._map(wanted.emulator)
+                for flags in self._flags(domain):
+                    domain.pinEmulator(cpus, flags)
+            for vcpu, pinned in enumerate(guest.vcpus):
+                if wanted.vcpus not in (None, pinned):
+                    self._pin(domain, vcpu, self._map(wanted.vcpus))
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(libvirt.libvirtError):
+                connection.close()
+
+    def _open(self) -> libvirt.virConnect:
+        if self._connection is not None and self._connection.isAlive():
+            return self._connection
+        self.close()
+        _run_events()
+        connection = libvirt.open(self._uri)
+        connection.domainEventRegisterAny(
+            None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, self._on_lifecycle, None
+        )
+        # The test driver, which is in this process, needs neither.
+        with contextlib.suppress(libvirt.libvirtError):
+            connection.registerCloseCallback(self._on_close, None)
+            connection.setKeepAlive(KEEPALIVE_INTERVAL, KEEPALIVE_COUNT)
+        self._connection = connection
+        self._is_qemu = connection.getType() == "QEMU"
+        self._cpu_count = connection.getCPUMap()[0]
+        self._changed(None)
+        return connection
+
+    def _on_lifecycle(self, _connection, domain, event, _detail, _opaque) -> None:
+        if event in _EVENTS:
+            self._changed(domain.UUIDString())
+
+    def _on_close(self, _connection, _reason, _opaque) -> None:
+        self._changed(None)
+
+    def _read(self, domain: libvirt.virDomain) -> Guest:
+        state, _reason = domain.state()
+        weight = None
+        if self._is_qemu:
+            weight = domain.schedulerParametersFlags(libvirt.VIR_DOMAIN_AFFECT_LIVE)[WEIGHT]
+        return Guest(
+            domain.UUIDString(),
+            weight,
+            tuple(_cpus(pins) for pins in domain.vcpuPinInfo(libvirt.VIR_DOMAIN_AFFECT_LIVE)),
+            _cpus(domain.emulatorPinInfo(libvirt.VIR_DOMAIN_AFFECT_CURRENT)),
+            paused=state != libvirt.VIR_DOMAIN_RUNNING,
+        )
+
+    def _weigh(self, domain: libvirt.virDomain, weight: int) -> None:
+        # libvirt refuses both flags in one call.
+        for flags in self._flags(domain):
+            domain.setSchedulerParametersFlags({WEIGHT: weight}, flags)
+
+    def _pin(self, domain: libvirt.virDomain, vcpu: int, cpus: tuple[bool, ...]) -> None:
+        domain.pinVcpu(vcpu, cpus)
+        if self._is_qemu and domain.isPersistent():
+            domain.pinVcpuFlags(vcpu, cpus, libvirt.VIR_DOMAIN_AFFECT_CONFIG)
+
+    def _flags(self, domain: libvirt.virDomain) -> Iterator[int]:
+        yield libvirt.VIR_DOMAIN_AFFECT_LIVE
+        if self._is_qemu and domain.isPersistent():
+            yield libvirt.VIR_DOMAIN_AFFECT_CONFIG
+
+    def _map(self, cpus: Cpus) -> tuple[bool, ...]:
+        return tuple(cpu in cpus for cpu in range(self._cpu_count))
+
+
+def _cpus(pins: Sequence[bool]) -> Cpus:
+    return frozenset(cpu for cpu, allowed in enumerate(pins) if allowed)
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Turn errors of libvirt into ours."""
+    try:
+        yield
+    except libvirt.libvirtError as error:
+        kind = Gone if error.get_error_code() in _GONE else HypervisorError
+        raise kind(f"libvirt: {error}") from error
+
+
+@cache
+def _run_events() -> None:
+    """Receive libvirt's events in a thread of their own; must precede the first connection."""
+
+    def run() -> None:
+        while True:
+            libvirt.virEventRunDefaultImpl()
+
+    # Errors come as exceptions; libvirt would print them, too.
+    libvirt.registerErrorHandler(lambda _context, _error: None, None)
+    libvirt.virEventRegisterDefaultImpl()
+    threading.Thread(target=run, name="libvirt events", daemon=True).start()

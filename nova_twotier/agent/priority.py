@@ -1,0 +1,67 @@
+"""Works out the CPU priority of each VM on a host: its weight and the CPUs of its slot. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from nova_twotier.agent.claims import Claim, HostClaims
+from nova_twotier.agent.guests import Cpus, Guest, Priority
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.slot_assignment import assign
+from nova_twotier.core.slots import THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How this host's CPUs and weights are shared out, see `conf.agent`.
+
+    :param slot_cpus: host CPUs of all slots, in order; empty: VMs are not pinned.
+    :param emulator_cpus: host CPUs of emulator threads; empty: they are not pinned.
+    """
+
+    weights: Mapping[Tier, int]
+    slot_cpus: Sequence[int] = ()
+    emulator_cpus: Cpus = frozenset()
+    threshold: float = THRESHOLD
+
+    def pins(self, slots: int) -> bool:
+        """Whether VMs are pinned on a host with so many slots: each slot needs a CPU."""
+        return 0 < slots <= len(self.slot_cpus)
+
+    def cpus(self, slot: int, slots: int) -> Cpus:
+        """The CPUs of a slot: of n CPUs, each slot gets n/L that follow each other."""
+        count = len(self.slot_cpus)
+        return frozenset(self.slot_cpus[slot * count // slots : (slot + 1) * count // slots])
+
+
+def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
+    """The priority of each VM that has a claim, by uuid. All others are none of our business.
+
+    A paused VM has the foreground's weight, whatever its tier: it uses no CPU time itself, but
+    saving, migrating or resuming it would take minutes at a low weight.
+    """
+    ours = {guest.uuid: guest for guest in guests if guest.uuid in host.claims}
+    seats = _seats(host, ours, rules) if rules.pins(host.slots) else {}
+    wanted = {}
+    for uuid, guest in ours.items():
+        tier = Tier.FG if guest.paused else host.claims[uuid].tier
+        weight = None if guest.weight is None else rules.weights[tier]
+        cpus = rules.cpus(seats[uuid], host.slots) if uuid in seats else None
+        wanted[uuid] = Priority(weight, cpus, rules.emulator_cpus or None)
+    return wanted
+
+
+def _seats(host: HostClaims, guests: Mapping[str, Guest], rules: Rules) -> dict[str, int]:
+    """The slot of each VM, by uuid; the slots that they have now follow from their pinning."""
+    slot_of = {rules.cpus(slot, host.slots): slot for slot in range(host.slots)}
+    held = {
+        uuid: slot_of[guest.vcpus[0]]
+        for uuid, guest in guests.items()
+        if len(set(guest.vcpus)) == 1 and guest.vcpus[0] in slot_of
+    }
+    # In the order of their uuids, so that the result depends on nothing else.
+    claims = {uuid: host.claims[uuid] for uuid in sorted(guests)}
+    return assign(host.slots, _load(claims, Tier.FG), _load(claims, Tier.BG), held, rules.threshold)
+
+
+def _load(claims: Mapping[str, Claim], tier: Tier) -> dict[str, float]:
+    return {uuid: claim.cpu for uuid, claim in claims.items() if claim.tier is tier}

@@ -1,0 +1,152 @@
+"""Keeps the CPU priorities of a host's VMs as the ledger says."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+
+from oslo_log import log as logging
+
+from nova_twotier.agent.claims import ClaimReader
+from nova_twotier.agent.guests import Gone, Guest, Hypervisor, HypervisorError, Priority
+from nova_twotier.agent.priority import Rules, priorities
+from nova_twotier.ledger.placement import PlacementError
+
+LOG = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """Compares what each VM has with what it is to have, and sets what differs.
+
+    It compares after a change in the ledger, for a VM that has started, paused, resumed or
+    migrated in, and all VMs every `sweep_interval` seconds. It remembers nothing that it could not
+    read again: a new agent goes on where another one stopped.
+
+    :param sweep_interval: seconds.
+    :param clock: the time in seconds, from any start.
+    """
+
+    def __init__(
+        self,
+        claims: ClaimReader,
+        hypervisor: Hypervisor,
+        rules: Rules,
+        sweep_interval: float,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._claims, self._hypervisor, self._rules = claims, hypervisor, rules
+        self._sweep_interval, self._clock = sweep_interval, clock
+        self._lock = threading.Lock()
+        self._woken = threading.Event()
+        self._stopping = False
+        #: VMs that may have changed since they were last read.
+        self._changed: set[str] = set()
+        self._sweep_at = self._clock()
+        self._guests: dict[str, Guest] = {}
+        #: What is wrong now, so that it is logged once: Placement, libvirt, or a VM's uuid.
+        self._troubles: set[str] = set()
+
+    def changed(self, uuid: str | None) -> None:
+        """Look at a VM, or at all, now; for another thread to call."""
+        with self._lock:
+            if uuid is None:
+                self._sweep_at = self._clock()
+            else:
+                self._changed.add(uuid)
+        self._woken.set()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._woken.set()
+
+    def run(self, poll_interval: float) -> None:
+        """Go on until `stop`, then leave all VMs as they are.
+
+        :param poll_interval: seconds between two polls of the ledger.
+        """
+        while not self._stopping:
+            self.step()
+            self._woken.wait(poll_interval)
+            self._woken.clear()
+
+    def step(self) -> None:
+        """Poll the ledger, and compare what may have changed."""
+        now = self._clock()
+        with self._lock:
+            sweep = now >= self._sweep_at
+            if sweep:
+                self._sweep_at = now + self._sweep_interval
+            changed, self._changed = self._changed, set()
+        moved = self._poll_ledger(sweep)
+        self._read_guests(None if sweep else changed)
+        if sweep or changed or moved or self._troubles:
+            self._enforce()
+
+    def _poll_ledger(self, whole: bool) -> bool:
+        """Whether the claims have changed; while Placement does not answer, the last ones hold."""
+        try:
+            changed = self._claims.poll(whole)
+        except PlacementError as error:
+            self._trouble("placement", f"{error}; the last claims hold")
+            return False
+        self._fine("placement", "Placement answers again")
+        slots, cpus = self._claims.found.slots, len(self._rules.slot_cpus)
+        if slots and cpus and not self._rules.pins(slots):
+            self._trouble(
+                "slots",
+                f"VMs are not pinned: [agent]slot_cpus names {cpus} CPUs for {slots} slots",
+            )
+        else:
+            self._fine("slots", "[agent]slot_cpus names enough CPUs now")
+        return changed
+
+    def _read_guests(self, uuids: set[str] | None) -> None:
+        """Read these VMs, or all."""
+        try:
+            if uuids is None:
+                self._guests = self._hypervisor.guests()
+            else:
+                for uuid in uuids:
+                    self._guests.pop(uuid, None)
+                    with contextlib.suppress(Gone):
+                        self._guests[uuid] = self._hypervisor.guest(uuid)
+        except HypervisorError as error:
+            self._trouble("libvirt", str(error))
+            self._sweep_at = self._clock()  # read all of them next time
+        else:
+            self._fine("libvirt", "libvirt answers again")
+
+    def _enforce(self) -> None:
+        wanted = priorities(self._claims.found, self._guests.values(), self._rules)
+        for uuid, priority in wanted.items():
+            guest = self._guests[uuid]
+            if priority.is_in_force(guest):
+                self._fine(uuid, f"VM {uuid} has its priority at last")
+                continue
+            try:
+                self._hypervisor.apply(guest, priority)
+                self._guests[uuid] = guest = self._hypervisor.guest(uuid)
+            except Gone:
+                del self._guests[uuid]
+            except HypervisorError as error:
+                self._trouble(uuid, f"VM {uuid} does not get its priority: {error}")
+            else:
+                self._report(uuid, guest, priority)
+        self._troubles &= {"placement", "slots", "libvirt", *wanted}
+
+    def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
+        if priority.is_in_force(guest):
+            self._fine(uuid, f"VM {uuid} has its priority at last")
+            LOG.info("VM %s in %s: %s", uuid, self._claims.found.claims[uuid].tier, priority)
+        else:
+            self._trouble(uuid, f"VM {uuid} was to have {priority}, and has {guest}")
+
+    def _trouble(self, what: str, text: str) -> None:
+        if what not in self._troubles:
+            LOG.warning("%s", text)
+        self._troubles.add(what)
+
+    def _fine(self, what: str, text: str) -> None:
+        if what in self._troubles:
+            LOG.info("%s", text)
+        self._troubles.discard(what)

@@ -1,0 +1,87 @@
+"""`nova-twotier-agent`: gives the VMs of a compute host the CPU priority of their tier."""
+
+import signal
+import sys
+
+from oslo_log import log as logging
+
+from nova_twotier import conf as config
+from nova_twotier.agent import cgroups
+from nova_twotier.agent.claims import ClaimReader
+from nova_twotier.agent.guests import Cpus, HypervisorError
+from nova_twotier.agent.priority import Rules
+from nova_twotier.agent.reconciler import Reconciler
+from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.core.actions import Tier
+
+LOG = logging.getLogger(__name__)
+
+
+def main(args: list[str] | None = None) -> int:
+    try:
+        conf = config.load(sys.argv[1:] if args is None else args, "nova-twotier-agent")
+        logging.setup(conf, "nova-twotier")
+        run(conf)
+    except (config.ConfigError, HypervisorError, ImportError, OSError) as error:
+        print(f"nova-twotier-agent: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run(conf) -> None:
+    """Serve this host until SIGTERM or SIGINT; the VMs keep the priority that they have.
+
+    :raises ConfigError: if an option is wrong for this host.
+    :raises HypervisorError: if libvirt does not answer at the start.
+    """
+    # Here, so that a host without libvirt's Python binding gets a message that says so.
+    from nova_twotier.agent.libvirt_host import LibvirtHost
+
+    host = LibvirtHost(conf.agent.libvirt_uri)
+    rules = rules_for(conf.agent, host.cpus)
+    name = conf.agent.host or host.name
+    reconciler = Reconciler(
+        ClaimReader(placement_for(conf), name), host, rules, conf.agent.sweep_interval
+    )
+    host.listen(reconciler.changed)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: reconciler.stop())
+    LOG.info("The agent serves host %s with %s", name, rules)
+    reconciler.run(conf.agent.poll_interval)
+    host.close()
+    LOG.info("The agent has stopped; all VMs keep the priority that they have")
+
+
+def rules_for(options, host_cpus: Cpus) -> Rules:
+    """How this host's CPUs and weights are shared out.
+
+    :param options: group `[agent]`.
+    :raises ConfigError: if it has no such CPUs, or its CPUs are named twice.
+    """
+    slot_cpus = [cpu for each in options.slot_cpus for cpu in each]
+    emulator_cpus = {cpu for each in options.emulator_cpus for cpu in each}
+    if len(set(slot_cpus)) < len(slot_cpus):
+        raise config.ConfigError("[agent]slot_cpus names a CPU twice")
+    for option, cpus in (("slot_cpus", set(slot_cpus)), ("emulator_cpus", emulator_cpus)):
+        if missing := cpus - host_cpus:
+            raise config.ConfigError(
+                f"[agent]{option} names CPU {min(missing)}, and this host has "
+                f"{len(host_cpus)} CPUs, counted from 0"
+            )
+    if slot_cpus and not emulator_cpus:
+        emulator_cpus = host_cpus - set(slot_cpus)
+        if not emulator_cpus:
+            LOG.warning(
+                "[agent]slot_cpus leaves no CPU to emulator threads: Nova's operations on "
+                "background VMs may take minutes"
+            )
+    version = cgroups.version()
+    weights = {
+        Tier.FG: cgroups.allowed(options.foreground_weight, version),
+        Tier.BG: cgroups.allowed(options.background_weight, version),
+    }
+    return Rules(weights, tuple(slot_cpus), frozenset(emulator_cpus), options.threshold)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Options of the node agent."""
+
+from oslo_config import cfg, types
+
+from nova_twotier.core.slots import THRESHOLD
+
+GROUP = cfg.OptGroup("agent", title="Node agent")
+
+OPTS = [
+    cfg.StrOpt(
+        "libvirt_uri",
+        default="qemu:///system",
+        help="The libvirt that runs the VMs of this host, as nova-compute's "
+        "``[libvirt]connection_uri``.",
+    ),
+    cfg.StrOpt(
+        "host",
+        help="""
+The name of this host's own resource provider in Placement, which Nova calls its hypervisor
+hostname. By default the name that libvirt gives, as nova-compute does.
+""",
+    ),
+    cfg.ListOpt(
+        "slot_cpus",
+        item_type=types.Range(min=0),
+        default=[],
+        help="""
+The host CPUs of the slots, in order: of n CPUs and L slots, the first n/L belong to slot 0, and so
+on. VMs are pinned to the CPUs of their slot.
+
+Name the threads of a core one after the other, so that they belong to one slot. Give nova-compute
+the same CPUs as ``[compute]cpu_shared_set``. Leave some CPUs to the host: emulator threads of VMs
+are put there. Empty: VMs are not pinned, and only have their weights.
+
+Example: 2-15
+Example: 1,17,2,18,3,19
+""",
+    ),
+    cfg.ListOpt(
+        "emulator_cpus",
+        item_type=types.Range(min=0),
+        default=[],
+        help="""
+The host CPUs of emulator threads of VMs, which answer libvirt's requests. By default all those that
+are not in ``slot_cpus``.
+
+On the CPU of a busy slot, the emulator of a background VM gets no CPU time: Nova's operations on it
+take minutes.
+
+Example: 0-1
+""",
+    ),
+    cfg.IntOpt(
+        "foreground_weight",
+        default=10000,
+        min=2,
+        max=10000,
+        help="CPU weight of a foreground VM: cgroup v2 ``cpu.weight``, cgroup v1 ``cpu.shares``.",
+    ),
+    cfg.IntOpt(
+        "background_weight",
+        default=100,
+        min=1,
+        max=10000,
+        help="""
+CPU weight of a background VM. The smallest that cgroup v1 knows is 2.
+
+With 100, a background VM takes about 1 % of the CPU of a foreground VM that uses all it gets, and
+Nova's operations on it take seconds. With 1, as in the papers, it takes next to nothing, and they
+may take minutes.
+""",
+    ),
+    cfg.FloatOpt(
+        "threshold",
+        default=THRESHOLD,
+        min=0,
+        max=1,
+        help="CPU utilisation (0 to 1) of a foreground VM at and above which its slot takes no "
+        "background VM. Set it to the value of ``[manager]threshold``.",
+    ),
+    cfg.FloatOpt(
+        "poll_interval",
+        default=1.0,
+        min=0.1,
+        help="Seconds between two polls of Placement: one request each, if nothing changed.",
+    ),
+    cfg.FloatOpt(
+        "sweep_interval",
+        default=30.0,
+        min=1.0,
+        help="Seconds between two checks of all VMs, for changes of which no event has told.",
+    ),
+]
+
+
+def register_opts(conf):
+    conf.register_group(GROUP)
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts():
+    return [(GROUP, OPTS)]

@@ -1,0 +1,53 @@
+"""Guests, claims and a hypervisor in memory."""
+
+from dataclasses import replace
+
+from nova_twotier.agent.claims import Claim, HostClaims
+from nova_twotier.agent.guests import Gone, Guest
+from nova_twotier.agent.priority import Rules
+from nova_twotier.core.actions import Tier
+
+FG, BG = Tier.FG, Tier.BG
+CPUS = frozenset(range(6))
+#: What Nova gives a VM.
+PLAIN = {"weight": 1024, "vcpus": (CPUS,), "emulator": CPUS}
+RULES = Rules({FG: 10000, BG: 100}, (2, 3, 4, 5), frozenset({0, 1}))
+
+
+def guest(uuid, **rest):
+    return Guest(uuid, **{**PLAIN, **rest})
+
+
+def host_claims(slots=2, **claims):
+    """`a=(FG, 0.5)` and so on."""
+    return HostClaims(slots, {uuid: Claim(tier, cpu) for uuid, (tier, cpu) in claims.items()})
+
+
+class FakeHost:
+    """A hypervisor that does what it is told, unless `refuses` raises."""
+
+    def __init__(self, *guests):
+        self.held = {guest.uuid: guest for guest in guests}
+        self.applied = []
+        self.refuses = lambda: None
+
+    def guests(self):
+        self.refuses()
+        return dict(self.held)
+
+    def guest(self, uuid):
+        self.refuses()
+        if uuid not in self.held:
+            raise Gone(uuid)
+        return self.held[uuid]
+
+    def apply(self, guest, wanted):
+        self.guest(guest.uuid)
+        self.applied.append(guest.uuid)
+        had = self.held[guest.uuid]
+        self.held[guest.uuid] = replace(
+            had,
+            weight=wanted.weight or had.weight,
+            vcpus=tuple(wanted.vcpus or pinned for pinned in had.vcpus),
+            emulator=wanted.emulator or had.emulator,
+        )

@@ -1,0 +1,89 @@
+"""VMs of libvirt's own test driver, which pins, but knows no weights."""
+
+import pathlib
+import time
+import uuid
+
+import fixtures
+import testtools
+
+from nova_twotier.agent.guests import Gone, HypervisorError, Priority
+
+try:
+    import libvirt
+except ImportError:
+    libvirt = None
+
+ABSENT = "libvirt-python is not installed: pip install '.[agent]'"
+NAME = "guest"
+#: A host of the test driver, which no other test shares.
+NODE = """
+<node>
+  <domain type="test">
+    <name>guest</name>
+    <memory>8192</memory>
+    <vcpu>2</vcpu>
+    <os><type arch="i686">hvm</type></os>
+  </domain>
+  <cpu><nodes>1</nodes><sockets>1</sockets><cores>4</cores><threads>1</threads></cpu>
+</node>
+"""
+
+
+@testtools.skipIf(libvirt is None, ABSENT)
+class TestLibvirtHost(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        from nova_twotier.agent.libvirt_host import LibvirtHost
+
+        node = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "node.xml")
+        node.write_text(NODE)
+        self.host = LibvirtHost(f"test://{node}")
+        self.addCleanup(self.host.close)
+        self.changed = []
+        self.host.listen(self.changed.append)
+
+    def domain(self):
+        return self.host._connection.lookupByName(NAME)
+
+    def wait_for(self, changed):
+        deadline = time.monotonic() + 10
+        while self.changed != changed and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(changed, self.changed)
+
+    def test_pins(self):
+        [before] = self.host.guests().values()
+        self.assertEqual((None, False), (before.weight, before.paused))
+        self.host.apply(before, Priority(None, frozenset({1}), frozenset({0, 2})))
+        after = self.host.guest(before.uuid)
+        self.assertEqual({frozenset({1})}, set(after.vcpus))
+        self.assertEqual(frozenset({0, 2}), after.emulator)
+
+    def test_events(self):
+        [guest] = self.host.guests().values()
+        self.assertEqual([None], self.changed)
+        self.domain().suspend()
+        self.wait_for([None, guest.uuid])
+        self.assertTrue(self.host.guest(guest.uuid).paused)
+        self.domain().resume()
+        self.wait_for([None, guest.uuid, guest.uuid])
+        self.assertFalse(self.host.guest(guest.uuid).paused)
+
+    def test_a_vm_that_is_off_or_unknown(self):
+        [guest] = self.host.guests().values()
+        self.domain().destroy()
+        self.assertEqual({}, self.host.guests())
+        self.assertRaises(Gone, self.host.guest, str(uuid.uuid4()))
+        self.assertRaises(Gone, self.host.apply, guest, Priority(None, frozenset({1})))
+
+    def test_it_connects_again(self):
+        self.host.guests()
+        self.host._connection.close()
+        self.host._connection = None
+        self.assertEqual(1, len(self.host.guests()))
+
+    def test_no_libvirt(self):
+        from nova_twotier.agent.libvirt_host import LibvirtHost
+
+        self.assertRaises(HypervisorError, LibvirtHost("test:///nothing").guests)

@@ -1,0 +1,130 @@
+"""What the agent does after changes, and what it leaves alone."""
+
+from types import SimpleNamespace
+
+import testtools
+
+from nova_twotier.agent.guests import HypervisorError
+from nova_twotier.agent.reconciler import Reconciler
+from nova_twotier.ledger.placement import PlacementUnavailable
+from tests.unit.agent.builders import BG, FG, PLAIN, RULES, FakeHost, guest, host_claims
+
+SWEEP = 30.0
+
+
+class FakeClaims(SimpleNamespace):
+    """`found` as a test sets it, and whether it changed."""
+
+    known = None
+    away = False
+
+    def poll(self, whole):
+        if self.away:
+            raise PlacementUnavailable("Placement does not answer")
+        changed, self.known = self.known is not self.found, self.found
+        return changed
+
+
+class TestReconciler(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.now = 0.0
+        self.host = FakeHost(guest("a"), guest("x"), guest("other"))
+        self.claims = FakeClaims(found=host_claims(a=(FG, 0.5), x=(BG, 0.5)))
+        self.reconciler = self.new()
+        self.reconciler.step()
+
+    def new(self):
+        return Reconciler(self.claims, self.host, RULES, SWEEP, clock=lambda: self.now)
+
+    def weights(self):
+        return {uuid: each.weight for uuid, each in self.host.held.items()}
+
+    def step(self):
+        self.host.applied.clear()
+        self.now += 1.0
+        self.reconciler.step()
+        return self.host.applied
+
+    def test_the_first_look_sets_everything_that_is_ours(self):
+        self.assertEqual({"a": 10000, "x": 100, "other": 1024}, self.weights())
+        self.assertEqual(guest("other"), self.host.held["other"])
+        self.assertEqual([], self.step())
+
+    def test_a_restart_changes_nothing(self):
+        before = dict(self.host.held)
+        self.reconciler = self.new()
+        self.assertEqual([], self.step())
+        self.assertEqual(before, self.host.held)
+
+    def test_a_swap_changes_weights_and_no_pins(self):
+        pins = {uuid: each.vcpus for uuid, each in self.host.held.items()}
+        self.claims.found = host_claims(a=(BG, 0.5), x=(FG, 0.5))
+        self.assertEqual(["a", "x"], sorted(self.step()))
+        self.assertEqual({"a": 100, "x": 10000, "other": 1024}, self.weights())
+        self.assertEqual(pins, {uuid: each.vcpus for uuid, each in self.host.held.items()})
+
+    def test_a_vm_that_starts_again_gets_its_priority_back(self):
+        self.host.held["x"] = guest("x")
+        self.assertEqual([], self.step())  # nobody has said so
+        self.reconciler.changed("x")
+        self.assertEqual(["x"], self.step())
+        self.assertEqual(100, self.host.held["x"].weight)
+
+    def test_a_change_behind_its_back_is_mended_by_the_sweep(self):
+        self.host.held["x"] = guest("x")
+        self.now += SWEEP
+        self.assertEqual(["x"], self.step())
+
+    def test_a_paused_vm(self):
+        for paused, weight in ((True, 10000), (False, 100)):
+            held = self.host.held["x"]
+            self.host.held["x"] = guest(
+                "x", weight=held.weight, vcpus=held.vcpus, emulator=held.emulator, paused=paused
+            )
+            self.reconciler.changed("x")
+            self.assertEqual(["x"], self.step())
+            self.assertEqual(weight, self.host.held["x"].weight)
+
+    def test_a_vm_that_leaves(self):
+        del self.host.held["x"]
+        self.claims.found = host_claims(a=(BG, 0.5), x=(FG, 0.5))
+        self.assertEqual(["a"], self.step())
+        self.reconciler.changed("x")
+        self.assertEqual([], self.step())
+
+    def test_while_placement_is_away_the_last_claims_hold(self):
+        self.claims.away = True
+        self.host.held["x"] = guest("x")
+        self.reconciler.changed("x")
+        self.assertEqual(["x"], self.step())
+        self.assertEqual(100, self.host.held["x"].weight)
+
+    def test_while_libvirt_is_away_nothing_is_lost(self):
+        def refuse():
+            raise HypervisorError("libvirt does not answer")
+
+        self.host.refuses = refuse
+        self.host.held["x"] = guest("x")
+        self.reconciler.changed("x")
+        self.step()
+        self.host.refuses = lambda: None
+        self.assertEqual(["x"], self.step())
+
+    def test_what_is_refused_is_tried_again(self):
+        def refuse(guest, wanted):
+            raise HypervisorError("Failed to create v2 cgroup")
+
+        apply, self.host.apply = self.host.apply, refuse
+        self.claims.found = host_claims(a=(BG, 0.5), x=(FG, 0.5))
+        self.step()
+        self.host.apply = apply
+        self.assertEqual(["a", "x"], sorted(self.step()))
+
+    def test_too_few_cpus_for_the_slots(self):
+        self.host = FakeHost(guest("a"))
+        self.claims.found = host_claims(slots=8, a=(FG, 0.5))
+        self.reconciler = self.new()
+        self.assertEqual(["a"], self.step())
+        self.assertEqual(PLAIN["vcpus"], self.host.held["a"].vcpus)
+        self.assertEqual(10000, self.host.held["a"].weight)
