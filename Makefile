@@ -61,4 +61,5 @@ clean:
 $(VENV)/demo $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[$*]'
+	if [ $* = test ] && pkg-config --exists libvirt 2>/dev/null; then $(PIP) --editable '.[agent]'; fi
 	touch $@

@@ -32,9 +32,31 @@ class InheritedServer(wsgi.Server):
             super().error_log(msg, level, traceback)
 
 
+class _Body:
+    """A request's body that the application cannot close.
+
+    cheroot's is the connection itself. Glance closes the body after an upload.
+    """
+
+    def __init__(self, body):
+        self._body = body
+        self.read, self.readline, self.readlines = body.read, body.readline, body.readlines
+
+    def __iter__(self):
+        return iter(self._body)
+
+    def close(self):
+        pass
+
+
 def serve(fd: int, application, threads: int = 8) -> InheritedServer:
     """Serve the application from threads of its own."""
-    server = InheritedServer(fd, application, threads)
+
+    def keep_connections(environ, start_response):
+        environ["wsgi.input"] = _Body(environ["wsgi.input"])
+        return application(environ, start_response)
+
+    server = InheritedServer(fd, keep_connections, threads)
     server.prepare()
     threading.Thread(target=server.serve, daemon=True, name="wsgi").start()
     return server
