@@ -22,7 +22,7 @@ class TestUnits(testtools.TestCase):
         scripts = read(ROOT / "setup.cfg")["options.entry_points"]["console_scripts"]
         installed = {line.partition("=")[0].strip() for line in scripts.splitlines()}
         units = {path.stem: read(path) for path in (ROOT / "contrib/systemd").iterdir()}
-        self.assertEqual({"twotier-api", "twotier-manager"}, set(units))
+        self.assertEqual({"nova-twotier-agent", "twotier-api", "twotier-manager"}, set(units))
         for name, unit in units.items():
             program, *arguments = unit["Service"]["ExecStart"].split()
             self.assertEqual(name, pathlib.Path(program).name)

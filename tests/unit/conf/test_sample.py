@@ -17,7 +17,7 @@ from oslo_config import generator
 generator.main(sys.argv[1:])
 """
 OURS = {
-    *("DEFAULT", "api", "coordination", "database", "manager", "network", "notifications"),
+    *("DEFAULT", "agent", "api", "coordination", "database", "manager", "network", "notifications"),
     *("nova", "placement", "trust", "twotier"),
 }
 
