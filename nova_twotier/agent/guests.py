@@ -32,12 +32,24 @@ class Priority:
     vcpus: Cpus | None = None
     emulator: Cpus | None = None
 
+    def __str__(self) -> str:
+        parts = (
+            ("weight", self.weight),
+            ("CPUs", self.vcpus and _numbers(self.vcpus)),
+            ("emulator on", self.emulator and _numbers(self.emulator)),
+        )
+        return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
+
     def is_in_force(self, guest: Guest) -> bool:
         return (
             self.weight in (None, guest.weight)
             and (self.vcpus is None or set(guest.vcpus) <= {self.vcpus})
             and self.emulator in (None, guest.emulator)
         )
+
+
+def _numbers(cpus: Cpus) -> str:
+    return ",".join(map(str, sorted(cpus)))
 
 
 class HypervisorError(Exception):
@@ -54,8 +66,8 @@ class Hypervisor(Protocol):
     Each method may raise `HypervisorError`.
     """
 
-    def guests(self) -> dict[str, Guest]:
-        """All VMs that run or are paused, by uuid."""
+    def running(self) -> list[str]:
+        """The uuids of all VMs that run or are paused."""
 
     def guest(self, uuid: str) -> Guest:
         """One VM; raises `Gone` if it does not run here."""

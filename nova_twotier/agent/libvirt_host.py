@@ -63,25 +63,20 @@ class LibvirtHost:
         with _errors():
             return frozenset(range(self._open().getCPUMap()[0]))
 
-    def guests(self) -> dict[str, Guest]:
-        """All VMs that run or are paused, by uuid.
+    def running(self) -> list[str]:
+        """The uuids of all VMs that run or are paused.
 
         :raises HypervisorError: if libvirt does not answer.
         """
-        found = {}
         with _errors():
             domains = self._open().listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)
-        for domain in domains:
-            with contextlib.suppress(Gone), _errors():
-                guest = self._read(domain)
-                found[guest.uuid] = guest
-        return found
+            return [domain.UUIDString() for domain in domains]
 
     def guest(self, uuid: str) -> Guest:
         """One VM.
 
         :raises Gone: if it does not run here.
-        :raises HypervisorError: if libvirt does not answer.
+        :raises HypervisorError: if libvirt does not answer, or the VM is just being started.
         """
         with _errors():
             return self._read(self._open().lookupByUUIDString(uuid))

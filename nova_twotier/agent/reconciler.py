@@ -1,9 +1,8 @@
 """Keeps the CPU priorities of a host's VMs as the ledger says."""
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from oslo_log import log as logging
 
@@ -100,21 +99,28 @@ class Reconciler:
             self._fine("slots", "[agent]slot_cpus names enough CPUs now")
         return changed
 
-    def _read_guests(self, uuids: set[str] | None) -> None:
+    def _read_guests(self, uuids: Collection[str] | None) -> None:
         """Read these VMs, or all."""
-        try:
-            if uuids is None:
-                self._guests = self._hypervisor.guests()
-            else:
-                for uuid in uuids:
-                    self._guests.pop(uuid, None)
-                    with contextlib.suppress(Gone):
-                        self._guests[uuid] = self._hypervisor.guest(uuid)
-        except HypervisorError as error:
-            self._trouble("libvirt", str(error))
-            self._sweep_at = self._clock()  # read all of them next time
-        else:
+        if uuids is None:
+            try:
+                uuids = self._hypervisor.running()
+            except HypervisorError as error:
+                self._trouble("libvirt", str(error))
+                self._sweep_at = self._clock()  # read all of them next time
+                return
             self._fine("libvirt", "libvirt answers again")
+            self._guests.clear()
+        for uuid in uuids:
+            self._guests.pop(uuid, None)
+            try:
+                self._guests[uuid] = self._hypervisor.guest(uuid)
+            except Gone:
+                pass
+            except HypervisorError as error:
+                # libvirt refuses while it starts the VM.
+                self._trouble(uuid, f"VM {uuid} cannot be read: {error}")
+                with self._lock:
+                    self._changed.add(uuid)
 
     def _enforce(self) -> None:
         wanted = priorities(self._claims.found, self._guests.values(), self._rules)
@@ -132,14 +138,14 @@ class Reconciler:
                 self._trouble(uuid, f"VM {uuid} does not get its priority: {error}")
             else:
                 self._report(uuid, guest, priority)
-        self._troubles &= {"placement", "slots", "libvirt", *wanted}
+        self._troubles &= {"placement", "slots", "libvirt", *wanted, *self._changed}
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):
             self._fine(uuid, f"VM {uuid} has its priority at last")
             LOG.info("VM %s in %s: %s", uuid, self._claims.found.claims[uuid].tier, priority)
         else:
-            self._trouble(uuid, f"VM {uuid} was to have {priority}, and has {guest}")
+            self._trouble(uuid, f"VM {uuid} was to have {priority}; it has {guest}")
 
     def _trouble(self, what: str, text: str) -> None:
         if what not in self._troubles:

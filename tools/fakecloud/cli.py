@@ -146,6 +146,14 @@ def _up_options(up: argparse.ArgumentParser) -> None:
         help="a process for each service, RabbitMQ, Keystone and Glance",
     )
     full.add_argument(
+        "--libvirt",
+        type=int,
+        default=Settings.libvirt,
+        metavar="N",
+        help="further hosts with real, emulated guests: nova-compute on a libvirtd of its own; "
+        "needs root, libvirt and QEMU (default: %(default)s)",
+    )
+    full.add_argument(
         "--computes-per-process",
         type=int,
         default=Settings.computes_per_process,
@@ -194,6 +202,7 @@ def _up(arguments) -> int:
         "service_down_time",
         "max_limit",
         "full",
+        "libvirt",
         "computes_per_process",
         "transport_url",
         "database_url",

@@ -8,6 +8,7 @@ from nova_twotier.tools.fakecloud import (
     cloud,
     inifile,
     keystone,
+    libvirtd,
     novaconf,
     schemas,
     servers,
@@ -68,6 +69,8 @@ class Full:
         servers.check_broker(self.settings.transport_url)
         if self.databases:
             self.databases.check()
+        if self.settings.libvirt and (reason := libvirtd.missing()):
+            raise FakeCloudError(f"--libvirt: {reason}")
 
     def prepare(self, progress) -> None:
         if self.databases:
@@ -99,7 +102,14 @@ class Full:
                 self._environment(),
             )
 
-        hosts, size = self.settings.host_names, self.settings.computes_per_process
+        def daemon(host):
+            name = f"libvirtd-{host}"
+            directory = self.layout.run / host
+            directory.mkdir()
+            novaconf.instances(self.layout, host).mkdir(parents=True)
+            return name, libvirtd.prepare(directory, host, self.layout.ready(name)), [], {}
+
+        hosts, size = self.settings.fake_hosts, self.settings.computes_per_process
         computes = [
             nova(
                 f"nova-compute-{hosts[first]}",
@@ -109,8 +119,13 @@ class Full:
             )
             for first in range(0, len(hosts), size)
         ]
+        real = self.settings.libvirt_hosts
+        computes += [
+            nova(f"nova-compute-{host}", "compute", host, conf=f"nova-compute-{host}.conf")
+            for host in real
+        ]
         return [
-            [wsgi("identity"), wsgi("network")],
+            [wsgi("identity"), wsgi("network"), *map(daemon, real)],
             [
                 wsgi("placement"),
                 wsgi("image"),
@@ -181,14 +196,18 @@ class Full:
         inifile.write(etc / "glance-api.conf", self._glance_conf())
         inifile.write(etc / "nova.conf", self._nova_conf())
         # A compute has no database, and looks for none if it is not told of any.
-        inifile.write(
-            etc / "nova-compute.conf",
-            {
-                section: options
-                for section, options in self._nova_conf().items()
-                if section not in ("api_database", "database")
-            },
-        )
+        compute = {
+            section: options
+            for section, options in self._nova_conf().items()
+            if section not in ("api_database", "database")
+        }
+        inifile.write(etc / "nova-compute.conf", compute)
+        for host in self.settings.libvirt_hosts:
+            path = etc / f"nova-compute-{host}.conf"
+            inifile.write(
+                path,
+                inifile.merge(compute, novaconf.libvirt(self.settings, self.layout, host, path)),
+            )
 
     def _client(self) -> dict:
         options = self.access().auth(self.urls["identity"])

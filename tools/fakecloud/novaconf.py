@@ -2,11 +2,13 @@
 
 import importlib.metadata
 import importlib.resources
+import os
 import pathlib
+import sys
 
 from oslo_config import cfg
 
-from nova_twotier.tools.fakecloud import inifile
+from nova_twotier.tools.fakecloud import inifile, libvirtd
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 from nova_twotier.tools.fakecloud.layout import Layout
 from nova_twotier.tools.fakecloud.settings import Settings
@@ -91,6 +93,46 @@ def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
         # To check its own answers takes Nova a quarter of the time that a list of servers takes.
         "api": {"max_limit": settings.max_limit, "response_validation": "ignore"},
     }
+
+
+def libvirt(settings: Settings, layout: Layout, host: str, path: pathlib.Path) -> dict[str, dict]:
+    """What a nova-compute with emulated guests has besides.
+
+    :param path: the file that this is written to.
+    """
+    cpus = _cpus_of_guests()
+    helper = pathlib.Path(sys.executable).parent / "privsep-helper"
+    return {
+        "DEFAULT": {
+            "compute_driver": "libvirt.LibvirtDriver",
+            "state_path": instances(layout, host).parent,
+            "instances_path": instances(layout, host),
+            "force_config_drive": False,
+            "cpu_allocation_ratio": settings.slots * settings.tiers / len(cpus),
+            # Guests that are boot sectors ignore ACPI.
+            "shutdown_timeout": 0,
+        },
+        "compute": {"cpu_shared_set": ",".join(map(str, cpus))},
+        "libvirt": {
+            "connection_uri": libvirtd.uri(layout.run / host),
+            "virt_type": "qemu",
+            "cpu_mode": "none",
+            "images_type": "raw",
+            "snapshot_image_format": "qcow2",
+        },
+        # The processes are root's, and there may be no sudo.
+        "nova_sys_admin": {"helper_command": f"{helper} --config-file {path}"},
+    }
+
+
+def instances(layout: Layout, host: str) -> pathlib.Path:
+    """The directory of the disks of a host's guests."""
+    return layout.run / f"nova-{host}" / "instances"
+
+
+def _cpus_of_guests() -> list[int]:
+    """All CPUs of this machine but the first, which is left to the emulators, if it has more."""
+    return list(range(1, os.cpu_count() or 1)) or [0]
 
 
 def stock_file(distribution: str, name: str) -> pathlib.Path:

@@ -9,6 +9,8 @@ from nova_twotier.tools.fakecloud.errors import UsageError
 DEFAULT_TRANSPORT_URL = "rabbit://guest:guest@127.0.0.1:5672/"
 
 MAX_HOSTS = 1000
+#: Each starts its emulated guests on this machine's CPUs.
+MAX_LIBVIRT = 8
 
 
 def default_dir() -> pathlib.Path:
@@ -29,6 +31,7 @@ class Settings:
     :ivar service_down_time: seconds without one after which Nova takes it for down
     :ivar max_limit: items that Nova lists in one answer
     :ivar full: one process a service on RabbitMQ, with real Keystone and Glance
+    :ivar libvirt: further hosts, each a nova-compute on a libvirtd with emulated guests (full only)
     :ivar computes_per_process: hosts that share one nova-compute process (full only)
     :ivar transport_url: RabbitMQ server (full only)
     :ivar database_url: database server, SQLite files when None (full only)
@@ -45,6 +48,7 @@ class Settings:
     service_down_time: int = 300
     max_limit: int = 100_000
     full: bool = False
+    libvirt: int = 0
     computes_per_process: int = 4
     transport_url: str = DEFAULT_TRANSPORT_URL
     database_url: str | None = None
@@ -52,7 +56,8 @@ class Settings:
     def __post_init__(self):
         object.__setattr__(self, "dir", pathlib.Path(self.dir).expanduser().absolute())
         for name, low, high in (
-            ("hosts", 1, MAX_HOSTS),
+            ("libvirt", 0, MAX_LIBVIRT),
+            ("hosts", 0 if self.libvirt else 1, MAX_HOSTS),
             ("slots", 1, 1024),
             ("tiers", 1, 64),
             ("computes_per_process", 1, MAX_HOSTS),
@@ -64,6 +69,8 @@ class Settings:
             if not low <= value <= high:
                 option = "--" + name.replace("_", "-")
                 raise UsageError(f"{option} must be from {low} to {high}, not {value}")
+        if self.libvirt and not self.full:
+            raise UsageError("--libvirt needs --full: the other cloud stores no images")
         if self.port_base is not None and not 1024 <= self.port_base <= 65000:
             raise UsageError(f"--port-base must be from 1024 to 65000, not {self.port_base}")
 
@@ -73,6 +80,15 @@ class Settings:
 
     @property
     def host_names(self) -> list[str]:
+        return self.fake_hosts + self.libvirt_hosts
+
+    @property
+    def libvirt_hosts(self) -> list[str]:
+        """real1, real2, ..."""
+        return [f"real{number}" for number in range(1, self.libvirt + 1)]
+
+    @property
+    def fake_hosts(self) -> list[str]:
         """host1, host2, ...; padded with zeros so that they sort."""
         width = len(str(self.hosts))
         return [f"host{number:0{width}d}" for number in range(1, self.hosts + 1)]

@@ -29,14 +29,14 @@ class FakeHost:
     def __init__(self, *guests):
         self.held = {guest.uuid: guest for guest in guests}
         self.applied = []
-        self.refuses = lambda: None
+        self.refuses = lambda uuid: None
 
-    def guests(self):
-        self.refuses()
-        return dict(self.held)
+    def running(self):
+        self.refuses(None)
+        return [*self.held]
 
     def guest(self, uuid):
-        self.refuses()
+        self.refuses(uuid)
         if uuid not in self.held:
             raise Gone(uuid)
         return self.held[uuid]

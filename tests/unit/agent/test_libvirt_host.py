@@ -43,6 +43,10 @@ class TestLibvirtHost(testtools.TestCase):
         self.changed = []
         self.host.listen(self.changed.append)
 
+    def guest(self):
+        [only] = self.host.running()
+        return self.host.guest(only)
+
     def domain(self):
         return self.host._connection.lookupByName(NAME)
 
@@ -53,7 +57,7 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertEqual(changed, self.changed)
 
     def test_pins(self):
-        [before] = self.host.guests().values()
+        before = self.guest()
         self.assertEqual((None, False), (before.weight, before.paused))
         self.host.apply(before, Priority(None, frozenset({1}), frozenset({0, 2})))
         after = self.host.guest(before.uuid)
@@ -61,7 +65,7 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertEqual(frozenset({0, 2}), after.emulator)
 
     def test_events(self):
-        [guest] = self.host.guests().values()
+        guest = self.guest()
         self.assertEqual([None], self.changed)
         self.domain().suspend()
         self.wait_for([None, guest.uuid])
@@ -71,19 +75,19 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertFalse(self.host.guest(guest.uuid).paused)
 
     def test_a_vm_that_is_off_or_unknown(self):
-        [guest] = self.host.guests().values()
+        guest = self.guest()
         self.domain().destroy()
-        self.assertEqual({}, self.host.guests())
+        self.assertEqual([], self.host.running())
         self.assertRaises(Gone, self.host.guest, str(uuid.uuid4()))
         self.assertRaises(Gone, self.host.apply, guest, Priority(None, frozenset({1})))
 
     def test_it_connects_again(self):
-        self.host.guests()
+        self.host.running()
         self.host._connection.close()
         self.host._connection = None
-        self.assertEqual(1, len(self.host.guests()))
+        self.assertEqual(1, len(self.host.running()))
 
     def test_no_libvirt(self):
         from nova_twotier.agent.libvirt_host import LibvirtHost
 
-        self.assertRaises(HypervisorError, LibvirtHost("test:///nothing").guests)
+        self.assertRaises(HypervisorError, LibvirtHost("test:///nothing").running)

@@ -54,6 +54,11 @@ class TestPriorities(testtools.TestCase):
         pins = guest("a", weight=None, vcpus=(wanted.vcpus,), emulator=wanted.emulator)
         self.assertTrue(wanted.is_in_force(pins))
 
+    def test_in_words(self):
+        wanted = Priority(100, frozenset({5, 4}), frozenset({0}))
+        self.assertEqual("weight 100, CPUs 4,5, emulator on 0", str(wanted))
+        self.assertEqual("weight 100", str(Priority(100)))
+
     @given(st.integers(1, 9), st.integers(1, 32))
     def test_slots_share_no_cpu_and_leave_none(self, slots, cpus):
         rules = Rules({}, range(cpus))

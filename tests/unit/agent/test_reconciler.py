@@ -101,14 +101,29 @@ class TestReconciler(testtools.TestCase):
         self.assertEqual(100, self.host.held["x"].weight)
 
     def test_while_libvirt_is_away_nothing_is_lost(self):
-        def refuse():
+        def refuse(uuid):
             raise HypervisorError("libvirt does not answer")
 
+        for changed in ("x", None):
+            self.host.refuses = refuse
+            self.host.held["x"] = guest("x")
+            self.reconciler.changed(changed)
+            self.assertEqual([], self.step())
+            self.host.refuses = lambda uuid: None
+            self.assertEqual(["x"], self.step())
+
+    def test_a_vm_that_cannot_be_read_keeps_nobody_waiting(self):
+        """libvirt refuses while it starts a VM."""
+
+        def refuse(uuid):
+            if uuid == "x":
+                raise HypervisorError("Failed to create v2 cgroup")
+
+        self.host.held = {uuid: guest(uuid) for uuid in ("x", "a")}
         self.host.refuses = refuse
-        self.host.held["x"] = guest("x")
-        self.reconciler.changed("x")
-        self.step()
-        self.host.refuses = lambda: None
+        self.reconciler.changed(None)
+        self.assertEqual(["a"], self.step())
+        self.host.refuses = lambda uuid: None
         self.assertEqual(["x"], self.step())
 
     def test_what_is_refused_is_tried_again(self):
