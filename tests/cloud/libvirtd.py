@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import time
 import uuid
 
 from nova_twotier.tools.fakecloud import libvirtd
@@ -98,3 +99,30 @@ class Libvirtd:
                 disk=self._directory / "spin.img",
             )
         ).create()
+
+
+def weight(domain):
+    import libvirt
+
+    return domain.schedulerParametersFlags(libvirt.VIR_DOMAIN_AFFECT_LIVE)["cpu_shares"]
+
+
+def pins(domain):
+    """The CPUs of the virtual CPU, and those of the emulator."""
+    import libvirt
+
+    live = libvirt.VIR_DOMAIN_AFFECT_LIVE
+    maps = (domain.vcpuPinInfo(live)[0], domain.emulatorPinInfo(live))
+    return tuple([cpu for cpu, allowed in enumerate(each) if allowed] for each in maps)
+
+
+def share(domain, other, seconds=3.0):
+    """The share of a domain in the CPU time that both got."""
+
+    def used():
+        return [each.getCPUStats(True)[0]["cpu_time"] for each in (domain, other)]
+
+    before = used()
+    time.sleep(seconds)
+    mine, others = (after - start for after, start in zip(used(), before, strict=True))
+    return mine / (mine + others)

@@ -20,7 +20,7 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.ledger import claims, names, tree
 from nova_twotier.ledger.claims import Swap
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
-from tests.cloud.libvirtd import NOVAS_WEIGHT, Libvirtd, missing
+from tests.cloud.libvirtd import NOVAS_WEIGHT, Libvirtd, missing, pins, share, weight
 from tests.cloud.waiting import wait_for
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
@@ -134,21 +134,6 @@ def pair(libvirtd, host):
             domain.undefine()
 
 
-def weight(domain):
-    import libvirt
-
-    return domain.schedulerParametersFlags(libvirt.VIR_DOMAIN_AFFECT_LIVE)["cpu_shares"]
-
-
-def pins(domain):
-    """The CPUs of the virtual CPU, and those of the emulator."""
-    import libvirt
-
-    live = libvirt.VIR_DOMAIN_AFFECT_LIVE
-    maps = (domain.vcpuPinInfo(live)[0], domain.emulatorPinInfo(live))
-    return tuple([cpu for cpu, allowed in enumerate(each) if allowed] for each in maps)
-
-
 def await_priorities(front, back):
     expected = [(WEIGHT[tier], ([SLOT_CPU], [EMULATOR_CPU])) for tier in (FG, BG)]
     wait_for(
@@ -156,18 +141,6 @@ def await_priorities(front, back):
         f"{front.UUIDString()} in the foreground, {back.UUIDString()} in the background",
         patience=30,
     )
-
-
-def share(domain, other, seconds=3.0):
-    """The share of a domain in the CPU time that both got."""
-
-    def used():
-        return [each.getCPUStats(True)[0]["cpu_time"] for each in (domain, other)]
-
-    before = used()
-    time.sleep(seconds)
-    mine, others = (after - start for after, start in zip(used(), before, strict=True))
-    return mine / (mine + others)
 
 
 def test_the_foreground_gets_the_cpu_and_a_swap_reverses_it(host, pair):

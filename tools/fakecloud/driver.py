@@ -68,6 +68,11 @@ class SlotDriver(fake.FakeDriver):
         if not UPLOADS.accepted:
             raise exception.ImageQuotaExceeded(image_id=image_id)
 
+    def live_migration(self, context, instance, *arguments, **options):
+        super().live_migration(context, instance, *arguments, **options)
+        # Nova's fake driver keeps the guest on its old host, too.
+        self.instances.pop(instance.uuid, None)
+
     def power_off(self, instance, timeout=0, retry_interval=0):
         # A guest that powers itself off is played by a request to stop it: that is at once.
         if IGNORES_ACPI in instance.system_metadata and instance.task_state == SHELVING:
