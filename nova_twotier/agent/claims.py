@@ -50,7 +50,6 @@ class ClaimReader:
         """Read the claims into `found`, if they may have changed; returns whether they have.
 
         :param whole: read them in any case, and so see deleted ones, too.
-
         :raises PlacementError: if Placement does not answer, or refuses; `found` is as before.
         """
         present = self._generations_now()
@@ -61,11 +60,11 @@ class ClaimReader:
         claims: dict[str, Claim] = {}
         for tier in present:
             url = f"/resource_providers/{names.child_uuid(self._uuid, tier)}"
-            # Inventory first: the generation that comes with the allocations covers both.
-            inventories = self._placement.get(f"{url}/inventories")["inventories"]
+            # A change after this read has a newer generation, which the next poll sees.
             held = self._placement.get(f"{url}/allocations")
             generations[tier] = held["resource_provider_generation"]
             if tier is Tier.FG:
+                inventories = self._placement.get(f"{url}/inventories")["inventories"]
                 slots = inventories.get(names.SLOT, {}).get("total", 0)
             for vm, allocation in held["allocations"].items():
                 resources = allocation["resources"]

@@ -13,11 +13,12 @@ from nova_twotier.agent.guests import Cpus, Gone, Guest, HypervisorError, Priori
 WEIGHT = "cpu_shares"
 #: After so many seconds without an answer of libvirtd, the connection counts as broken.
 KEEPALIVE_INTERVAL, KEEPALIVE_COUNT = 5, 3
-#: Events after which a VM may need another priority.
+#: Events after which a VM may need another priority, or leaves its slot to another.
 _EVENTS = {
     libvirt.VIR_DOMAIN_EVENT_STARTED,
     libvirt.VIR_DOMAIN_EVENT_SUSPENDED,
     libvirt.VIR_DOMAIN_EVENT_RESUMED,
+    libvirt.VIR_DOMAIN_EVENT_STOPPED,
 }
 #: A VM has stopped, or has gone, since it was listed.
 _GONE = {libvirt.VIR_ERR_NO_DOMAIN, libvirt.VIR_ERR_OPERATION_INVALID}
@@ -41,7 +42,7 @@ class LibvirtHost:
         """Have a function called when VMs may need another priority.
 
         :param changed: called, in another thread, with the uuid of a VM that has started, paused,
-            resumed or migrated in; with None if others may have done so unseen.
+            resumed, stopped, or migrated in; with None if others may have done so unseen.
         """
         self._changed = changed
 

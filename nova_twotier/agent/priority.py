@@ -34,7 +34,7 @@ class Rules:
 
 
 def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
-    """The priority of each VM that has a claim, by uuid. All others are none of our business.
+    """The priority of each VM that has a claim, by uuid; the other VMs are not ours.
 
     A paused VM has the foreground's weight, whatever its tier: it uses no CPU time itself, but
     saving, migrating or resuming it would take minutes at a low weight.

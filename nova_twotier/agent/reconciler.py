@@ -38,15 +38,16 @@ class Reconciler:
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._stopping = False
-        #: VMs that may have changed since they were last read.
+        #: VMs that may have changed since they were last read, and those that could not be read.
         self._changed: set[str] = set()
+        self._unread: set[str] = set()
         self._sweep_at = self._clock()
         self._guests: dict[str, Guest] = {}
         #: What is wrong now, so that it is logged once: Placement, libvirt, or a VM's uuid.
         self._troubles: set[str] = set()
 
     def changed(self, uuid: str | None) -> None:
-        """Look at a VM, or at all, now; for another thread to call."""
+        """Have a VM, or all of them, compared at once; any thread may call it."""
         with self._lock:
             if uuid is None:
                 self._sweep_at = self._clock()
@@ -75,7 +76,7 @@ class Reconciler:
             sweep = now >= self._sweep_at
             if sweep:
                 self._sweep_at = now + self._sweep_interval
-            changed, self._changed = self._changed, set()
+            changed, self._changed = self._changed | self._unread, set()
         moved = self._poll_ledger(sweep)
         self._read_guests(None if sweep else changed)
         if sweep or changed or moved or self._troubles:
@@ -110,6 +111,7 @@ class Reconciler:
                 return
             self._fine("libvirt", "libvirt answers again")
             self._guests.clear()
+        self._unread.clear()
         for uuid in uuids:
             self._guests.pop(uuid, None)
             try:
@@ -119,8 +121,7 @@ class Reconciler:
             except HypervisorError as error:
                 # libvirt refuses while it starts the VM.
                 self._trouble(uuid, f"VM {uuid} cannot be read: {error}")
-                with self._lock:
-                    self._changed.add(uuid)
+                self._unread.add(uuid)
 
     def _enforce(self) -> None:
         wanted = priorities(self._claims.found, self._guests.values(), self._rules)
@@ -138,7 +139,7 @@ class Reconciler:
                 self._trouble(uuid, f"VM {uuid} does not get its priority: {error}")
             else:
                 self._report(uuid, guest, priority)
-        self._troubles &= {"placement", "slots", "libvirt", *wanted, *self._changed}
+        self._troubles &= {"placement", "slots", "libvirt", *wanted, *self._unread}
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):

@@ -117,10 +117,10 @@ def pins(domain):
 
 
 def share(domain, other, seconds=3.0):
-    """The share of a domain in the CPU time that both got."""
+    """The share of a domain in the time that the virtual CPUs of both got."""
 
     def used():
-        return [each.getCPUStats(True)[0]["cpu_time"] for each in (domain, other)]
+        return [each.vcpus()[0][0][2] for each in (domain, other)]
 
     before = used()
     time.sleep(seconds)
