@@ -343,6 +343,23 @@ class Cloud:
             self.nova.servers.reset_state(server.id, "active")
 
     @translated
+    def delete_if_lost(self, server: Server) -> None:
+        """Delete a saved server if the request to bring it back was lost; else do nothing.
+
+        Nova itself cannot bring it back any more, whatever it is asked.
+
+        :raises Undecided: if it is not known yet whether the request was lost.
+        """
+        if lost_requests.is_lost(self._reader, server, lost_requests.BRINGING_BACK):
+            LOG.warning(
+                "Server %s was left %s by a request that was lost, and cannot be brought back: it "
+                "is deleted",
+                server.id,
+                server.task,
+            )
+            self.nova.servers.delete(server.id)
+
+    @translated
     def console_log(self, server: Server, lines: int) -> str:
         """The last lines that a server's guest wrote to its serial console.
 

@@ -231,6 +231,10 @@ class FakeNova:
             self._change(server.id, status="ACTIVE")
             self.log(server.id, "resetState")
 
+    def delete_if_lost(self, server):
+        if server.id in self.lost:
+            self.delete(server)
+
     def instance_actions(self, server):
         return list(self.actions[server.id])
 

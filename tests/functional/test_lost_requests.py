@@ -22,14 +22,15 @@ class TestLostRequests(InMemoryTestCase):
         uuid = self.store.job(number).uuid
         return [server for server in self.nova.servers() if server.job == uuid]
 
-    def preempted(self, lost, mode):
+    def preempted(self, lost, mode, **limits):
         """The third job is preempted by the second, and `lost` requests for that get lost.
 
         Returns the servers that it had.
         """
-        self.options = builders.options(boot_grace=3.0, host_interval=1e9, preemption_timeout=120)
+        limits = {"preemption_timeout": 120, **limits}
+        self.options = builders.options(boot_grace=3.0, host_interval=1e9, **limits)
         for size, how in ((4, Preemption.SHELVE), (6, Preemption.SHELVE), (2, mode)):
-            self.store.submit(size, [1.0], at=self.now, preemption=how)
+            self.store.submit(size, [1.0], at=self.now, preemption=how, retries=1)
         engine = self.engine("amcbf")
         self.rounds(engine, 12)
         self.assertEqual(JobState.RUNNING, self.store.job(3).state)
@@ -57,6 +58,23 @@ class TestLostRequests(InMemoryTestCase):
         self.preempted(5, Preemption.SHELVE)
         self.assertEqual(JobState.RUNNING, self.store.job(2).state)
         self.assertIn("killed", self.kinds(3))
+
+    def brought_back(self, mode, action):
+        """A request to bring the third job back gets lost: in the end it begins anew."""
+        before = self.preempted(0, mode, operation_timeout=30)
+        self.nova.losses[action] = 1
+        self.store.request_action(2, "complete")
+        self.rounds(self.engine("amcbf"), 500)
+        job = self.store.job(3)
+        self.assertEqual((JobState.RUNNING, 1), (job.state, job.requeues), job.reason)
+        self.assertEqual(set(), before & {server.id for server in self.gang(3)})
+        self.assertEqual(self.options.attempts, self.kinds(3).count("not started"))
+
+    def test_a_request_to_unshelve(self):
+        self.brought_back(Preemption.SHELVE, "unshelve")
+
+    def test_a_request_to_resume(self):
+        self.brought_back(Preemption.SUSPEND, "resume")
 
     def power_on(self, lost):
         self.options = builders.options(boot_grace=3.0, host_interval=1e9, operation_timeout=30)
@@ -146,3 +164,31 @@ class TestReset(QueueTestCase):
         with mock.patch(driver, lambda *_args: self.cloud.reset_if_lost(self.server)):
             self.cloud.shelve(self.server)
             self.settle(self.shown, "SHELVED_OFFLOADED")
+
+    def assert_given_up(self, task):
+        self.assertEqual(task, self.server.task)
+        self.cloud.reset_if_lost(self.server)  # which would lose its image, or its memory
+        self.assertEqual(task, self.server.task)
+        self.cloud.delete_if_lost(self.server)
+        self.poll(lambda: not self.cloud.servers(), "it is deleted")
+
+    def test_an_unshelve(self):
+        self.cloud.shelve(self.server)
+        self.settle(self.shown, "SHELVED_OFFLOADED")
+        api = conductor.ComputeTaskAPI
+        self.lose(self.cloud.unshelve, api=api, name="unshelve_instance")
+        self.assert_given_up("unshelving")
+
+    def test_a_resume(self):
+        self.cloud.suspend(self.server)
+        self.settle(self.shown, "SUSPENDED")
+        self.lose(self.cloud.resume, name="resume_instance")
+        self.assert_given_up("resuming")
+
+    def test_one_that_is_being_brought_back(self):
+        self.cloud.suspend(self.server)
+        self.settle(self.shown, "SUSPENDED")
+        driver = "nova.virt.fake.FakeDriver.resume"
+        with mock.patch(driver, lambda *_args: self.cloud.delete_if_lost(self.server)):
+            self.cloud.resume(self.server)
+            self.settle(self.shown)

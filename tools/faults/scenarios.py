@@ -130,8 +130,8 @@ SCENARIOS = {
             "a cell of Nova does not answer for a while",
             kills=0.0,
             mishaps={"cell": 2},
-            # Nova forgets the servers that it was booting: they stay in BUILD.
-            options={"operation_timeout": 120.0},
+            # Nova forgets the servers that it was booting or unshelving: they stay as they are.
+            options={"operation_timeout": 60.0},
         ),
         Scenario(
             "pages",

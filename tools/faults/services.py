@@ -2,10 +2,12 @@
 
 from nova_twotier.db.states import JobState
 from nova_twotier.tools.faults.mishaps import Mishap
-from nova_twotier.tools.faults.site import Site
+from nova_twotier.tools.faults.site import HOST, TASK, Site
 
 #: Seconds between two times at which the hosts look whether their guests are up.
 SYNC = 2.0
+#: Seconds after which a server that is still to be unshelved has been forgotten.
+FORGOTTEN = 20.0
 
 
 class UploadFailure(Mishap):
@@ -57,3 +59,16 @@ class CellOutage(Mishap):
         finally:
             self.site.control.cell(answers=True)
             self.note("up")
+        self.over.wait(FORGOTTEN)
+        if forgotten := self._not_coming_back():
+            self.site.harm.struck.update(forgotten)
+            self.note("forgot", f"{len(forgotten)} servers that were to be brought back")
+
+    def _not_coming_back(self) -> set[str]:
+        """Saved servers that nobody works on: Nova lost the requests to unshelve them."""
+        found = self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
+        return {
+            server.id
+            for server in found
+            if getattr(server, TASK) == "unshelving" and not getattr(server, HOST)
+        }

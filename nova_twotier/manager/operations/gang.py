@@ -25,6 +25,10 @@ FORCE = "force"
 RESET = "reset"
 #: Tasks of a server that is being saved, and of which nothing is done yet.
 SAVING = frozenset({"shelving", "suspending"})
+#: It is deleted, because the request to bring it back was lost.
+GIVE_UP = "give up"
+#: Tasks of a server that is being brought back, and of which nothing is done yet.
+BRINGING_BACK = frozenset({"unshelving", "resuming"})
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 #: Seconds, roughly, until servers that could not be saved are retried; then twice as many.
@@ -72,6 +76,15 @@ def reset(context: Context, tasks: Container[str]) -> list[CloudRequest]:
         request(RESET, server, partial(context.env.cloud.reset_if_lost, server))
         for server in context.gang
         if server.task in tasks and not context.tried(RESET, server.id)
+    ]
+
+
+def give_up(context: Context) -> list[CloudRequest]:
+    """Requests to delete servers that Nova will never bring back, once each."""
+    return [
+        request(GIVE_UP, server, partial(context.env.cloud.delete_if_lost, server))
+        for server in context.gang
+        if server.task in BRINGING_BACK and not context.tried(GIVE_UP, server.id)
     ]
 
 

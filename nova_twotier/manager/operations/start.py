@@ -22,6 +22,7 @@ from nova_twotier.manager.operations.gang import (
     SAVING,
     UNDO,
     all_saved,
+    give_up,
     notify,
     paced,
     remove,
@@ -227,7 +228,11 @@ class Start(Operation):
             step = save(context, mode, UNDO)
             if step.requests or not all_saved(context, mode):
                 step = paced(context, step)
-                step.requests += reset(context, SAVING) if context.overdue() else []
+                if context.overdue():
+                    step.requests += reset(context, SAVING)
+                    # Until then, an administrator of Nova's database can still save its work.
+                    last = context.job.failures + 1 >= context.env.attempts
+                    step.requests += give_up(context) if last else []
             elif mode is Preemption.SUSPEND:
                 context.vacate()
                 step = None
