@@ -50,6 +50,14 @@ class CellOutage(Mishap):
         super().__init__(at, site)
         self._seconds = seconds
 
+    def make(self) -> None:
+        super().make()
+        if self.happened:
+            self.over.wait(FORGOTTEN)
+            if forgotten := self._not_coming_back():
+                self.site.harm.struck.update(forgotten)
+                self.note("forgot", f"{len(forgotten)} servers that were to be brought back")
+
     def happen(self) -> None:
         self.site.control.cell(answers=False)
         self.happened = True
@@ -59,10 +67,6 @@ class CellOutage(Mishap):
         finally:
             self.site.control.cell(answers=True)
             self.note("up")
-        self.over.wait(FORGOTTEN)
-        if forgotten := self._not_coming_back():
-            self.site.harm.struck.update(forgotten)
-            self.note("forgot", f"{len(forgotten)} servers that were to be brought back")
 
     def _not_coming_back(self) -> set[str]:
         """Saved servers that nobody works on: Nova lost the requests to unshelve them."""
