@@ -18,6 +18,9 @@ from nova_twotier.conf import (
     trust,
 )
 
+#: The groups of our own processes; that of the scheduler plugin is Nova's to read.
+_OURS = (agent, api, cloud, coordination, database, manager, network, notifications, trust)
+
 
 class ConfigError(Exception):
     """A configuration that cannot be used; the message says which option and what to do."""
@@ -30,17 +33,7 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
-    for module in (
-        agent,
-        api,
-        cloud,
-        coordination,
-        database,
-        manager,
-        network,
-        notifications,
-        trust,
-    ):
+    for module in _OURS:
         module.register_opts(conf)
     try:
         conf(args, project="nova-twotier", prog=prog)
@@ -74,16 +67,4 @@ def plain(error: Exception) -> str:
 
 def list_opts():
     """All options, for oslo-config-generator."""
-    modules = (
-        agent,
-        api,
-        cloud,
-        coordination,
-        database,
-        manager,
-        network,
-        notifications,
-        scheduler,
-        trust,
-    )
-    return [option for module in modules for option in module.list_opts()]
+    return [option for module in (*_OURS, scheduler) for option in module.list_opts()]
