@@ -110,11 +110,18 @@ class Guests:
 
     def to_stop(self, sample: Sample) -> list[Server]:
         """Servers that a finished guest switches off, also those restored after their end."""
+        return [server for server in self._finished(sample) if not server.busy]
+
+    def stopping(self, sample: Sample) -> list[Server]:
+        """Servers that Nova is switching off for a finished guest."""
+        return [server for server in self._finished(sample) if server.task == "powering-off"]
+
+    def _finished(self, sample: Sample) -> list[Server]:
+        """Servers that are on, whose guests have finished."""
         return [
             server
             for server in sample.servers
             if server.status == "ACTIVE"
-            and not server.busy
             and server.host not in self._harm.dead
             and (entry := self._roster.find(server.job))
             and self.done(entry)

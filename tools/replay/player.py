@@ -1,8 +1,9 @@
 """The loop of a replay: submit what is due, poll, let the guests work, record, check, show."""
 
+import contextlib
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.tools.replay.clock import Clock
 from nova_twotier.tools.replay.errors import ReplayError
@@ -28,6 +30,8 @@ INTERVAL = 1.0
 SILENCE = 60.0
 UNOBSERVED = 20.0
 SETTLING = 20.0
+#: Wall seconds after which a server that Nova is still stopping has been forgotten.
+FORGOTTEN = 60.0
 #: Requests to stop servers that run at the same time.
 STOPPERS = 4
 
@@ -76,6 +80,8 @@ class Player:
         #: The last one.
         self.sample: Sample | None = None
         self._heard_at = self.clock.began
+        #: Since when Nova has been stopping each server.
+        self._stopping: dict[str, float] = {}
         self._warned = False
 
     def play(self, timeout: float) -> None:
@@ -136,6 +142,7 @@ class Player:
         running = self.poll.running & self.queue.poll().running
         self.invariants.see(sample, at - self.clock.began, running)
         list(stoppers.map(self._stop, self.guests.to_stop(sample)))
+        self._repeat_lost_stops(self.guests.stopping(sample), at)
 
     def _stop(self, server) -> None:
         try:
@@ -144,6 +151,18 @@ class Player:
             pass  # Something else happens to it now; the next round looks again.
         except (nova_exc.ClientException, ksa_exc.ClientException) as error:
             self.say(f"warning: server {server.id} does not stop, trying again: {error}")
+
+    def _repeat_lost_stops(self, stopping: Collection[Server], at: float) -> None:
+        """Clear the task of servers that Nova has forgotten to stop; the next round stops them.
+
+        A guest powers itself off without Nova. Here a request plays that, which may get lost.
+        """
+        self._stopping = {each.id: self._stopping.get(each.id, at) for each in stopping}
+        for server in stopping:
+            if at >= self._stopping[server.id] + FORGOTTEN:
+                self.say(f"warning: Nova has forgotten to stop server {server.id}, trying again")
+                with contextlib.suppress(nova_exc.ClientException, ksa_exc.ClientException):
+                    self.cloud.nova.servers.reset_state(server.id, "active")
 
     def _warn_if_unobserved(self, at: float) -> None:
         oldest = min((job.submitted_at for job in self.poll.jobs.values()), default=at)

@@ -46,15 +46,23 @@ class World:
         self.stopped = set()
         self.fail = []
         self.conflicts = 0
+        self.losses, self.stopping = 0, set()
         self.groups, self.kept, self.migrations = set(), set(), {}
-        servers = types.SimpleNamespace(stop=self.stop)
+        servers = types.SimpleNamespace(stop=self.stop, reset_state=self.reset_state)
         self.nova = types.SimpleNamespace(servers=servers)
 
     def stop(self, server):
         if self.conflicts:
             self.conflicts -= 1
             raise nova_exc.Conflict(409)
-        self.stopped.add(server)
+        if self.losses:
+            self.losses -= 1
+            self.stopping.add(server)
+        else:
+            self.stopped.add(server)
+
+    def reset_state(self, server, _state):
+        self.stopping.remove(server)
 
     def sample(self, now):
         if self.fail:
@@ -64,7 +72,8 @@ class World:
             return Sample(now, HOSTS, claims={vm: [Claim(vm, "h2", FG, 0)] for vm in self.kept})
         vm = f"vm{self.running}"
         status = "SHUTOFF" if vm in self.stopped else "ACTIVE"
-        server = Server(vm, self.store.job(self.running).uuid, 0, status, None, "h1")
+        task = "powering-off" if vm in self.stopping else None
+        server = Server(vm, self.store.job(self.running).uuid, 0, status, task, "h1")
         return Sample(now, HOSTS, (server,), {vm: [Claim(vm, "h1", FG, 0)]})
 
     def manage(self, now):
@@ -174,6 +183,13 @@ class TestPlayer(testtools.TestCase):
         player = self.player(job(1, 0))
         player.play(timeout=600)
         self.assertEqual({"vm1"}, self.world.stopped)
+
+    def test_stopping_is_tried_again_after_nova_has_forgotten_it(self):
+        self.world.losses = 1
+        player = self.player(job(1, 0))
+        player.play(timeout=600)
+        self.assertEqual({"vm1"}, self.world.stopped)
+        self.assertEqual(1, len(self.said), self.said)
 
     def test_a_cloud_that_is_away_for_a_moment(self):
         self.world.fail = ["Nova does not answer"] * 3
