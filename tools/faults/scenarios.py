@@ -163,7 +163,7 @@ SCENARIOS = {
         ),
         Scenario(
             "clients",
-            "clients of the REST API never finish what they say",
+            "clients of the REST API never finish their requests",
             kills=0.0,
             mishaps={"clients": 1},
         ),
