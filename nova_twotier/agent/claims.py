@@ -45,6 +45,8 @@ class ClaimReader:
         self._uuid = ""
         self._generations: dict[Tier, int] = {}
         self.found = HostClaims()
+        #: Why the host has no slots; empty if it has some.
+        self.problem = ""
 
     def poll(self, whole: bool = False) -> bool:
         """Read the claims into `found`, if they may have changed; returns whether they have.
@@ -81,6 +83,10 @@ class ClaimReader:
         if not self._uuid:
             found = self._list(f"name={quote(self._host)}")
             if not found:
+                self.problem = (
+                    f"Placement has no resource provider {self._host}: compare [agent]host with "
+                    "the output of `openstack hypervisor list`"
+                )
                 return {}
             self._uuid = found[0]["uuid"]
         tree = self._list(f"in_tree={self._uuid}")
@@ -89,9 +95,11 @@ class ClaimReader:
             self._uuid = ""  # the host was deleted, and may be made anew
             return {}
         children = {tier: names.child_uuid(self._uuid, tier) for tier in Tier}
-        return {
+        found_tiers = {
             tier: generations[child] for tier, child in children.items() if child in generations
         }
+        self.problem = "" if found_tiers else f"host {self._host} has no tiers: is it in a pool?"
+        return found_tiers
 
     def _list(self, query: str) -> list[dict]:
         return self._placement.get(f"/resource_providers?{query}")["resource_providers"]

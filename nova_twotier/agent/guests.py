@@ -60,6 +60,10 @@ class Gone(HypervisorError):
     """The VM no longer runs here."""
 
 
+class Busy(HypervisorError):
+    """The VM cannot be changed just now: it is being saved, restored or migrated."""
+
+
 class Hypervisor(Protocol):
     """Whatever runs the VMs of a host; see `libvirt_host`.
 
@@ -73,4 +77,4 @@ class Hypervisor(Protocol):
         """One VM; raises `Gone` if it does not run here."""
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
-        """Give a VM, which is as `guest` says, its priority; raises `Gone` likewise."""
+        """Give a VM, which is as `guest` says, its priority; raises `Gone`, and `Busy`."""

@@ -2,12 +2,16 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import libvirt
+from oslo_log import log as logging
 
-from nova_twotier.agent.guests import Cpus, Gone, Guest, HypervisorError, Priority
+from nova_twotier.agent.guests import Busy, Cpus, Gone, Guest, HypervisorError, Priority
+
+LOG = logging.getLogger(__name__)
 
 #: Name of the weight among libvirt's scheduler parameters.
 WEIGHT = "cpu_shares"
@@ -20,8 +24,8 @@ _EVENTS = {
     libvirt.VIR_DOMAIN_EVENT_RESUMED,
     libvirt.VIR_DOMAIN_EVENT_STOPPED,
 }
-#: A VM has stopped, or has gone, since it was listed.
-_GONE = {libvirt.VIR_ERR_NO_DOMAIN, libvirt.VIR_ERR_OPERATION_INVALID}
+#: Seconds until events are awaited again after an error.
+_PAUSE = 1.0
 
 
 class LibvirtHost:
@@ -57,12 +61,12 @@ class LibvirtHost:
 
     @property
     def cpus(self) -> Cpus:
-        """The host's CPUs.
+        """The host's CPUs that are online.
 
         :raises HypervisorError: if libvirt does not answer.
         """
         with _errors():
-            return frozenset(range(self._open().getCPUMap()[0]))
+            return _cpus(self._open().getCPUMap()[1])
 
     def running(self) -> list[str]:
         """The uuids of all VMs that run or are paused.
@@ -80,17 +84,24 @@ class LibvirtHost:
         :raises HypervisorError: if libvirt does not answer, or the VM is just being started.
         """
         with _errors():
-            return self._read(self._open().lookupByUUIDString(uuid))
+            domain = self._open().lookupByUUIDString(uuid)
+        with _errors(domain):
+            return self._read(domain)
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
         """Give a VM its priority: now, and for when libvirt starts it again.
 
         :param guest: as it is.
         :raises Gone: if it does not run here.
+        :raises Busy: if it is being saved, restored or migrated.
         :raises HypervisorError: if libvirt refuses.
         """
         with _errors():
             domain = self._open().lookupByUUIDString(guest.uuid)
+        with _errors(domain):
+            # libvirt would make us, and all other VMs, wait for 30 s, and refuse then.
+            if self._is_qemu and domain.controlInfo()[0] != libvirt.VIR_DOMAIN_CONTROL_OK:
+                raise Busy(f"VM {guest.uuid} is being saved, restored or migrated")
             # The weight first: a background VM that has just started is in the way.
             if wanted.weight not in (None, guest.weight):
                 self._weigh(domain, wanted.weight)
@@ -120,6 +131,7 @@ class LibvirtHost:
         # The test driver, which is in this process, needs neither.
         with contextlib.suppress(libvirt.libvirtError):
             connection.registerCloseCallback(self._on_close, None)
+        with contextlib.suppress(libvirt.libvirtError):
             connection.setKeepAlive(KEEPALIVE_INTERVAL, KEEPALIVE_COUNT)
         self._connection = connection
         self._is_qemu = connection.getType() == "QEMU"
@@ -171,13 +183,25 @@ def _cpus(pins: Sequence[bool]) -> Cpus:
 
 
 @contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Turn errors of libvirt into ours."""
+def _errors(domain: libvirt.virDomain | None = None) -> Iterator[None]:
+    """Turn errors of libvirt into ours.
+
+    :param domain: what is read or changed; it may stop meanwhile.
+    """
     try:
         yield
     except libvirt.libvirtError as error:
-        kind = Gone if error.get_error_code() in _GONE else HypervisorError
+        kind = Gone if _is_gone(error, domain) else HypervisorError
         raise kind(f"libvirt: {error}") from error
+
+
+def _is_gone(error: libvirt.libvirtError, domain: libvirt.virDomain | None) -> bool:
+    code = error.get_error_code()
+    if code == libvirt.VIR_ERR_OPERATION_INVALID and domain is not None:
+        # Also what libvirt says on a host without a control group for CPUs.
+        with contextlib.suppress(libvirt.libvirtError):
+            return not domain.isActive()
+    return code == libvirt.VIR_ERR_NO_DOMAIN
 
 
 @cache
@@ -186,7 +210,11 @@ def _run_events() -> None:
 
     def run() -> None:
         while True:
-            libvirt.virEventRunDefaultImpl()
+            try:
+                libvirt.virEventRunDefaultImpl()
+            except libvirt.libvirtError as error:
+                LOG.warning("libvirt's events cannot be received: %s", error)
+                time.sleep(_PAUSE)
 
     # Errors come as exceptions; libvirt would print them, too.
     libvirt.registerErrorHandler(lambda _context, _error: None, None)

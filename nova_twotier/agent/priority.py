@@ -36,8 +36,8 @@ class Rules:
 def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
     """The priority of each VM that has a claim, by uuid; the other VMs are not ours.
 
-    A paused VM has the foreground's weight, whatever its tier: it uses no CPU time itself, but
-    saving, migrating or resuming it would take minutes at a low weight.
+    A paused VM has the foreground's weight, whatever its tier: it uses no CPU time, and what is
+    done to it next would take long at a low weight.
     """
     ours = {guest.uuid: guest for guest in guests if guest.uuid in host.claims}
     seats = _seats(host, ours, rules) if rules.pins(host.slots) else {}

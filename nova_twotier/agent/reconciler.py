@@ -1,5 +1,7 @@
 """Keeps the CPU priorities of a host's VMs as the ledger says."""
 
+import contextlib
+import queue
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -7,7 +9,7 @@ from collections.abc import Callable, Collection
 from oslo_log import log as logging
 
 from nova_twotier.agent.claims import ClaimReader
-from nova_twotier.agent.guests import Gone, Guest, Hypervisor, HypervisorError, Priority
+from nova_twotier.agent.guests import Busy, Gone, Guest, Hypervisor, HypervisorError, Priority
 from nova_twotier.agent.priority import Rules, priorities
 from nova_twotier.ledger.placement import PlacementError
 
@@ -36,12 +38,15 @@ class Reconciler:
         self._claims, self._hypervisor, self._rules = claims, hypervisor, rules
         self._sweep_interval, self._clock = sweep_interval, clock
         self._lock = threading.Lock()
-        self._woken = threading.Event()
+        # Not an Event: a signal handler may call `stop` while this thread holds the event's lock.
+        self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._stopping = False
         #: VMs that may have changed since they were last read, and those that could not be read.
         self._changed: set[str] = set()
         self._unread: set[str] = set()
         self._sweep_at = self._clock()
+        #: All VMs have to be read again, because libvirt did not answer.
+        self._reread = False
         self._guests: dict[str, Guest] = {}
         #: What is wrong now, so that it is logged once: Placement, libvirt, or a VM's uuid.
         self._troubles: set[str] = set()
@@ -53,11 +58,12 @@ class Reconciler:
                 self._sweep_at = self._clock()
             else:
                 self._changed.add(uuid)
-        self._woken.set()
+        self._woken.put(None)
 
     def stop(self) -> None:
+        """End `run`; a signal handler may call it."""
         self._stopping = True
-        self._woken.set()
+        self._woken.put(None)
 
     def run(self, poll_interval: float) -> None:
         """Go on until `stop`, then leave all VMs as they are.
@@ -66,8 +72,10 @@ class Reconciler:
         """
         while not self._stopping:
             self.step()
-            self._woken.wait(poll_interval)
-            self._woken.clear()
+            with contextlib.suppress(queue.Empty):
+                self._woken.get(timeout=poll_interval)
+                while True:
+                    self._woken.get_nowait()
 
     def step(self) -> None:
         """Poll the ledger, and compare what may have changed."""
@@ -78,8 +86,9 @@ class Reconciler:
                 self._sweep_at = now + self._sweep_interval
             changed, self._changed = self._changed | self._unread, set()
         moved = self._poll_ledger(sweep)
-        self._read_guests(None if sweep else changed)
-        if sweep or changed or moved or self._troubles:
+        reread = sweep or self._reread
+        self._read_guests(None if reread else changed)
+        if reread or changed or moved or self._troubles:
             self._enforce()
 
     def _poll_ledger(self, whole: bool) -> bool:
@@ -90,6 +99,10 @@ class Reconciler:
             self._trouble("placement", f"{error}; the last claims hold")
             return False
         self._fine("placement", "Placement answers again")
+        if self._claims.problem:
+            self._trouble("host", self._claims.problem)
+        else:
+            self._fine("host", "the host has tiers now")
         slots, cpus = self._claims.found.slots, len(self._rules.slot_cpus)
         if slots and cpus and not self._rules.pins(slots):
             self._trouble(
@@ -107,8 +120,9 @@ class Reconciler:
                 uuids = self._hypervisor.running()
             except HypervisorError as error:
                 self._trouble("libvirt", str(error))
-                self._sweep_at = self._clock()  # read all of them next time
+                self._reread = True
                 return
+            self._reread = False
             self._fine("libvirt", "libvirt answers again")
             self._guests.clear()
         self._unread.clear()
@@ -135,11 +149,13 @@ class Reconciler:
                 self._guests[uuid] = guest = self._hypervisor.guest(uuid)
             except Gone:
                 del self._guests[uuid]
+            except Busy:
+                self._unread.add(uuid)  # the next step tries again
             except HypervisorError as error:
                 self._trouble(uuid, f"VM {uuid} does not get its priority: {error}")
             else:
                 self._report(uuid, guest, priority)
-        self._troubles &= {"placement", "slots", "libvirt", *wanted, *self._unread}
+        self._troubles &= {"placement", "host", "slots", "libvirt", *wanted, *self._unread}
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):

@@ -16,13 +16,16 @@ from nova_twotier.core.actions import Tier
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds to wait for Placement, unless the configuration says otherwise.
+PLACEMENT_TIMEOUT = 10
+
 
 def main(args: list[str] | None = None) -> int:
     try:
         conf = config.load(sys.argv[1:] if args is None else args, "nova-twotier-agent")
         logging.setup(conf, "nova-twotier")
         run(conf)
-    except (config.ConfigError, HypervisorError, ImportError, OSError) as error:
+    except (config.ConfigError, HypervisorError, OSError) as error:
         print(f"nova-twotier-agent: {error}", file=sys.stderr)
         return 1
     return 0
@@ -34,8 +37,13 @@ def run(conf) -> None:
     :raises ConfigError: if an option is wrong for this host.
     :raises HypervisorError: if libvirt does not answer at the start.
     """
-    # Here, so that a host without libvirt's Python binding gets a message that says so.
-    from nova_twotier.agent.libvirt_host import LibvirtHost
+    try:
+        from nova_twotier.agent.libvirt_host import LibvirtHost
+    except ImportError as error:
+        raise config.ConfigError(f"{error}: pip install 'nova-twotier[agent]'") from error
+
+    # A request that hangs keeps VMs that have just started waiting for their priority.
+    conf.set_default("timeout", PLACEMENT_TIMEOUT, "placement")
 
     host = LibvirtHost(conf.agent.libvirt_uri)
     rules = rules_for(conf.agent, host.cpus)
@@ -65,9 +73,19 @@ def rules_for(options, host_cpus: Cpus) -> Rules:
     for option, cpus in (("slot_cpus", set(slot_cpus)), ("emulator_cpus", emulator_cpus)):
         if missing := cpus - host_cpus:
             raise config.ConfigError(
-                f"[agent]{option} names CPU {min(missing)}, and this host has "
-                f"{len(host_cpus)} CPUs, counted from 0"
+                f"[agent]{option} names CPU {min(missing)}, which this host does not have online; "
+                f"it has {', '.join(map(str, sorted(host_cpus)))}"
             )
+    if options.background_weight >= options.foreground_weight:
+        raise config.ConfigError(
+            "[agent]background_weight must be less than [agent]foreground_weight"
+        )
+    if shared := emulator_cpus & set(slot_cpus):
+        LOG.warning(
+            "[agent]emulator_cpus names CPU %s of a slot: Nova's operations on background VMs may "
+            "take minutes",
+            min(shared),
+        )
     if slot_cpus and not emulator_cpus:
         emulator_cpus = host_cpus - set(slot_cpus)
         if not emulator_cpus:

@@ -37,8 +37,8 @@ NOVAS_WEIGHT = 1024
 
 def missing():
     """Why there can be no guests here; empty if there can."""
-    if os.cpu_count() < 2:
-        return "one CPU for the guests and another for their emulators are needed"
+    if not {0, 1} <= os.sched_getaffinity(0):
+        return "CPU 1 for the guests and CPU 0 for their emulators are needed"
     return libvirtd.missing()
 
 
@@ -65,8 +65,12 @@ class Libvirtd:
             assert self._process.poll() is None, (self._directory / "out.log").read_text()
             return ready.exists()
 
-        wait_for(is_ready, "libvirtd is ready")
-        self.connection = libvirt.open(self.uri)
+        try:
+            wait_for(is_ready, "libvirtd is ready")
+            self.connection = libvirt.open(self.uri)
+        except BaseException:
+            self._process.kill()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -116,9 +120,14 @@ def pins(domain):
     return tuple([cpu for cpu, allowed in enumerate(each) if allowed] for each in maps)
 
 
-def share(domain, other, seconds=3.0):
-    """The share of a domain in the time that the virtual CPUs of both got."""
+def await_split(domain, other):
+    """Wait until a domain has 98 % of the time that the virtual CPUs of both get."""
+    wait_for(
+        lambda: _share(domain, other) >= 0.98, f"{domain.name()} has 98 % of the CPU", patience=60
+    )
 
+
+def _share(domain, other, seconds=3.0):
     def used():
         return [each.vcpus()[0][0][2] for each in (domain, other)]
 

@@ -20,7 +20,7 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.ledger import claims, names, tree
 from nova_twotier.ledger.claims import Swap
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
-from tests.cloud.libvirtd import NOVAS_WEIGHT, Libvirtd, missing, pins, share, weight
+from tests.cloud.libvirtd import NOVAS_WEIGHT, Libvirtd, await_split, missing, pins, weight
 from tests.cloud.waiting import wait_for
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
@@ -147,10 +147,10 @@ def test_the_foreground_gets_the_cpu_and_a_swap_reverses_it(host, pair):
     front, back = pair
     with host.agent():
         await_priorities(front, back)
-        assert share(front, back) >= 0.98
+        await_split(front, back)
         host.swap(front, back)
         await_priorities(back, front)
-        assert share(back, front) >= 0.98
+        await_split(back, front)
 
 
 def test_a_vm_that_nova_defines_anew_gets_its_priority_back(host, pair, libvirtd):

@@ -14,7 +14,7 @@ from nova_twotier.ledger import names
 from nova_twotier.tools.fakecloud import FakeCloud, bootstrap, handover, libvirtd
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
-from tests.cloud.libvirtd import SPIN, missing, pins, share, weight
+from tests.cloud.libvirtd import SPIN, await_split, missing, pins, weight
 from tests.cloud.waiting import wait_for
 
 libvirt = pytest.importorskip("libvirt", reason='the node agent needs the "agent" extra')
@@ -160,7 +160,7 @@ def test_jobs_get_the_cpu_of_their_tier(cloud):
     front, back = cloud.domain_of(first), cloud.domain_of(second)
     await_priority(front, FG)
     await_priority(back, BG)
-    assert share(front, back) >= 0.98
+    await_split(front, back)
     cloud.complete(first)
     cloud.await_job(second, "running", "fg")
     await_priority(back, FG)
@@ -186,7 +186,7 @@ def test_a_server_keeps_its_priority_through_what_nova_does_to_it(cloud):
         back = cloud.hypervisor.lookupByUUIDString(server.id)
         await_priority(front, FG)
         await_priority(back, BG)
-        assert share(front, back) >= 0.98
+        await_split(front, back)
 
     check()
     for operation, status, inverse in (

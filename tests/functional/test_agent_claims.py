@@ -66,8 +66,10 @@ class TestClaimReader(LedgerTestCase):
         self.reader = ClaimReader(self.ledger, "host0 & others")
         self.assertFalse(self.reader.poll())
         self.assertEqual((0, {}), (self.reader.found.slots, self.reader.found.claims))
+        self.assertIn("no resource provider host0 & others", self.reader.problem)
         self.roots[0] = self.make_host("host0 & others")
         self.assertFalse(self.reader.poll())
+        self.assertIn("no tiers", self.reader.problem)
 
     def test_a_host_that_is_made_anew(self):
         self.reader.poll()
@@ -78,4 +80,4 @@ class TestClaimReader(LedgerTestCase):
         self.roots[0] = self.make_host("host0")
         self.sync(3, self.TIERS)
         self.assertTrue(self.reader.poll())
-        self.assertEqual(3, self.reader.found.slots)
+        self.assertEqual((3, ""), (self.reader.found.slots, self.reader.problem))

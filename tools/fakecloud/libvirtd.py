@@ -19,6 +19,8 @@ _DIRECTORIES = (
     "/var/cache/libvirt",
     "/var/lib/libvirt",
     "/var/log/libvirt",
+    # Otherwise the machine's systemd would move our guests, or what has their process ids there.
+    "/run/dbus",
 )
 _PROGRAMS = ("libvirtd", "qemu-system-x86_64", "qemu-img", "unshare")
 #: Where the CPU controller of cgroup v1 or v2 is mounted.
@@ -34,6 +36,7 @@ for each in {directories}; do
 done
 cp {directory}/qemu.conf /etc/libvirt
 (while ! test -S {socket}; do sleep 0.1; done; touch {ready}) &
+export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/none
 # The shell stays: as the first process of its namespace it has to reap the guests that have ended.
 {libvirtd} --config {directory}/libvirtd.conf --pid-file {directory}/libvirtd.pid
 """

@@ -53,8 +53,9 @@ class CellOutage(Mishap):
     def make(self) -> None:
         super().make()
         if self.happened:
+            before = self._not_coming_back()
             self.over.wait(FORGOTTEN)
-            if forgotten := self._not_coming_back():
+            if forgotten := before & self._not_coming_back():
                 self.site.harm.struck.update(forgotten)
                 self.note("forgot", f"{len(forgotten)} servers that were to be brought back")
 
@@ -69,7 +70,7 @@ class CellOutage(Mishap):
             self.note("up")
 
     def _not_coming_back(self) -> set[str]:
-        """Saved servers that nobody works on: Nova lost the requests to unshelve them."""
+        """Saved servers that are to be unshelved, and have no host yet."""
         found = self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
         return {
             server.id

@@ -1,10 +1,11 @@
 """What the agent does after changes, and what it leaves alone."""
 
+import threading
 from types import SimpleNamespace
 
 import testtools
 
-from nova_twotier.agent.guests import HypervisorError
+from nova_twotier.agent.guests import Busy, HypervisorError
 from nova_twotier.agent.reconciler import Reconciler
 from nova_twotier.ledger.placement import PlacementUnavailable
 from tests.unit.agent.builders import BG, FG, PLAIN, RULES, FakeHost, guest, host_claims
@@ -17,6 +18,7 @@ class FakeClaims(SimpleNamespace):
 
     known = None
     away = False
+    problem = ""
 
     def poll(self, whole):
         if self.away:
@@ -135,6 +137,25 @@ class TestReconciler(testtools.TestCase):
         self.step()
         self.host.apply = apply
         self.assertEqual(["a", "x"], sorted(self.step()))
+
+    def test_a_vm_that_is_being_saved_is_tried_again(self):
+        def refuse(guest, wanted):
+            raise Busy("it is being saved")
+
+        apply, self.host.apply = self.host.apply, refuse
+        self.host.held["x"] = guest("x")
+        self.reconciler.changed("x")
+        self.assertEqual([], self.step())
+        self.host.apply = apply
+        self.assertEqual(["x"], self.step())
+        self.assertEqual([], self.step())
+
+    def test_it_stops_at_once(self):
+        thread = threading.Thread(target=self.reconciler.run, args=(3600.0,))
+        thread.start()
+        self.reconciler.stop()
+        thread.join(30)
+        self.assertFalse(thread.is_alive())
 
     def test_too_few_cpus_for_the_slots(self):
         self.host = FakeHost(guest("a"))

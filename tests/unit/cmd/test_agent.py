@@ -1,0 +1,41 @@
+"""What the node agent makes of its options."""
+
+import testtools
+from oslo_config import cfg
+
+from nova_twotier.agent.priority import Rules
+from nova_twotier.cmd.agent import rules_for
+from nova_twotier.conf import ConfigError, agent
+from nova_twotier.core.actions import BG, FG
+
+CPUS = frozenset(range(8))
+
+
+class TestRules(testtools.TestCase):
+    def rules(self, **options):
+        conf = cfg.ConfigOpts()
+        agent.register_opts(conf)
+        for name, value in options.items():
+            conf.set_override(name, value, "agent")
+        return rules_for(conf.agent, CPUS)
+
+    def test_by_default_only_weights(self):
+        self.assertEqual(Rules({FG: 10000, BG: 100}), self.rules())
+
+    def test_emulators_get_the_cpus_that_slots_leave(self):
+        rules = self.rules(slot_cpus="2-3,6-7")
+        self.assertEqual((2, 3, 6, 7), rules.slot_cpus)
+        self.assertEqual(frozenset({0, 1, 4, 5}), rules.emulator_cpus)
+
+    def test_in_the_order_in_which_they_are_named(self):
+        self.assertEqual((1, 5, 0, 4), self.rules(slot_cpus="1,5,0,4").slot_cpus)
+
+    def test_mistakes(self):
+        for options, words in (
+            ({"slot_cpus": "7-8"}, "slot_cpus names CPU 8"),
+            ({"emulator_cpus": "8"}, "emulator_cpus names CPU 8"),
+            ({"slot_cpus": "1-2,2-3"}, "slot_cpus names a CPU twice"),
+            ({"background_weight": 500, "foreground_weight": 500}, "must be less"),
+        ):
+            error = self.assertRaises(ConfigError, self.rules, **options)
+            self.assertIn(words, str(error))
