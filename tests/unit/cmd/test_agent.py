@@ -17,7 +17,10 @@ class TestRules(testtools.TestCase):
         agent.register_opts(conf)
         for name, value in options.items():
             conf.set_override(name, value, "agent")
-        return rules_for(conf.agent, CPUS)
+        try:
+            return rules_for(conf.agent, CPUS)
+        finally:
+            conf.clear()  # oslo.config keeps overrides with the group, which others use
 
     def test_by_default_only_weights(self):
         self.assertEqual(Rules({FG: 10000, BG: 100}), self.rules())
