@@ -17,10 +17,9 @@ class TestRules(testtools.TestCase):
         agent.register_opts(conf)
         for name, value in options.items():
             conf.set_override(name, value, "agent")
-        try:
-            return rules_for(conf.agent, CPUS)
-        finally:
-            conf.clear()  # oslo.config keeps overrides with the group, which others use
+            # oslo.config keeps overrides with the group, which others use.
+            self.addCleanup(conf.clear_override, name, "agent")
+        return rules_for(conf.agent, CPUS)
 
     def test_by_default_only_weights(self):
         self.assertEqual(Rules({FG: 10000, BG: 100}), self.rules())
@@ -33,12 +32,16 @@ class TestRules(testtools.TestCase):
     def test_in_the_order_in_which_they_are_named(self):
         self.assertEqual((1, 5, 0, 4), self.rules(slot_cpus="1,5,0,4").slot_cpus)
 
-    def test_mistakes(self):
-        for options, words in (
-            ({"slot_cpus": "7-8"}, "slot_cpus names CPU 8"),
-            ({"emulator_cpus": "8"}, "emulator_cpus names CPU 8"),
-            ({"slot_cpus": "1-2,2-3"}, "slot_cpus names a CPU twice"),
-            ({"background_weight": 500, "foreground_weight": 500}, "must be less"),
-        ):
-            error = self.assertRaises(ConfigError, self.rules, **options)
-            self.assertIn(words, str(error))
+    def assert_mistake(self, words, **options):
+        self.assertIn(words, str(self.assertRaises(ConfigError, self.rules, **options)))
+
+    def test_cpus_that_the_host_does_not_have(self):
+        self.assert_mistake("emulator_cpus names CPU 8", emulator_cpus="8")
+        self.assert_mistake("slot_cpus names CPU 8", slot_cpus="7-8")
+
+    def test_a_cpu_named_twice(self):
+        self.assert_mistake("slot_cpus names a CPU twice", slot_cpus="1-2,2-3")
+
+    def test_tiers_the_wrong_way_round(self):
+        weights = {"background_weight": 500, "foreground_weight": 500}
+        self.assert_mistake("must be less", **weights)
