@@ -1,4 +1,4 @@
-"""What the node agent costs a host: python benchmarks/agent.py
+"""Measures CPU time, memory and requests of the node agent: python benchmarks/agent.py
 
     --domains N   VMs on the host, a multiple of 8, default 64; 8 of them in the foreground
     --seconds S   how long it is watched, default 60

@@ -1,4 +1,4 @@
-"""What the kernel's control groups allow: the range of CPU weights."""
+"""The range of CPU weights of cgroup v1 and v2."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""VMs of a host as a hypervisor shows them, and what it may be asked to do with them."""
+"""The agent's value types: a VM, its CPU priority, and the interface of a hypervisor."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,7 +53,7 @@ def _numbers(cpus: Cpus) -> str:
 
 
 class HypervisorError(Exception):
-    """The hypervisor does not answer, or refuses."""
+    """A request to the hypervisor was not answered, or was refused."""
 
 
 class Gone(HypervisorError):
@@ -65,7 +65,7 @@ class Busy(HypervisorError):
 
 
 class Hypervisor(Protocol):
-    """Whatever runs the VMs of a host; see `libvirt_host`.
+    """What the agent needs of a hypervisor; `libvirt_host` implements it.
 
     Each method may raise `HypervisorError`.
     """
@@ -77,4 +77,4 @@ class Hypervisor(Protocol):
         """One VM; raises `Gone` if it does not run here."""
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
-        """Give a VM, which is as `guest` says, its priority; raises `Gone`, and `Busy`."""
+        """Change a VM from its present state `guest` to `wanted`; raises `Gone` or `Busy`."""

@@ -43,7 +43,7 @@ class LibvirtHost:
         self._connection: libvirt.virConnect | None = None
 
     def listen(self, changed: Callable[[str | None], None]) -> None:
-        """Have a function called when VMs may need another priority.
+        """Register a callback for VMs that may need another priority.
 
         :param changed: called, in another thread, with the uuid of a VM that has started, paused,
             resumed, stopped, or migrated in; with None if others may have done so unseen.
@@ -184,7 +184,7 @@ def _cpus(pins: Sequence[bool]) -> Cpus:
 
 @contextlib.contextmanager
 def _errors(domain: libvirt.virDomain | None = None) -> Iterator[None]:
-    """Turn errors of libvirt into ours.
+    """Translate errors of libvirt into `HypervisorError` and `Gone`.
 
     :param domain: what is read or changed; it may stop meanwhile.
     """

@@ -12,7 +12,7 @@ from nova_twotier.core.slots import THRESHOLD
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How this host's CPUs and weights are shared out, see `conf.agent`.
+    """The CPU weights of the tiers, and the CPUs for slots and emulators; see `conf.agent`.
 
     :param slot_cpus: host CPUs of all slots, in order; empty: VMs are not pinned.
     :param emulator_cpus: host CPUs of emulator threads; empty: they are not pinned.
@@ -34,7 +34,7 @@ class Rules:
 
 
 def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
-    """The priority of each VM that has a claim, by uuid; the other VMs are not ours.
+    """The CPU priority of each VM that has a claim on a slot, by uuid.
 
     A paused VM has the foreground's weight, whatever its tier: it uses no CPU time, and what is
     done to it next would take long at a low weight.

@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Compares what each VM has with what it is to have, and sets what differs.
+    """Reconciles the CPU weight and pinning of this host's VMs with their claims in Placement.
 
     It compares after a change in the ledger, for a VM that has started, paused, resumed or
     migrated in, and all VMs every `sweep_interval` seconds. It remembers nothing that it could not
@@ -66,7 +66,7 @@ class Reconciler:
         self._woken.put(None)
 
     def run(self, poll_interval: float) -> None:
-        """Go on until `stop`, then leave all VMs as they are.
+        """Reconcile until `stop` is called, then leave all VMs as they are.
 
         :param poll_interval: seconds between two polls of the ledger.
         """
@@ -114,7 +114,7 @@ class Reconciler:
         return changed
 
     def _read_guests(self, uuids: Collection[str] | None) -> None:
-        """Read these VMs, or all."""
+        """Read the named VMs from the hypervisor, or all of them if `uuids` is None."""
         if uuids is None:
             try:
                 uuids = self._hypervisor.running()

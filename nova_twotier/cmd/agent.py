@@ -61,7 +61,7 @@ def run(conf) -> None:
 
 
 def rules_for(options, host_cpus: Cpus) -> Rules:
-    """How this host's CPUs and weights are shared out.
+    """The weights and CPU sets that group `[agent]` configures for this host.
 
     :param options: group `[agent]`.
     :raises ConfigError: if it has no such CPUs, or its CPUs are named twice.

@@ -1,4 +1,4 @@
-"""Decides which slot of a host each VM has, and moves no VM without need.
+"""Assigns the VMs of a host to numbered slots, and moves a VM only if it must or it pays.
 
 `slots.arrange` says which processes share a slot; here slots have numbers, and VMs that are in a
 slot stay there unless a rule is broken or the move is worth it. The rules are those of `arrange`
