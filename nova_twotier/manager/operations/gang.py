@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Container
 from functools import partial
 
+from nova_twotier.cloud.lost_requests import BRINGING_BACK
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import Preemption
@@ -27,8 +28,6 @@ RESET = "reset"
 SAVING = frozenset({"shelving", "suspending"})
 #: It is deleted, because the request to bring it back was lost.
 GIVE_UP = "give up"
-#: Tasks of a server that is being brought back, and of which nothing is done yet.
-BRINGING_BACK = frozenset({"unshelving", "resuming"})
 #: Suspend the same server again, or resume it, because the action is undone.
 UNDO = "undo"
 #: Seconds, roughly, until servers that could not be saved are retried; then twice as many.
