@@ -6,7 +6,7 @@ filter and weigher objects, so these keep nothing. The first filter reads the le
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from keystoneauth1 import exceptions as ksa_exc
 from nova import exception
@@ -15,7 +15,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.conf import scheduler as scheduler_conf
-from nova_twotier.core.actions import BG, Tier
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.filters import tier_request
 from nova_twotier.filters.virtual_cluster import VirtualCluster
 from nova_twotier.ledger import reading
@@ -111,6 +111,15 @@ class HostTiers:
             if asked.tier is BG:
                 self.open_until += view.open_background(*asked.closing) - view.bg_used
             self.load = view.load_beside(asked.tier, 0)
+
+    def suits(self, allocations: Mapping) -> bool:
+        """Whether a candidate takes nothing but the requested tier.
+
+        If the flavor asks for CPU points, too, Placement also offers them in the other tier.
+        """
+        view = self.view
+        other = view.bg_provider if self.asked.tier is FG else view.fg_provider
+        return self.provider in allocations and other not in allocations
 
     def load_beside(self, host_state, more: int = 0) -> float:
         """The other tier's load beside the request's next VM on the host, after some more VMs."""

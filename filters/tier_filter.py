@@ -19,10 +19,10 @@ class TierFilter(TwoTierFilter):
             tiers = host.twotier
             if host.num_instances < tiers.full_at:
                 if tiers.all_candidates is None:
-                    tiers.all_candidates, provider = host.allocation_candidates, tiers.provider
+                    tiers.all_candidates = host.allocation_candidates
                     # Nova's filter_candidates would log each candidate twice.
                     host.allocation_candidates = [
-                        each for each in tiers.all_candidates if provider in each["allocations"]
+                        each for each in tiers.all_candidates if tiers.suits(each["allocations"])
                     ]
                 if host.allocation_candidates:
                     kept.append(host)

@@ -28,10 +28,12 @@ from nova_twotier.core.flavors import (
     job_tiers,
     preemption,
 )
-from nova_twotier.ledger.names import SLOT
+from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.reading import Admission
 
 RESOURCE = f"resources:{SLOT}"
+#: The extra spec that declares the CPU utilisation of a flavor's VMs, in points, and its values.
+POINTS, MOST_POINTS = f"resources:{CPU}", 100
 
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
@@ -97,6 +99,9 @@ def read(spec) -> TierRequest:
     flavor = f"flavor {spec.flavor.name}"
     if extra_specs.get(RESOURCE) != "1":
         _refuse(flavor, RESOURCE, extra_specs.get(RESOURCE), "1: a VM takes one slot")
+    points = extra_specs.get(POINTS, "1")
+    if not (points.isdecimal() and 1 <= int(points) <= MOST_POINTS):
+        _refuse(flavor, POINTS, points, f"1 to {MOST_POINTS}, percent of a slot")
     own, allowed = _tiers(extra_specs, flavor)
     mbps = _mbps(extra_specs.get("twotier:mbps", "0"), flavor)
     if PREEMPTIBLE in extra_specs and not preemption(extra_specs):

@@ -9,10 +9,11 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as options_conf
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import cpu_points
 from nova_twotier.db.models import Job
 from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
-from nova_twotier.ledger.claims import Claim, cpu_points
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import Shape, TierHost
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.observation import Observation

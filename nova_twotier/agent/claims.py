@@ -2,30 +2,46 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import quote
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.slots import tiers_of
 from nova_twotier.ledger import names
 from nova_twotier.ledger.placement import Placement
+from nova_twotier.ledger.shape import Shape
+from nova_twotier.ledger.tree import TierHost
+
+NOTHING: Mapping[str, int] = MappingProxyType({"total": 0, "reserved": 0})
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a VM holds: a slot in this tier, and its CPU utilisation (0..1).
-
-    A VM whose utilisation is not in the ledger counts as using its slot fully.
-    """
+    """What a VM holds: a slot in this tier, and its CPU points; None if the ledger has none."""
 
     tier: Tier
-    cpu: float
+    points: int | None = None
+
+    @property
+    def cpu(self) -> float:
+        """CPU utilisation 0..1. While it is unknown, the VM counts as using its slot fully."""
+        return 1.0 if self.points is None else self.points / 100
 
 
 @dataclass(frozen=True, slots=True)
 class HostClaims:
-    """The slots of a host, L, and the claims on them by the uuid of the VM."""
+    """A host in the ledger, and the claims on its slots by the uuid of the VM.
 
-    slots: int = 0
+    :param host: its providers and its shape; None while the host is not in the ledger.
+    """
+
+    host: TierHost | None = None
     claims: Mapping[str, Claim] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> int:
+        """L of the host; 0 without slots."""
+        return self.host.shape.slots if self.host else 0
 
 
 class ClaimReader:
@@ -57,24 +73,24 @@ class ClaimReader:
         present = self._generations_now()
         if present == self._generations and not whole:
             return False
-        slots = 0
+        providers = {tier: names.child_uuid(self._uuid, tier) for tier in present}
         generations: dict[Tier, int] = {}
+        inventories: dict[Tier, Mapping[str, int]] = {}
         claims: dict[str, Claim] = {}
-        for tier in present:
-            url = f"/resource_providers/{names.child_uuid(self._uuid, tier)}"
+        for tier, provider in providers.items():
+            url = f"/resource_providers/{provider}"
             # A change after this read has a newer generation, which the next poll sees.
             held = self._placement.get(f"{url}/allocations")
             generations[tier] = held["resource_provider_generation"]
-            if tier is Tier.FG:
-                inventories = self._placement.get(f"{url}/inventories")["inventories"]
-                slots = inventories.get(names.SLOT, {}).get("total", 0)
+            held_of = self._placement.get(f"{url}/inventories")["inventories"]
+            inventories[tier] = held_of.get(names.SLOT, NOTHING)
             for vm, allocation in held["allocations"].items():
                 resources = allocation["resources"]
                 if names.SLOT in resources:
                     # A swap may come between the reads of the two tiers: the later read counts,
                     # and the next poll sees the generation of the other tier.
-                    claims[vm] = Claim(tier, resources.get(names.CPU, 100) / 100)
-        found = HostClaims(slots, claims)
+                    claims[vm] = Claim(tier, resources.get(names.CPU))
+        found = HostClaims(_host(self._host, providers, inventories), claims)
         changed, self.found, self._generations = found != self.found, found, generations
         return changed
 
@@ -103,3 +119,15 @@ class ClaimReader:
 
     def _list(self, query: str) -> list[dict]:
         return self._placement.get(f"/resource_providers?{query}")["resource_providers"]
+
+
+def _host(
+    name: str, providers: Mapping[Tier, str], inventories: Mapping[Tier, Mapping[str, int]]
+) -> TierHost | None:
+    if not providers:
+        return None
+    front, back = (inventories.get(tier, NOTHING) for tier in (Tier.FG, Tier.BG))
+    slots = front["total"]
+    # The foreground of a host that is about to leave the ledger is withheld as a whole.
+    leaving = front["reserved"] >= slots
+    return TierHost(name, Shape(slots, tiers_of(slots, back["total"])), providers, leaving)

@@ -23,6 +23,16 @@ class Guest:
     emulator: Cpus
     paused: bool = False
 
+    @property
+    def cpus(self) -> Cpus:
+        """The host CPUs that its virtual CPUs may use."""
+        return frozenset().union(*self.vcpus)
+
+    @property
+    def capacity(self) -> int:
+        """How many CPUs it may use at once, at least 1."""
+        return max(1, min(len(self.vcpus), len(self.cpus)))
+
 
 @dataclass(frozen=True, slots=True)
 class Priority:
@@ -75,6 +85,9 @@ class Hypervisor(Protocol):
 
     def guest(self, uuid: str) -> Guest:
         """One VM; raises `Gone` if it does not run here."""
+
+    def cpu_time(self, uuid: str) -> float:
+        """Seconds of CPU time that a VM has used; raises `Gone` if it does not run here."""
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
         """Change a VM from its present state `guest` to `wanted`; raises `Gone` or `Busy`."""

@@ -88,6 +88,18 @@ class LibvirtHost:
         with _errors(domain):
             return self._read(domain)
 
+    def cpu_time(self, uuid: str) -> float:
+        """Seconds of CPU time that a VM has used, with its emulator's, since it was started.
+
+        :raises Gone: if it does not run here.
+        :raises HypervisorError: if libvirt does not answer, or has no cgroup for the VM.
+        """
+        with _errors():
+            domain = self._open().lookupByUUIDString(uuid)
+        with _errors(domain):
+            # From the cgroup: unlike the monitor's, this answer does not wait for the VM.
+            return domain.getCPUStats(True)[0]["cpu_time"] / 1e9
+
     def apply(self, guest: Guest, wanted: Priority) -> None:
         """Give a VM its priority: now, and for when libvirt starts it again.
 

@@ -11,6 +11,8 @@ from oslo_log import log as logging
 from nova_twotier.agent.claims import ClaimReader
 from nova_twotier.agent.guests import Busy, Gone, Guest, Hypervisor, HypervisorError, Priority
 from nova_twotier.agent.priority import Rules, priorities
+from nova_twotier.agent.telemetry import Telemetry
+from nova_twotier.agent.troubles import Troubles
 from nova_twotier.ledger.placement import PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -24,6 +26,7 @@ class Reconciler:
     read again: a new agent goes on where another one stopped.
 
     :param sweep_interval: seconds.
+    :param telemetry: measures the VMs, if it is to.
     :param clock: the time in seconds, from any start.
     """
 
@@ -33,10 +36,12 @@ class Reconciler:
         hypervisor: Hypervisor,
         rules: Rules,
         sweep_interval: float,
+        telemetry: Telemetry | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self._claims, self._hypervisor, self._rules = claims, hypervisor, rules
         self._sweep_interval, self._clock = sweep_interval, clock
+        self._telemetry = telemetry
         self._lock = threading.Lock()
         # Not an Event: a signal handler may call `stop` while this thread holds the event's lock.
         self._woken: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -48,8 +53,8 @@ class Reconciler:
         #: All VMs have to be read again, because libvirt did not answer.
         self._reread = False
         self._guests: dict[str, Guest] = {}
-        #: What is wrong now, so that it is logged once: Placement, libvirt, or a VM's uuid.
-        self._troubles: set[str] = set()
+        #: Of Placement, libvirt, or VMs by their uuid.
+        self._troubles = Troubles(LOG)
 
     def changed(self, uuid: str | None) -> None:
         """Have a VM, or all of them, compared at once; any thread may call it."""
@@ -78,7 +83,7 @@ class Reconciler:
                     self._woken.get_nowait()
 
     def step(self) -> None:
-        """Poll the ledger, and compare what may have changed."""
+        """Poll the ledger, compare what may have changed, and measure what the VMs use."""
         now = self._clock()
         with self._lock:
             sweep = now >= self._sweep_at
@@ -90,27 +95,29 @@ class Reconciler:
         self._read_guests(None if reread else changed)
         if reread or changed or moved or self._troubles:
             self._enforce()
+        if self._telemetry is not None:
+            self._telemetry.step(now, self._claims.found, self._guests)
 
     def _poll_ledger(self, whole: bool) -> bool:
         """Whether the claims have changed; while Placement does not answer, the last ones hold."""
         try:
             changed = self._claims.poll(whole)
         except PlacementError as error:
-            self._trouble("placement", f"{error}; the last claims hold")
+            self._troubles.has("placement", f"{error}; the last claims hold")
             return False
-        self._fine("placement", "Placement answers again")
+        self._troubles.over("placement", "Placement answers again")
         if self._claims.problem:
-            self._trouble("host", self._claims.problem)
+            self._troubles.has("host", self._claims.problem)
         else:
-            self._fine("host", "the host has tiers now")
+            self._troubles.over("host", "the host has tiers now")
         slots, cpus = self._claims.found.slots, len(self._rules.slot_cpus)
         if slots and cpus and not self._rules.pins(slots):
-            self._trouble(
+            self._troubles.has(
                 "slots",
                 f"VMs are not pinned: [agent]slot_cpus names {cpus} CPUs for {slots} slots",
             )
         else:
-            self._fine("slots", "[agent]slot_cpus names enough CPUs now")
+            self._troubles.over("slots", "[agent]slot_cpus names enough CPUs now")
         return changed
 
     def _read_guests(self, uuids: Collection[str] | None) -> None:
@@ -119,11 +126,11 @@ class Reconciler:
             try:
                 uuids = self._hypervisor.running()
             except HypervisorError as error:
-                self._trouble("libvirt", str(error))
+                self._troubles.has("libvirt", str(error))
                 self._reread = True
                 return
             self._reread = False
-            self._fine("libvirt", "libvirt answers again")
+            self._troubles.over("libvirt", "libvirt answers again")
             self._guests.clear()
         self._unread.clear()
         for uuid in uuids:
@@ -134,7 +141,7 @@ class Reconciler:
                 pass
             except HypervisorError as error:
                 # libvirt refuses while it starts the VM.
-                self._trouble(uuid, f"VM {uuid} cannot be read: {error}")
+                self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
                 self._unread.add(uuid)
 
     def _enforce(self) -> None:
@@ -142,7 +149,7 @@ class Reconciler:
         for uuid, priority in wanted.items():
             guest = self._guests[uuid]
             if priority.is_in_force(guest):
-                self._fine(uuid, f"VM {uuid} has its priority at last")
+                self._troubles.over(uuid, f"VM {uuid} has its priority at last")
                 continue
             try:
                 self._hypervisor.apply(guest, priority)
@@ -152,24 +159,14 @@ class Reconciler:
             except Busy:
                 self._unread.add(uuid)  # the next step tries again
             except HypervisorError as error:
-                self._trouble(uuid, f"VM {uuid} does not get its priority: {error}")
+                self._troubles.has(uuid, f"VM {uuid} does not get its priority: {error}")
             else:
                 self._report(uuid, guest, priority)
-        self._troubles &= {"placement", "host", "slots", "libvirt", *wanted, *self._unread}
+        self._troubles.keep({"placement", "host", "slots", "libvirt", *wanted, *self._unread})
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):
-            self._fine(uuid, f"VM {uuid} has its priority at last")
+            self._troubles.over(uuid, f"VM {uuid} has its priority at last")
             LOG.info("VM %s in %s: %s", uuid, self._claims.found.claims[uuid].tier, priority)
         else:
-            self._trouble(uuid, f"VM {uuid} was to have {priority}; it has {guest}")
-
-    def _trouble(self, what: str, text: str) -> None:
-        if what not in self._troubles:
-            LOG.warning("%s", text)
-        self._troubles.add(what)
-
-    def _fine(self, what: str, text: str) -> None:
-        if what in self._troubles:
-            LOG.info("%s", text)
-        self._troubles.discard(what)
+            self._troubles.has(uuid, f"VM {uuid} was to have {priority}; it has {guest}")

@@ -46,9 +46,14 @@ JOB_REQUEST = object_of(
             "description": "Number of processes, each in a server of its own.",
         },
         "cpu": {
-            "anyOf": [_CPU, {"type": "array", "items": _CPU, "minItems": 1, "maxItems": MAX_SIZE}],
-            "default": 1.0,
-            "description": "CPU utilisation, 0 to 1, of every process, or a list with one for each",
+            "anyOf": [
+                {**_CPU, "type": ["number", "null"]},
+                {"type": "array", "items": _CPU, "minItems": 1, "maxItems": MAX_SIZE},
+            ],
+            "default": None,
+            "description": "CPU utilisation, 0 to 1, of every process, or a list with one for "
+            "each; null if it is not known: then only a measurement closes a slot to the "
+            "background.",
         },
         "name": {**NAME, "default": ""},
         "estimate": {
@@ -195,7 +200,24 @@ _JOB = {
 JOB = object_of(
     {
         **_JOB,
-        "cpu": {"type": "array", "items": _CPU},
+        "cpu": {
+            "type": ["array", "null"],
+            "items": _CPU,
+            "description": "CPU utilisation as its owner declared it; null: unknown.",
+        },
+        "learned_cpu": {
+            "type": ["array", "null"],
+            "items": _CPU,
+            "description": "CPU utilisation as it was measured of its owner's last job of the same "
+            "name, flavor and image; it counts instead of the declared one.",
+        },
+        "measured_cpu": {
+            "type": ["array", "null"],
+            "items": {**_CPU, "type": ["number", "null"]},
+            "description": "CPU utilisation that node agents have measured and that counts instead "
+            "of what was learned or declared; null for processes of which they have said nothing, "
+            "or if they have said nothing of any.",
+        },
         "has_user_data": {
             "type": "boolean",
             "description": "Whether it has user data, which is not shown because it may hold "

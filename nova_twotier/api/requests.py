@@ -13,11 +13,12 @@ def job(body: Mapping, options) -> dict:
     """
     given = {name: value for name, value in body.items() if value is not None}
     given["size"] = size = int(body["size"])
-    cpu = body.get("cpu", 1.0)
+    cpu = given.get("cpu")
     # The store would apply a list of one value to all processes; the API does not.
     if isinstance(cpu, list) and len(cpu) != size:
         raise invalid(f"cpu: give {size} values, one for each process, or one number for all")
-    given["cpu"] = [float(value) for value in (cpu if isinstance(cpu, list) else [cpu])]
+    values = cpu if isinstance(cpu, list) else [] if cpu is None else [cpu]
+    given["cpu"] = [float(value) for value in values]
     given["retries"] = int(body.get("retries", options.retries))
     if "pool" in body and body["pool"] not in options.pools:
         raise invalid(f"pool: there is none of that name; there are {', '.join(options.pools)}")

@@ -59,7 +59,9 @@ def job_summary(request: Request, job: Job, reason: str) -> dict:
 def job_in_full(request: Request, job: Job, reason: str) -> dict:
     return {
         **job_summary(request, job, reason),
-        "cpu": job.cpu,
+        "cpu": job.cpu or None,
+        "learned_cpu": job.learned,
+        "measured_cpu": job.measured,
         "has_user_data": job.user_data is not None,
         "reports": job.report_token is not None,
     }

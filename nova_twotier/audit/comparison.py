@@ -20,8 +20,8 @@ from nova_twotier.audit.findings import (
 )
 from nova_twotier.audit.state import ENDED, JobRecord, Migration, State, Vm
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.slots import is_hot
-from nova_twotier.ledger.claims import Claim, cpu_points
+from nova_twotier.core.slots import cpu_points, is_hot
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.inventory import HostSlots
 from nova_twotier.ledger.shape import Shape
 
@@ -254,9 +254,10 @@ def _points(state: State) -> Iterator[Finding]:
             continue
         wanted = cpu_points(job.cpu[vm.index])
         found = {claim.cpu_points for claim in claims}
-        if found != {wanted}:
+        # Other points than the job's are a node agent's, which has measured them.
+        if wanted and 0 in found:
             yield Finding(
-                Kind.WRONG_POINTS,
+                Kind.MISSING_POINTS,
                 vm.id,
                 ", ".join(map(str, sorted(found))),
                 f"{wanted} CPU points",
@@ -300,8 +301,10 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
             continue
         job = state.job_of(vm)
         for claim in claims:
-            # For other VMs, the manager knows only what the ledger says.
-            cpu = job.cpu[vm.index] if _runs(job, vm) else claim.utilisation
+            # The ledger says what was measured, and all that is known of other VMs.
+            cpu = claim.utilisation
+            if _runs(job, vm) and claim.cpu_points in (0, cpu_points(job.cpu[vm.index])):
+                cpu = job.cpu[vm.index]
             if claim.tier is Tier.FG and is_hot(cpu, state.threshold):
                 hot[claim.host] = hot.get(claim.host, 0) + 1
     return hot, uncertain

@@ -22,7 +22,7 @@ class Kind(StrEnum):
     WRONG_HOST = "wrong-host"
     WRONG_TIER = "wrong-tier"
     MISSING_CLAIM = "missing-claim"
-    WRONG_POINTS = "wrong-points"
+    MISSING_POINTS = "missing-points"
     WRONG_CLOSED = "wrong-closed"
 
     @property

@@ -83,7 +83,7 @@ def _record(job: Job, busy: set[int], targets: frozenset[str]) -> JobRecord:
         uuid=job.uuid,
         size=job.size,
         tier=Tier(job.tier) if job.tier else None,
-        cpu=tuple(job.cpu),
+        cpu=tuple(job.profile),
         under_way=job.number in busy or job.state not in _AT_REST,
         pool=job.pool,
         mbps=job.mbps,

@@ -41,10 +41,10 @@ class Words(FormattableColumn):
 
 
 class Cpu(FormattableColumn):
-    """CPU utilisations, shown as one number if they are all the same."""
+    """CPU utilisations, shown as one number if they are all the same; a dash if one is unknown."""
 
     def human_readable(self):
-        shown = [f"{value:g}" for value in self._value]
+        shown = ["-" if value is None else f"{value:g}" for value in self._value]
         return shown[0] if len(set(shown)) == 1 else ", ".join(shown)
 
 
@@ -78,7 +78,7 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
-    if name == "cpu" and isinstance(value, list):
+    if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
     if name == "events":
         return Events(value)

@@ -12,7 +12,7 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import lost_requests, server_groups, trusts
+from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -23,7 +23,7 @@ from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import job_tiers
-from nova_twotier.ledger.names import SLOT
+from nova_twotier.ledger.names import CPU, SLOT
 
 if TYPE_CHECKING:
     # Its libraries need not be installed for callers that only read Nova.
@@ -241,6 +241,12 @@ class Cloud:
         if found.get("extra_specs", {}).get(wanted) != "1":
             text = f"flavor {name} does not have {wanted}=1; choose one that has"
             raise UnfitFlavor(text, 400, text)
+        if points := found["extra_specs"].get(f"resources:{CPU}"):
+            text = (
+                f"flavor {name} has resources:{CPU}={points}, which is for servers without a job; "
+                "choose one without, and give the job's CPU utilisation"
+            )
+            raise UnfitFlavor(text, 400, text)
         return found["id"]
 
     @translated
@@ -299,6 +305,12 @@ class Cloud:
             self.nova.servers.delete_meta(server.id, [NOTICE_KEY])
         except nova_exc.NotFound:
             return
+
+    @translated
+    def cpu_time(self, server: Server) -> tuple[float, int]:
+        """CPU seconds that a server has used, and the number of its virtual CPUs."""
+        _answer, shown = self.nova.servers.diagnostics(server.id)
+        return diagnostics.cpu_time(shown)
 
     @translated
     def lock(self, server: Server, reason: str) -> None:

@@ -8,11 +8,14 @@ from oslo_log import log as logging
 from nova_twotier import conf as config
 from nova_twotier.agent import cgroups
 from nova_twotier.agent.claims import ClaimReader
+from nova_twotier.agent.exporter import Exporter
 from nova_twotier.agent.guests import Cpus, HypervisorError
 from nova_twotier.agent.priority import Rules
 from nova_twotier.agent.reconciler import Reconciler
+from nova_twotier.agent.telemetry import Telemetry
 from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.meter import MeterRules
 
 LOG = logging.getLogger(__name__)
 
@@ -48,16 +51,37 @@ def run(conf) -> None:
     host = LibvirtHost(conf.agent.libvirt_uri)
     rules = rules_for(conf.agent, host.cpus)
     name = conf.agent.host or host.name
+    placement = placement_for(conf)
+    telemetry = None
+    if conf.agent.sample_interval:
+        telemetry = Telemetry(
+            host, placement, meter_rules_for(conf.agent), conf.agent.sample_interval
+        )
     reconciler = Reconciler(
-        ClaimReader(placement_for(conf), name), host, rules, conf.agent.sweep_interval
+        ClaimReader(placement, name), host, rules, conf.agent.sweep_interval, telemetry
     )
     host.listen(reconciler.changed)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: reconciler.stop())
+    if conf.agent.metrics_port and telemetry is not None:
+        export(Exporter(telemetry, name), conf.agent.metrics_address, conf.agent.metrics_port)
     LOG.info("The agent serves host %s with %s", name, rules)
     reconciler.run(conf.agent.poll_interval)
     host.close()
     LOG.info("The agent has stopped; all VMs keep the priority that they have")
+
+
+def export(exporter: Exporter, address: str, port: int) -> None:
+    """Answer Prometheus.
+
+    :raises ConfigError: if the port cannot be had.
+    """
+    try:
+        exporter.serve(address, port)
+    except OSError as error:
+        raise config.ConfigError(
+            f"[agent]metrics_address and metrics_port: cannot listen on {address}:{port}: {error}"
+        ) from error
 
 
 def rules_for(options, host_cpus: Cpus) -> Rules:
@@ -99,6 +123,31 @@ def rules_for(options, host_cpus: Cpus) -> Rules:
         Tier.BG: cgroups.allowed(options.background_weight, version),
     }
     return Rules(weights, tuple(slot_cpus), frozenset(emulator_cpus), options.threshold)
+
+
+def meter_rules_for(options) -> MeterRules:
+    """When a measurement counts, as group `[agent]` configures it.
+
+    :raises ConfigError: if options contradict each other.
+    """
+    if options.open_threshold > options.threshold:
+        raise config.ConfigError(
+            f"[agent]open_threshold ({options.open_threshold}) must not be above [agent]threshold "
+            f"({options.threshold}): slots would open and close all the time"
+        )
+    if options.window < options.sample_interval:
+        raise config.ConfigError(
+            f"[agent]window ({options.window}) must not be less than [agent]sample_interval "
+            f"({options.sample_interval})"
+        )
+    return MeterRules(
+        window=options.window,
+        close_at=options.threshold,
+        close_samples=options.close_samples,
+        open_below=options.open_threshold,
+        open_samples=options.open_samples,
+        tolerance=options.tolerance,
+    )
 
 
 if __name__ == "__main__":

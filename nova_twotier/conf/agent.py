@@ -79,6 +79,64 @@ may take minutes.
         "background VM. Set it to the value of ``[manager]threshold``.",
     ),
     cfg.FloatOpt(
+        "sample_interval",
+        default=2.0,
+        min=0,
+        help="""
+Seconds between two samples of the CPU time of each VM. 0: nothing is measured, and the CPU
+utilisation of VMs is what their owners declared.
+""",
+    ),
+    cfg.FloatOpt(
+        "window",
+        default=10.0,
+        min=0.1,
+        help="Seconds over which the utilisation of a VM is averaged. Shorter phases of a program "
+        "neither close nor open its slot.",
+    ),
+    cfg.IntOpt(
+        "close_samples",
+        default=3,
+        min=1,
+        help="A slot closes to the background after so many samples in a row with a utilisation of "
+        "``threshold`` or more.",
+    ),
+    cfg.FloatOpt(
+        "open_threshold",
+        default=0.9,
+        min=0,
+        max=1,
+        help="CPU utilisation (0 to 1) of a foreground VM below which its slot opens again; not "
+        "above ``threshold``.",
+    ),
+    cfg.IntOpt(
+        "open_samples",
+        default=10,
+        min=1,
+        help="A slot opens after so many samples in a row with a utilisation below "
+        "``open_threshold``. A measurement that differs from the CPU points in Placement replaces "
+        "them after as many.",
+    ),
+    cfg.IntOpt(
+        "tolerance",
+        default=20,
+        min=1,
+        max=100,
+        help="CPU points (percent of a slot) by which a measurement must differ from those in "
+        "Placement to replace them, unless it closes or opens the slot.",
+    ),
+    cfg.PortOpt(
+        "metrics_port",
+        default=0,
+        help="TCP port on which Prometheus reads what the agent measures. 0: none.",
+    ),
+    cfg.HostAddressOpt(
+        "metrics_address",
+        default="127.0.0.1",
+        help="Address on which Prometheus reads. There is no access control: choose one of the "
+        "management network.",
+    ),
+    cfg.FloatOpt(
         "poll_interval",
         default=1.0,
         min=0.1,

@@ -6,6 +6,7 @@ likely to incur low node utilization"), for both tiers. The Nova weigher and the
 rank by the same function, so both place alike; manager, simulator and agent share `arrange`.
 """
 
+import math
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,11 @@ Group = tuple[float, int, int]
 def is_hot(cpu: float, threshold: float = THRESHOLD) -> bool:
     """Whether a foreground process of this CPU utilisation closes its slot."""
     return cpu >= threshold
+
+
+def cpu_points(cpu: float) -> int:
+    """CPU utilisation 0..1 in percent points, rounded down so that only hot processes are hot."""
+    return math.floor(round(100 * cpu, 6))
 
 
 def background_places(slots: int, tiers: int, closed: int = 0) -> int:

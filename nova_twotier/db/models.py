@@ -6,12 +6,14 @@ A change here needs a migration beside it, in `migrations/versions`.
 import functools
 import math
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import JSON, Double, ForeignKey, String, Text, false, text
+from sqlalchemy import JSON, Double, ForeignKey, Index, String, Text, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
 
 from nova_twotier.core.actions import BG, FG, Tier
+from nova_twotier.core.jobs import UNKNOWN_CPU
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
@@ -27,7 +29,13 @@ from nova_twotier.ledger.names import DEFAULT_POOL
 
 class Base(DeclarativeBase):
     # MySQL's plain FLOAT has 7 digits: not enough for a time.
-    type_annotation_map = {dict[str, Any]: JSON, list[float]: JSON, list[str]: JSON, float: Double}
+    type_annotation_map = {
+        dict[str, Any]: JSON,
+        list[float]: JSON,
+        list[float | None]: JSON,
+        list[str]: JSON,
+        float: Double,
+    }
     #: Names differ by case and accents, as they do in the other databases.
     __table_args__ = {
         "mysql_engine": "InnoDB",
@@ -53,12 +61,20 @@ class Job(Base):
     """A tenant's job."""
 
     __tablename__ = "job"
+    # To find the last job of a name at once, among ten thousand of it.
+    __table_args__ = (Index("ix_job_name_finished_at", "name", "finished_at"), Base.__table_args__)
 
     number: Mapped[int] = mapped_column(primary_key=True)
     uuid: Mapped[str] = mapped_column(String(36), unique=True, default=lambda: str(uuid.uuid4()))
     name: Mapped[str] = mapped_column(String(NAME_LENGTH), default="")
     size: Mapped[int]
+    #: CPU utilisation 0..1 of each process, as its owner declared it; empty: unknown.
     cpu: Mapped[list[float]]
+    #: The same as it was measured of the last job of its kind, see `learned`; None: of none.
+    learned: Mapped[list[float] | None]
+    #: The same as node agents have measured it where that contradicts what was expected; None for
+    #: processes, or a job, of which they have said nothing.
+    measured: Mapped[list[float | None] | None]
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
     #: Its place in the queue: the time of its submission, or of its release if it was held.
@@ -165,6 +181,26 @@ class Job(Base):
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
 
+    def measure(self, found: Mapping[int, float]) -> None:
+        """Let measured CPU utilisations count from now on.
+
+        :param found: 0..1 by process.
+        """
+        measured = list(self.measured or [None] * self.size)
+        for process, share in found.items():
+            measured[process] = share
+        self.measured = measured
+        self.__dict__.pop("core", None)
+
+    @property
+    def profile(self) -> Sequence[float]:
+        """CPU utilisation 0..1 of each process: measured, else learned, else declared."""
+        expected = self.learned or self.cpu or [UNKNOWN_CPU] * self.size
+        if not self.measured:
+            return expected
+        pairs = zip(expected, self.measured, strict=True)
+        return [said if seen is None else seen for said, seen in pairs]
+
     @property
     def mbps(self) -> int:
         """Its bandwidth as the ledger counts it: whole Mbit/s, a fraction counts as one."""
@@ -191,13 +227,14 @@ class Job(Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only after a release, which is read from the database as a new `Job`.
+        It changes only with a measurement, or after a release, which is read from the database as a
+        new `Job`.
         """
         return CoreJob(
             number=self.number,
             size=self.size,
             arrival=self.eligible_at,
-            cpu=tuple(self.cpu),
+            cpu=tuple(self.profile),
             estimate=self.estimate,
             mbps=self.mbps,
             foreground=FG in self.tiers,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from sqlalchemy import Delete, Update, and_, delete, func, or_, select
 from sqlalchemy.orm import Session, defer, sessionmaker
 
-from nova_twotier.core.jobs import InvalidJob, check_size
+from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import migration
 from nova_twotier.db.connection import (
@@ -17,6 +17,7 @@ from nova_twotier.db.connection import (
     connect,
     server_options,
 )
+from nova_twotier.db.learned import learned
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue, Submission
 from nova_twotier.db.plans import SwapPlan
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
@@ -37,7 +38,7 @@ __all__ = [
 #: Why a held job waits.
 HELD = "held until it is released"
 #: Columns that lists leave out.
-LONG = (Job.cpu, Job.user_data)
+LONG = (Job.cpu, Job.learned, Job.measured, Job.user_data)
 
 
 class NoSuchJob(LookupError):
@@ -122,7 +123,7 @@ class Store:
 
         The columns of `Job` describe the other parameters.
 
-        :param cpu: utilisation of each process, or one for all.
+        :param cpu: utilisation of each process, or one for all; empty if it is unknown.
         :param estimate: of its run time, in seconds.
         :param at: the time of its arrival, in seconds since the epoch; default: now.
         :param held: it does not start until it is released.
@@ -140,10 +141,10 @@ class Store:
         cpu = list(cpu) * size if len(cpu) == 1 else list(cpu)
         now = time.time() if at is None else at
         # The core's own checks, before anything is written.
-        core = CoreJob(0, size, now, tuple(cpu), estimate)
+        CoreJob(0, size, now, tuple(cpu) or (UNKNOWN_CPU,) * size, estimate)
         job = Job(
             size=size,
-            cpu=list(core.cpu),
+            cpu=cpu,
             name=name,
             estimate=estimate,
             submitted_at=now,
@@ -172,6 +173,7 @@ class Store:
                 _end(session, submission)
             if _mode(session, pool) == QueueMode.DRAINING:
                 raise QueueDraining(pool)
+            job.learned = learned(session, job)
             session.add(job)
             session.flush()
             session.add(Event(at=now, job=job.number, kind="submitted"))
@@ -206,7 +208,7 @@ class Store:
     ) -> list[Job]:
         """Jobs in the order of submission: all, or those of a project, a state, a name, a pool.
 
-        Without `cpu` and `user_data`, the long columns: `job` and `find` give them.
+        Without the long columns, `LONG`: `job` and `find` give them.
 
         :param limit: at most so many.
         :param marker: uuid of the last job of the page before.

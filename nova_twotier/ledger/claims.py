@@ -1,6 +1,5 @@
 """Claims of VMs and entries of jobs in the ledger, and atomic changes of several of them."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -61,11 +60,6 @@ class Swap:
     vms: tuple[str, ...]
     pool: str = names.DEFAULT_POOL
     hosts: Mapping[str, str] = field(default_factory=dict)
-
-
-def cpu_points(cpu: float) -> int:
-    """CPU utilisation 0..1 in percent points, rounded down so that only hot processes are hot."""
-    return math.floor(round(100 * cpu, 6))
 
 
 def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, list[Claim]]:

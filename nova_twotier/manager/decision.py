@@ -24,6 +24,7 @@ from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
+from nova_twotier.manager.releases import Releases
 
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = "waits for slots on the hosts where it is suspended"
@@ -48,6 +49,7 @@ class Decisions:
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
         self._reasons = Reasons(policy)
+        self._releases = Releases()
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
@@ -74,6 +76,7 @@ class Decisions:
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
+        releasing = self._releases.partial(opened, jobs, seen)
         departures = order.departures(opened, jobs)
         moving = {departure.job.number for departure in departures}
         slots = seen.shape_slots
@@ -131,6 +134,7 @@ class Decisions:
             departures,
             order.expectations(placing.values(), now),
             preemptible.keys(),
+            releasing,
         )
         idle = dict(cluster.idle)
         if isinstance(cluster, Linked):

@@ -29,7 +29,6 @@ from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
-from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import order, preemption, schedule, unknown_pools
 from nova_twotier.manager.dead_hosts import DeadHosts
@@ -52,6 +51,7 @@ from nova_twotier.manager.round import Round
 from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
+from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
 
@@ -117,6 +117,7 @@ class Engine:
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
+        self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -170,6 +171,7 @@ class Engine:
     def close(self) -> None:
         """Wait for the requests under way."""
         self._requests.close()
+        self._upkeep.close()
 
     def hosts_changed(self) -> None:
         """The next poll also reads the aggregates and services."""
@@ -230,7 +232,8 @@ class Engine:
         return Round(seen, env, jobs, plain_waiting, active, opened, mode, stand_alone)
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
-        self._settle_ledger(work)
+        if self._upkeep.poll(work):
+            self._decisions.events.happened(ALL)
         self._take_answers(work)
         self._warn(work)
         if work.seen.outage:
@@ -297,20 +300,6 @@ class Engine:
                 decided = [record.columns() | same for record in work.decided]
                 session.execute(insert(Action), decided)
             self._fence(session, lock=True)
-
-    def _settle_ledger(self, work: Round) -> None:
-        """Close the slots under hot processes, enter the CPU points that are missing, and release
-        the slots of suspended jobs whose restart was interrupted before it was recorded."""
-        seen, jobs = work.seen, work.active
-        threshold = self._options.threshold
-        self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, threshold)
-        self._hosts.close(seen.closed(jobs, threshold))
-        if points := seen.missing_points(jobs):
-            claims.set_cpu_points(self._placement, seen.hosts, points)
-        busy = busy_jobs(work.opened)
-        idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
-        if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
-            claims.vacate(self._placement, seen.hosts, left)
 
     def _take_answers(self, work: Round) -> None:
         for action in work.opened:

@@ -13,6 +13,7 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
 from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
 from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.releases import Places
 
 #: A tier by its text: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
@@ -36,6 +37,7 @@ def cluster_of(
     departures: Sequence[Departure] = (),
     expectations: Mapping[int, Expectation] = MappingProxyType({}),
     preemptible: Container[str] = (),
+    releasing: Mapping[int, Places] = MappingProxyType({}),
 ) -> Cluster:
     """The cluster as it will be when all open actions but the ends are done.
 
@@ -54,6 +56,8 @@ def cluster_of(
     :param departures: of jobs that are not in `running`.
     :param expectations: of the starting jobs whose action has not begun, by number.
     :param preemptible: VMs that are no job's, and would make way for one.
+    :param releasing: of those of `ending` that have released some of their slots and keep them all
+        here, the slots, by number.
     """
     counted = set(resting)
     runs = list(_runs(seen, running, settled, counted))
@@ -63,7 +67,12 @@ def cluster_of(
     ]
     cluster = filled(hosts, threshold=threshold, runs=runs)
     for job in ending:
-        _pin(cluster, job, Tier(job.tier or ""), _places(seen, job, counted), seen.at)
+        places = _places(seen, job, counted)
+        if before := releasing.get(job.number):
+            known = (each for each in before.values() if each.host in seen.index)
+            places = {each.process: seen.index[each.host] for each in known}
+            counted.update(before)
+        _pin(cluster, job, Tier(job.tier or ""), places, seen.at)
     given = [place for each in departures for place in _depart(seen, cluster, each, counted)]
     leaving = {each.job for each in departures}
     placed = {}
@@ -107,7 +116,7 @@ def _depart(
     """
     job, going = departure.job, []
     for server in seen.gang(job)[: job.size]:
-        claim, cpu = seen.claims.get(server.id), job.cpu[server.index]
+        claim, cpu = seen.claims.get(server.id), job.profile[server.index]
         target = departure.target(server.index, claim)
         if claim is not None:
             counted.add(server.id)

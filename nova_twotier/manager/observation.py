@@ -15,11 +15,11 @@ from itertools import chain
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.slots import is_hot
+from nova_twotier.core.slots import cpu_points, is_hot
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger import shape
-from nova_twotier.ledger.claims import Claim, cpu_points
+from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import TierHost
 
 #: Nova's tasks that end with another claim, or none.
@@ -224,7 +224,8 @@ class Observation:
         closed = {host.name: 0 for host in self.hosts}
         cpu: dict[str, float] = {}
         for job in self._manned(jobs):
-            cpu |= {server.id: job.cpu[server.index] for server in self.gang(job)}
+            profile = job.profile
+            cpu |= {server.id: profile[server.index] for server in self.gang(job)}
         for claim in self.all_claims():
             if claim.tier is Tier.FG:
                 closed[claim.host] += is_hot(cpu.get(claim.vm, claim.utilisation), threshold)
@@ -241,21 +242,29 @@ class Observation:
         }
         return sum(max(0, count - used[name]) for name, count in places.items())
 
-    def missing_points(self, jobs: Iterable[Job]) -> dict[str, int]:
-        """CPU points that claims of servers lack.
+    def points(self, jobs: Iterable[Job]) -> tuple[dict[str, int], dict[Job, dict[int, float]]]:
+        """CPU points that claims of servers lack, and what node agents have measured.
 
-        They are needed as soon as there is a claim, since the next placement is ranked by them, but
-        not while Nova is about to change the claim.
+        Missing points are needed as soon as there is a claim, since the next placement is ranked by
+        them, but not while Nova is about to change the claim. The manager writes points only where
+        there are none: if there are others than the job's, an agent has measured them.
+
+        :returns: missing points by VM; and by job, the new CPU utilisation (0..1) of processes.
         """
-        points = {}
+        missing: dict[str, int] = {}
+        measured: dict[Job, dict[int, float]] = {}
         for job in self._manned(jobs):
-            cpu = job.cpu
+            profile = job.profile
             for server in self.gang(job):
                 claim = self.claims.get(server.id)
-                wanted = cpu_points(cpu[server.index])
-                if claim and server.task not in CLAIM_CHANGES and claim.cpu_points != wanted:
-                    points[server.id] = wanted
-        return points
+                expected = cpu_points(profile[server.index])
+                if claim is None or claim.cpu_points == expected:
+                    continue
+                if claim.cpu_points:
+                    measured.setdefault(job, {})[server.index] = claim.utilisation
+                elif server.task not in CLAIM_CHANGES:
+                    missing[server.id] = expected
+        return missing, measured
 
 
 def _age(server: Server) -> tuple[str, str]:

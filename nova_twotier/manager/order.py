@@ -114,7 +114,7 @@ def arriving(
         for server in seen.gang(job):
             target, claim = plan.targets.get(server.index), seen.claims.get(server.id)
             there = claim is not None and (claim.tier, claim.host) == (Tier.FG, target)
-            if target and not there and is_hot(job.cpu[server.index], threshold):
+            if target and not there and is_hot(job.profile[server.index], threshold):
                 closing[target] += 1
     return closing
 
@@ -234,6 +234,7 @@ class Turns:
         first = min(_oldest(closing), _oldest(moves))
         hot = any(map(self._closes, placing))
         waits.update(back for back in late if hot or first <= back.created_at)
+        waits.update(_crowd(unbegun, unplaced))
         return waits
 
     def _is_unplaced(self, action: Action) -> bool:
@@ -276,6 +277,21 @@ class Turns:
         """Slots that a job holds in a tier."""
         claims = (self.seen.claims.get(server.id) for server in self.seen.gang(job))
         return sum(1 for claim in claims if claim is not None and claim.tier is tier)
+
+
+def _crowd(unbegun: Sequence[Action], unplaced: Sequence[Action]) -> Sequence[Action]:
+    """The starts of jobs with bandwidth that wait until others of them are placed.
+
+    They are placed one after the other, as they were planned: each on what the ones before it have
+    left. At the same time, Nova could give one the slots that another needs on the links that it
+    has reserved.
+    """
+    planned = [each for each in unbegun if _has_hosts(each)]
+    return planned if any(map(_has_hosts, unplaced)) else planned[1:]
+
+
+def _has_hosts(action: Action) -> bool:
+    return isinstance(action.plan, StartPlan) and bool(action.plan.hosts)
 
 
 def _starts(actions: Iterable[Action], phase: int) -> list[Action]:

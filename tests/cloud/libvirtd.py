@@ -1,5 +1,6 @@
-"""A libvirtd of the test's own, with guests that do nothing but spin."""
+"""A libvirtd of the test's own, with guests that spin, all of the time or some of it."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -29,8 +30,23 @@ DOMAIN = """
   </devices>
 </domain>
 """
-#: `jmp $`, as a boot sector.
-SPIN = b"\xeb\xfe".ljust(510, b"\0") + b"\x55\xaa"
+#: Boot sectors. `jmp $`.
+SPIN = b"\xeb\xfe"
+#: Spins for 14 s; then, for 14 s, spins and halts in turn for 0.44 s each; and so on. It goes by
+#: the BIOS's count of ticks, 18.2 a second, at 0x46c.
+PHASES = bytes.fromhex(
+    "31c0 8ed8 fb"  # xor ax, ax; mov ds, ax; sti
+    "a16c04"  # again: mov ax, [0x46c]
+    "f6c401 75f8"  # test ah, 1; jnz again
+    "a808 75f4"  # test al, 8; jnz again
+    "f4 ebf1"  # hlt; jmp again
+)
+#: The CPU weight of the group of all guests, and the highest, with cgroup v1 and v2.
+GROUPS = (
+    (pathlib.Path("/sys/fs/cgroup/cpu/machine/cpu.shares"), "262144"),
+    (pathlib.Path("/sys/fs/cgroup/machine/cpu.weight"), "10000"),
+    (pathlib.Path("/sys/fs/cgroup/machine.slice/cpu.weight"), "10000"),
+)
 #: The weight that Nova gives every domain.
 NOVAS_WEIGHT = 1024
 
@@ -55,7 +71,9 @@ class Libvirtd:
     def __enter__(self):
         import libvirt
 
-        (self._directory / "spin.img").write_bytes(SPIN)
+        for name, code in (("spin", SPIN), ("phases", PHASES)):
+            sector = code.ljust(510, b"\0") + b"\x55\xaa"
+            (self._directory / f"{name}.img").write_bytes(sector)
         ready = self._directory / "ready"
         with open(self._directory / "out.log", "w") as log:
             command = libvirtd.prepare(self._directory, "host1", ready)
@@ -81,13 +99,15 @@ class Libvirtd:
         self._process.kill()  # all processes of its namespace go with it
         self._process.wait(30)
 
-    def spin(self, weight=NOVAS_WEIGHT):
-        """A new guest, as Nova defines it, that uses all the CPU time it gets."""
+    def spin(self, code="spin"):
+        """A new guest, as Nova defines it, that uses all the CPU time it gets.
+
+        :param code: "phases" for one that does so for some of the time.
+        """
         name = str(uuid.uuid4())
+        disk = self._directory / f"{code}.img"
         domain = self.connection.defineXML(
-            DOMAIN.format(
-                name=f"twotier-{name}", uuid=name, weight=weight, disk=self._directory / "spin.img"
-            )
+            DOMAIN.format(name=f"twotier-{name}", uuid=name, weight=NOVAS_WEIGHT, disk=disk)
         )
         domain.create()
         return domain
@@ -103,6 +123,22 @@ class Libvirtd:
                 disk=self._directory / "spin.img",
             )
         ).create()
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """Let guests have all the CPU time that they want, whatever else runs on the machine.
+
+    It is the group of all guests that competes with other processes, by default as one of them.
+    """
+    [group, *_] = [path for path, _most in GROUPS if path.exists()]
+    most = dict(GROUPS)[group]
+    before = group.read_text()
+    group.write_text(most)
+    try:
+        yield
+    finally:
+        group.write_text(before)
 
 
 def weight(domain):

@@ -5,6 +5,7 @@ process. Their claims are written as Nova and the queue manager write them.
 """
 
 import contextlib
+import itertools
 import signal
 import subprocess
 import sys
@@ -20,7 +21,15 @@ from nova_twotier.core.actions import BG, FG
 from nova_twotier.ledger import claims, names, tree
 from nova_twotier.ledger.claims import Swap
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
-from tests.cloud.libvirtd import NOVAS_WEIGHT, Libvirtd, await_split, missing, pins, weight
+from tests.cloud.libvirtd import (
+    NOVAS_WEIGHT,
+    Libvirtd,
+    await_split,
+    missing,
+    pins,
+    undisturbed,
+    weight,
+)
 from tests.cloud.waiting import wait_for
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
@@ -34,6 +43,9 @@ slot_cpus = {SLOT_CPU}
 emulator_cpus = {EMULATOR_CPU}
 poll_interval = 0.5
 sweep_interval = 2
+sample_interval = 1
+window = 4
+open_samples = 5
 libvirt_uri = """
 
 
@@ -78,6 +90,11 @@ class Host:
             },
         )
         self._jobs[vm] = job
+
+    def withheld(self):
+        """Background slots that are closed."""
+        url = f"/resource_providers/{self._tiers[0].provider[BG]}/inventories"
+        return self.placement.get(url)["inventories"][names.SLOT]["reserved"]
 
     def swap(self, front, back):
         swaps = [
@@ -217,3 +234,26 @@ def test_a_background_beside_a_busy_foreground_can_be_saved_and_restored(host, p
         assert not back.isActive()
         back.create()
         await_priorities(front, back)
+
+
+def test_a_slot_closes_while_its_foreground_is_busy_and_not_by_short_phases(host, libvirtd):
+    """14 s of all the CPU, and 14 s of a square wave with a period of a second, in turn."""
+    guest = libvirtd.spin("phases")
+    host.claim(guest, FG)
+    changes = []
+    try:
+        with undisturbed(), host.agent():
+
+            def closes_opens_and_closes():
+                withheld = host.withheld()
+                if not changes or changes[-1][1] != withheld:
+                    changes.append((time.monotonic(), withheld))
+                return len(changes) > 3
+
+            wait_for(closes_opens_and_closes, "a slot that closes, opens and closes", patience=120)
+    finally:
+        guest.destroy()
+        guest.undefine()
+    times = [at for at, _withheld in changes[1:]]
+    lasted = [later - at for at, later in itertools.pairwise(times)]
+    assert min(lasted) > 5, f"it flaps: {lasted}"

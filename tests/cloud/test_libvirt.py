@@ -27,6 +27,8 @@ AGENT = """
 libvirt_uri = {uri}
 slot_cpus = 1
 emulator_cpus = 0
+# The guests spin, and would close their slots.
+sample_interval = 0
 [manager]
 poll_interval = 0.5
 """

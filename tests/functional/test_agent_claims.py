@@ -19,13 +19,13 @@ class TestClaimReader(LedgerTestCase):
         self.assertEqual((self.SLOTS, {}), (self.reader.found.slots, self.reader.found.claims))
         front, back, _other = self.claim(0, FG), self.claim(0, BG), self.claim(1, FG)
         self.assertTrue(self.reader.poll())
-        self.assertEqual({front: Claim(FG, 1.0), back: Claim(BG, 1.0)}, self.reader.found.claims)
+        self.assertEqual({front: Claim(FG), back: Claim(BG)}, self.reader.found.claims)
         claims.set_cpu_points(self.ledger, self.tiers, {front: 40})
         self.assertTrue(self.reader.poll())
-        self.assertEqual(Claim(FG, 0.4), self.reader.found.claims[front])
+        self.assertEqual(Claim(FG, 40), self.reader.found.claims[front])
         self.delete(front)
         self.assertTrue(self.reader.poll(whole=True))
-        self.assertEqual({back: Claim(BG, 1.0)}, self.reader.found.claims)
+        self.assertEqual({back: Claim(BG)}, self.reader.found.claims)
 
     def test_a_swap(self):
         front, back = self.claim(0, FG), self.claim(0, BG)
@@ -34,7 +34,7 @@ class TestClaimReader(LedgerTestCase):
         swaps = [Swap(jobs[0], 1, BG, (front,)), Swap(jobs[1], 1, FG, (back,))]
         claims.swap(self.ledger, self.tiers, swaps, PROJECT, USER)
         self.assertTrue(self.reader.poll())
-        self.assertEqual({front: Claim(BG, 1.0), back: Claim(FG, 1.0)}, self.reader.found.claims)
+        self.assertEqual({front: Claim(BG), back: Claim(FG)}, self.reader.found.claims)
 
     def test_one_request_while_nothing_changes(self):
         self.claim(0, FG)
@@ -60,7 +60,7 @@ class TestClaimReader(LedgerTestCase):
         self.ledger.get = overtaken
         self.reader.poll()
         self.assertTrue(self.reader.poll())
-        self.assertEqual({front: Claim(BG, 1.0), back: Claim(FG, 1.0)}, self.reader.found.claims)
+        self.assertEqual({front: Claim(BG), back: Claim(FG)}, self.reader.found.claims)
 
     def test_a_host_that_is_not_in_the_ledger(self):
         self.reader = ClaimReader(self.ledger, "host0 & others")

@@ -131,13 +131,13 @@ class TestDisorders(AuditTestCase):
         self.hold(vm, (here, BG))
         self.repairs("wrong-tier", vm, "--no-database")
         self.hold(vm, (here, FG), points=0)
-        self.repairs("wrong-points", vm)
+        self.repairs("missing-points", vm)
         self.assertEqual(whole, consumers.read(self.ledger, vm))
 
         # Without any claim of ours the points are gone, too: two repairs.
         self.hold(vm)
         self.assertEqual([("missing-claim", vm)], self.verify())
-        expected = [("missing-claim", "done"), ("wrong-points", "done")]
+        expected = [("missing-claim", "done"), ("missing-points", "done")]
         self.assertEqual((0, expected), self.repair())
         self.assertEqual(whole, consumers.read(self.ledger, vm))
         self.assertEqual([], self.verify())
@@ -237,8 +237,8 @@ class TestPassing(AuditTestCase):
     def test_migrations(self):
         _job, [server] = self.running(FG, 1)
         self.live_migrate(server)
-        self.assertEqual([("wrong-points", server["id"])], self.verify(), "Nova drops the points")
-        self.assertEqual((0, [("wrong-points", "done")]), self.repair())
+        self.assertEqual([("missing-points", server["id"])], self.verify(), "Nova drops the points")
+        self.assertEqual((0, [("missing-points", "done")]), self.repair())
         [move] = self.admin_api.api_get("/os-migrations").body["migrations"]
         self.hold(move["uuid"], (self.at(server)[1], BG))
         self.assertEqual([("orphan-claim", move["uuid"])], self.verify(), "the move is over")

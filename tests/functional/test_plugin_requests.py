@@ -1,7 +1,7 @@
 """Two-tier requests of tenants, with no queue manager: real Nova and Placement."""
 
-from nova_twotier.ledger import claims
-from tests.functional.base import BG, TwoTierTestCase
+from nova_twotier.ledger import claims, names
+from tests.functional.base import BG, FG, TwoTierTestCase
 
 BOTH = {"twotier:tiers": "fg,bg"}
 
@@ -54,6 +54,34 @@ class TestThreshold(TwoTierTestCase):
         self.delete(fronts[:1])
         self.back()
         self.assertEqual((1, 2), self.totals())
+
+    def test_points_that_the_flavor_declares(self):
+        """Without a queue manager: Nova's own claim carries them, on the provider of the slot."""
+        cool, hot = (self.tier_flavor(**{f"resources:{names.CPU}": n}) for n in ("60", "96"))
+        [first] = self.boot(flavor=cool)
+        [second] = self.boot(flavor=hot)
+        back = {"twotier:tier": "bg", f"resources:{names.CPU}": "30"}
+        [server] = self.boot(flavor=self.tier_flavor(**back))
+        self.assertEqual(self.host_of(first), self.host_of(server))
+        points = {
+            vm: (claim.host, claim.tier, claim.cpu_points)
+            for vm, [claim] in claims.read_claims(self.ledger, self.tiers).items()
+        }
+        expected = {
+            first["id"]: (self.host_of(first), FG, 60),
+            second["id"]: (self.host_of(second), FG, 96),
+            server["id"]: (self.host_of(server), BG, 30),
+        }
+        self.assertEqual(expected, points)
+        self.back(expect="ERROR")
+        self.settle(server)
+        self.delete([first])
+        self.assertEqual((1, 1), self.totals())
+
+    def test_points_that_no_vm_can_use(self):
+        for points in ("101", "0"):
+            self.boot(flavor=self.tier_flavor(**{f"resources:{names.CPU}": points}), expect="ERROR")
+        self.assertEqual((0, 0), self.totals())
 
     def test_missing_reading_is_open(self):
         self.flags(missing_reading="open", group="twotier")

@@ -49,7 +49,7 @@ RESERVED = {
     "jsonschema": {"api"},
     "limits": {"api"},
     "microversion_parse": {"api"},
-    "prometheus_client": {"api"},
+    "prometheus_client": {"agent", "api"},
     "waitress": {"api"},
     "webob": {"api", "tools"},
     "osc_lib": {"client"},

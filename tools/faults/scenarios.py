@@ -77,8 +77,9 @@ SCENARIOS = {
             kills=0.0,
             mishaps={"blackout": 2},
             cloud={"full": True, **ALERT},
-            # A nova-compute takes up to half a minute to find the broker again.
-            options={"host_down_grace": 60.0},
+            # A nova-compute takes up to half a minute to find the broker again, and Nova forgets
+            # servers that it was booting.
+            options={"host_down_grace": 60.0, "operation_timeout": 60.0},
         ),
         Scenario(
             "silence",

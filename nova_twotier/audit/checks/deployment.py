@@ -8,7 +8,7 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger.names import SLOT
+from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
 
 #: CPU weights that libvirt accepts with cgroup v2; with v1 a domain of weight 1 does not start.
@@ -49,8 +49,12 @@ def aggregate(_conf, facts: Facts) -> Result:
 
 
 def placement_results(conf, facts: Facts) -> Result:
-    """The limit must allow two candidates for each host: the scheduler never sees the others."""
-    needed = 2 * len(facts.shapes)
+    """The limit must allow all candidates of each host: the scheduler never sees the others.
+
+    A slot of either tier, and CPU points of either tier where a flavor asks for them.
+    """
+    points = any(f"resources:{CPU}" in specs for specs in facts.two_tier_flavors.values())
+    needed = (4 if points else 2) * len(facts.shapes)
     limit = conf.scheduler.max_placement_results
     if limit < needed:
         return failure(

@@ -140,8 +140,9 @@ def _add_resources(parser) -> None:
         "--cpu",
         type=arguments.cpu,
         metavar="<u>[,<u>...]",
-        help="CPU utilisation, 0 to 1, of every process, or of each, such as 0.6 or 0.9,0.4 "
-        "(default: 1)",
+        help="CPU utilisation, 0 to 1, of every process, or of each, such as 0.6 or 0.9,0.4. With "
+        "0.96 or more, nothing runs beside it in the background (default: unknown; then it may "
+        "have company until a node agent measures so much)",
     )
     group.add_argument(
         "--bandwidth",

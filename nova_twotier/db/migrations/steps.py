@@ -22,7 +22,12 @@ def create_table(name: str, *columns: sa.Column, indexed: str = "") -> None:
             mysql_charset="utf8mb4",
             mysql_collate="utf8mb4_bin",
         )
-    index = f"ix_{name}_{indexed}"
-    there = {each["name"] for each in sa.inspect(op.get_bind()).get_indexes(name)}
-    if indexed and index not in there:
-        op.create_index(index, name, [indexed])
+    if indexed:
+        add_index(name, indexed)
+
+
+def add_index(table: str, *columns: str) -> None:
+    index = "_".join(("ix", table, *columns))
+    there = {each["name"] for each in sa.inspect(op.get_bind()).get_indexes(table)}
+    if index not in there:
+        op.create_index(index, table, columns)

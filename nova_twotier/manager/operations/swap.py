@@ -49,7 +49,7 @@ class Swap(Operation):
             for server in seen.gang(job):
                 claim = seen.claims.get(server.id)
                 if claim and server.id in change.vms and claim.tier is Tier.FG:
-                    closed[claim.host] -= is_hot(job.cpu[server.index], threshold)
+                    closed[claim.host] -= is_hot(job.profile[server.index], threshold)
         context.env.close(closed)
 
     def close(self, context: Context) -> list[Note]:

@@ -64,6 +64,13 @@ class TestLibvirtHost(testtools.TestCase):
         self.assertEqual({frozenset({1})}, set(after.vcpus))
         self.assertEqual(frozenset({0, 2}), after.emulator)
 
+    def test_cpu_time(self):
+        """Which the test driver makes up."""
+        guest = self.guest()
+        self.assertGreater(self.host.cpu_time(guest.uuid), 0.0)
+        self.domain().destroy()
+        self.assertRaises(Gone, self.host.cpu_time, guest.uuid)
+
     def test_events(self):
         guest = self.guest()
         self.assertEqual([None], self.changed)

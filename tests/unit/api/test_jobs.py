@@ -40,7 +40,7 @@ class TestSubmitting(ApiCase):
 
     def test_what_is_not_said(self):
         job = self.submit(size=3)
-        self.assertEqual([1.0, 1.0, 1.0], job["cpu"])
+        self.assertEqual((None, None, None), (job["cpu"], job["learned_cpu"], job["measured_cpu"]))
         self.assertEqual(("", None, False), (job["name"], job["estimate"], job["held"]))
 
     def test_what_it_boots_and_how_it_may_end(self):

@@ -307,23 +307,19 @@ class TestSeats(CompareCase):
 
 class TestPoints(CompareCase):
     def test_points(self):
-        none, wrong = claim("j/0", points=0), claim("j/0", points=30)
+        none, measured = claim("j/0", points=0), claim("j/0", points=30)
         self.found(
             (
                 "missing",
                 but(claims={"j/0": [none]}),
-                (Kind.WRONG_POINTS, "j/0", Points("j/0", 50, (none,))),
-            ),
-            (
-                "wrong",
-                but(claims={"j/0": [wrong]}),
-                (Kind.WRONG_POINTS, "j/0", Points("j/0", 50, (wrong,))),
+                (Kind.MISSING_POINTS, "j/0", Points("j/0", 50, (none,))),
             ),
         )
         stranger = {"v": vm("v", index=None)}
         third = {"v": vm("v", index=2)}
         held = {"v": [claim("v", points=0)]}
         self.agrees(
+            ("measured", but(claims={"j/0": [measured]})),
             ("no database", but(claims={"j/0": [none]}, jobs=None)),
             ("a server that only names the job", but(vms=stranger, claims=held)),
             ("a third server of two", but(vms=third, claims=held)),
@@ -393,7 +389,7 @@ class TestOrder(CompareCase):
                 Kind.ORPHAN_CLAIM,
                 Kind.ORPHAN_ENTRY,
                 Kind.WRONG_TIER,
-                Kind.WRONG_POINTS,
+                Kind.MISSING_POINTS,
             ],
             kinds,
         )

@@ -41,7 +41,7 @@ class TestOptions(CreateCase):
     def test_only_a_size(self):
         job = self.create("--size", "3")
         self.assertEqual(
-            (3, [1.0] * 3, "", "queued"),
+            (3, None, "", "queued"),
             tuple(job[name] for name in ("size", "cpu", "name", "state")),
         )
         self.assertEqual(job, self.shown("job", "show", job["uuid"]))

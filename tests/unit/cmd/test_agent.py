@@ -4,22 +4,43 @@ import testtools
 from oslo_config import cfg
 
 from nova_twotier.agent.priority import Rules
-from nova_twotier.cmd.agent import rules_for
+from nova_twotier.cmd.agent import meter_rules_for, rules_for
 from nova_twotier.conf import ConfigError, agent
 from nova_twotier.core.actions import BG, FG
+from nova_twotier.core.meter import MeterRules
 
 CPUS = frozenset(range(8))
 
 
-class TestRules(testtools.TestCase):
-    def rules(self, **options):
+class AgentOptionsTestCase(testtools.TestCase):
+    def options(self, **options):
         conf = cfg.ConfigOpts()
         agent.register_opts(conf)
         for name, value in options.items():
             conf.set_override(name, value, "agent")
             # oslo.config keeps overrides with the group, which others use.
             self.addCleanup(conf.clear_override, name, "agent")
-        return rules_for(conf.agent, CPUS)
+        return conf.agent
+
+
+class TestMeterRules(AgentOptionsTestCase):
+    def test_the_defaults_are_those_of_the_meter(self):
+        self.assertEqual(MeterRules(), meter_rules_for(self.options()))
+
+    def test_options_that_contradict_each_other(self):
+        for words, options in (
+            ("open_threshold (0.9) must not be above", {"threshold": 0.8}),
+            ("window (1.0) must not be less", {"window": 1.0}),
+        ):
+            given = self.options(**options)
+            self.assertIn(words, str(self.assertRaises(ConfigError, meter_rules_for, given)))
+            for name in options:
+                given._conf.clear_override(name, "agent")
+
+
+class TestRules(AgentOptionsTestCase):
+    def rules(self, **options):
+        return rules_for(self.options(**options), CPUS)
 
     def test_by_default_only_weights(self):
         self.assertEqual(Rules({FG: 10000, BG: 100}), self.rules())

@@ -9,7 +9,7 @@ from oslo_db.exception import DBError
 from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.jobs import InvalidJob
+from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.db import time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
@@ -54,6 +54,52 @@ class StoreBehaviour:
                 ),
             )
             self.assertIsNone(found.started_at)
+
+    def finish(self, job, **values):
+        with self.store.transaction() as session:
+            row = session.get(Job, job.number)
+            for name, value in {"state": JobState.FINISHED, "finished_at": 9.0, **values}.items():
+                setattr(row, name, value)
+
+    def test_an_unknown_cpu_utilisation(self):
+        job = self.store.job(self.store.submit(2, []).number)
+        self.assertEqual(([], [UNKNOWN_CPU] * 2), (job.cpu, job.profile))
+        self.assertEqual((UNKNOWN_CPU, UNKNOWN_CPU), job.core.cpu)
+        job.measure({1: 0.2})
+        self.assertEqual([UNKNOWN_CPU, 0.2], job.profile)
+        self.assertEqual((UNKNOWN_CPU, 0.2), job.core.cpu)
+
+    def test_a_job_starts_with_what_was_measured_of_the_last_one_of_its_kind(self):
+        kind = {"name": "solver", "project_id": "p", "user_id": "u", "flavor": "slot"}
+        first = self.store.submit(2, [0.4], **kind)
+        self.assertIsNone(first.learned)
+        self.finish(first, measured=[None, 0.97])
+        second = self.store.job(self.store.submit(2, [0.4], **kind).number)
+        self.assertEqual(([0.4, 0.97], [0.4, 0.97]), (second.learned, second.profile))
+        self.assertEqual([0.4, 0.4], second.cpu)
+        self.finish(second, finished_at=10.0)
+        third = self.store.submit(2, [], **kind)
+        self.assertEqual([0.4, 0.97], third.learned, "nothing has contradicted it since")
+        third.measure({0: 0.8})
+        self.assertEqual([0.8, 0.97], third.profile)
+        [other] = {*self.store.submit(3, [], **kind).learned}
+        self.assertAlmostEqual(0.685, other)
+
+    def test_what_is_not_of_a_kind(self):
+        kind = {"name": "solver", "project_id": "p", "user_id": "u", "image": "i"}
+        self.finish(self.store.submit(1, [], **kind), measured=[0.5])
+        nameless = {**kind, "name": ""}
+        self.finish(self.store.submit(1, [], **nameless), measured=[0.5])
+        for other in (
+            nameless,
+            {**kind, "name": "Solver"},
+            {**kind, "project_id": "q"},
+            {**kind, "user_id": "v"},
+            {**kind, "image": None},
+            {**kind, "flavor": "large"},
+        ):
+            self.assertIsNone(self.store.submit(1, [], **other).learned, other)
+        self.assertEqual([0.5], self.store.submit(1, [], **kind).learned)
 
     def test_what_a_job_boots_and_how_it_may_end_is_kept(self):
         said = {

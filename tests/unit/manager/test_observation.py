@@ -7,7 +7,7 @@ import testtools
 
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
-from nova_twotier.manager import forecast
+from nova_twotier.manager import forecast, measurements
 from tests.unit.manager.builders import BG, FG, hosts, job, seen, servers, unmanaged_claim
 
 
@@ -113,13 +113,29 @@ class TestStrangers(testtools.TestCase):
         mixed.cpu = [0.4, 1.0]
         gang = servers(mixed, hosts=("a", "b"))
         look = self.poll(gang)
+        for vm, claim in look.claims.items():
+            look.claims[vm] = dataclasses.replace(claim, cpu_points=0)
         self.assertEqual({"a": 0, "b": 1}, look.closed([mixed], 0.96))
-        self.assertEqual({gang[0].id: 40, gang[1].id: 100}, look.missing_points([mixed]))
+        self.assertEqual(({gang[0].id: 40, gang[1].id: 100}, {}), look.points([mixed]))
         made = forecast.cluster_of(look, [mixed], {}, (), 0.96)
         self.assertEqual([0, 1], made.closed)
         del look.claims[gang[0].id]
         made = forecast.cluster_of(look, (), {mixed: FG}, (), 0.96)
         self.assertEqual([0, 1], made.closed, "the first one is not placed yet")
+
+    def test_what_was_measured_counts_instead_of_what_was_declared(self):
+        """Points that are not the job's are a measurement: no others are written."""
+        declared = job(cpu=0.5)
+        gang = servers(declared, hosts=("a", "b"))
+        look = self.poll(gang)
+        self.assertEqual(({}, {}), look.points([declared]))
+        look.claims[gang[1].id] = dataclasses.replace(look.claims[gang[1].id], cpu_points=97)
+        self.assertEqual(({}, {declared: {1: 0.97}}), look.points([declared]))
+        note = measurements.record(declared, {1: 0.97})
+        self.assertEqual("CPU of process 1: 97% (50% before)", note.detail)
+        self.assertEqual(([0.5, 0.5], [None, 0.97]), (declared.cpu, declared.measured))
+        self.assertEqual(({}, {}), look.points([declared]))
+        self.assertEqual({"a": 0, "b": 1}, look.closed([declared], 0.96))
 
     def test_a_job_counts_as_it_says_and_once(self):
         """Its claims have no points yet."""

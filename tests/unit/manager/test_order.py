@@ -62,6 +62,20 @@ class TestTurns(testtools.TestCase):
         swap, start = self.open(SWAP, NOW + 1), self.start(START_FG, NOW + 2)
         self.assertEqual([stuck, swap, start], self.due(NOW + 2))
 
+    def test_jobs_with_bandwidth_are_placed_one_after_the_other(self):
+        """Each finds what was left to it when it was planned."""
+        first, second = self.start(START_FG), self.start(START_FG)
+        for each in (first, second):
+            each.plan = StartPlan(FG, "immediate", hosts=("a",))
+        plain = self.start(START_FG)
+        self.assertEqual([first, plain], self.due())
+        first.begun_at = NOW
+        self.assertEqual([first, plain], self.due())
+        self.place(first)
+        self.assertEqual([first, second, plain], self.due())
+        self.gangs.clear()
+        self.assertIn(second, self.due(NOW + PLACING), "Nova takes too long")
+
     def test_repairs_and_ends_wait_for_nothing(self):
         self.open(EVICT, begun_at=NOW)
         repair = self.open(EVICT)

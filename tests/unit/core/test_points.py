@@ -2,8 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.slots import is_hot
-from nova_twotier.ledger.claims import cpu_points
+from nova_twotier.core.slots import cpu_points, is_hot
 
 
 class TestCpuPoints(testtools.TestCase):

@@ -1,0 +1,119 @@
+"""Measures the servers of jobs through Nova, for hosts without a node agent."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.servers import Server
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.meter import Meter, MeterRules
+from nova_twotier.core.slots import is_hot
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
+from nova_twotier.ledger.claims import Claim
+from nova_twotier.manager.observation import Observation
+
+LOG = logging.getLogger(__name__)
+
+#: Requests to Nova at the same time.
+AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """CPU seconds of a server, and the number of its virtual CPUs, at a time in seconds."""
+
+    at: float
+    cpu_time: float
+    cpus: int
+
+
+@dataclass(slots=True)
+class _Measured:
+    """A server that is measured, and the sample that is under way."""
+
+    meter: Meter
+    asked_at: float
+    answer: Future | None = None
+
+
+class Diagnostics:
+    """Samples each server in the foreground, as the node agent does on its host.
+
+    What it finds goes to the ledger as the agent's measurements do, so that the manager takes them
+    over in the same way.
+
+    :param interval: seconds between two samples of a server; 0: none.
+    :param workers: make the requests, by default a few at once. Their answers do not wake the loop.
+    :param clock: the time in seconds, from any start.
+    """
+
+    def __init__(
+        self,
+        cloud: Cloud,
+        rules: MeterRules,
+        interval: float,
+        workers: Executor | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._cloud, self._rules, self._interval = cloud, rules, interval
+        self._workers, self._clock = workers or ThreadPoolExecutor(AT_ONCE), clock
+        self._measured: dict[str, _Measured] = {}
+
+    def poll(self, jobs: Iterable[Job], seen: Observation) -> dict[str, int]:
+        """Take the samples that have arrived, and ask for those that are due.
+
+        :returns: CPU points, by server, that the ledger should have instead of its own.
+        """
+        if not self._interval:
+            return {}
+        before, self._measured = self._measured, {}
+        news = {}
+        for server, claim in _in_foreground(jobs, seen):
+            points = claim.cpu_points or None
+            entry = before.get(server.id)
+            if entry is None:
+                hot = is_hot(claim.utilisation, self._rules.close_at)
+                entry = _Measured(Meter(self._rules, hot), self._clock() - self._interval)
+            self._measured[server.id] = entry
+            if entry.answer is not None and entry.answer.done():
+                sample, entry.answer = entry.answer.result(), None
+                if sample is not None:
+                    entry.meter.add(sample.at, sample.cpu_time, sample.cpus, points)
+                    if (new := entry.meter.news(points)) is not None:
+                        news[server.id] = new
+            if entry.answer is None and self._clock() >= entry.asked_at + self._interval:
+                entry.asked_at = self._clock()
+                entry.answer = self._workers.submit(partial(self._sample, server))
+        return news
+
+    def close(self) -> None:
+        """Wait for the requests under way, and drop the others."""
+        self._workers.shutdown(cancel_futures=True)
+
+    def _sample(self, server: Server) -> Sample | None:
+        """None if Nova does not tell, as while the server is paused."""
+        began = self._clock()
+        try:
+            cpu_time, cpus = self._cloud.cpu_time(server)
+        except CloudError as error:
+            LOG.debug("Server %s is not measured: %s", server.id, error)
+            return None
+        return Sample((began + self._clock()) / 2, cpu_time, cpus)
+
+
+def _in_foreground(jobs: Iterable[Job], seen: Observation) -> Iterator[tuple[Server, Claim]]:
+    """The servers that run in the foreground and that Nova is not busy with."""
+    for job in jobs:
+        if job.state != JobState.RUNNING or job.tier != Tier.FG:
+            continue
+        for server in seen.gang(job):
+            claim = seen.claims.get(server.id)
+            if claim and claim.tier is Tier.FG and server.status == "ACTIVE" and not server.busy:
+                yield server, claim

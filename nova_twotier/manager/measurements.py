@@ -1,0 +1,26 @@
+"""Records the CPU utilisation of jobs that node agents have measured."""
+
+from collections.abc import Mapping
+
+from nova_twotier.db.models import Job
+from nova_twotier.manager.operations.operation import Note
+
+#: A job's event names so many processes.
+NAMED = 5
+
+
+def record(job: Job, found: Mapping[int, float]) -> Note:
+    """Let what was found count from now on.
+
+    :param found: CPU utilisation 0..1 by process, as `Observation.points` has it.
+    """
+    measured = job.measured or [None] * job.size
+    declared = job.learned or job.cpu or [None] * job.size
+    shown = []
+    for process, share in sorted(found.items()):
+        before = declared[process] if measured[process] is None else measured[process]
+        known = "unknown" if before is None else f"{before:.0%}"
+        shown.append(f"process {process}: {share:.0%} ({known} before)")
+    job.measure(found)
+    rest = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
+    return Note(job.number, "measured", "CPU of " + ", ".join([*shown[:NAMED], *rest]))

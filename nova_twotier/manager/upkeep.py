@@ -1,0 +1,51 @@
+"""Keeps the ledger in line with running jobs: closed slots, CPU points, slots left over."""
+
+from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.core.meter import MeterRules
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import busy_jobs
+from nova_twotier.ledger import claims
+from nova_twotier.ledger.placement import Placement
+from nova_twotier.manager import measurements, order
+from nova_twotier.manager.diagnostics import Diagnostics
+from nova_twotier.manager.round import Round
+
+
+class Upkeep:
+    """
+    :param options: the options of group `[manager]`.
+    :param hosts: the pool's, whose slots it closes.
+    """
+
+    def __init__(self, options, cloud: Cloud, placement: Placement, hosts: Hosts):
+        self._threshold = options.threshold
+        self._placement, self._hosts = placement, hosts
+        interval = options.diagnostics_interval
+        meter = MeterRules(window=3 * interval, close_at=options.threshold)
+        self._diagnostics = Diagnostics(cloud, meter, interval)
+
+    def poll(self, work: Round) -> bool:
+        """Close the slots under hot processes, enter the CPU points that are missing, take over
+        those that were measured, and release the slots of suspended jobs whose restart was
+        interrupted before it was recorded.
+
+        :returns: whether a measurement has changed what policies see of a job.
+        """
+        seen, jobs = work.seen, work.active
+        points, measured = seen.points(jobs)
+        work.note(*(measurements.record(job, found) for job, found in measured.items()))
+        self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
+        self._hosts.close(seen.closed(jobs, self._threshold))
+        points |= self._diagnostics.poll(jobs, seen)
+        if points:
+            claims.set_cpu_points(self._placement, seen.hosts, points)
+        busy = busy_jobs(work.opened)
+        idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
+        if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
+            claims.vacate(self._placement, seen.hosts, left)
+        return bool(measured)
+
+    def close(self) -> None:
+        """Wait for the requests under way."""
+        self._diagnostics.close()
