@@ -87,6 +87,7 @@ class HostTiers:
         "full_at",
         "load",
         "open_until",
+        "other_provider",
         "provider",
         "view",
     )
@@ -97,8 +98,8 @@ class HostTiers:
         #: Freeing the others would fragment the memory that Nova's weighers use afterwards, which
         #: costs more time than the filter takes.
         self.all_candidates: list | None = None
-        #: The provider of the requested tier.
-        self.provider = ""
+        #: The providers of the requested tier and of the other one.
+        self.provider = self.other_provider = ""
         #: Number of VMs of any kind on the host at which that tier is full.
         self.full_at = before
         #: The same for the background places that the threshold leaves open.
@@ -107,6 +108,7 @@ class HostTiers:
         self.load = 0.0
         if view is not None:
             self.provider, room = view.room(asked.tier)
+            self.other_provider = view.bg_provider if asked.tier is FG else view.fg_provider
             self.full_at += room
             if asked.tier is BG:
                 self.open_until += view.open_background(*asked.closing) - view.bg_used
@@ -117,9 +119,7 @@ class HostTiers:
 
         If the flavor asks for CPU points, too, Placement also offers them in the other tier.
         """
-        view = self.view
-        other = view.bg_provider if self.asked.tier is FG else view.fg_provider
-        return self.provider in allocations and other not in allocations
+        return self.provider in allocations and self.other_provider not in allocations
 
     def load_beside(self, host_state, more: int = 0) -> float:
         """The other tier's load beside the request's next VM on the host, after some more VMs."""

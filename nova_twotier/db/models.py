@@ -37,7 +37,7 @@ class Base(DeclarativeBase):
         float: Double,
     }
     #: Names differ by case and accents, as they do in the other databases.
-    __table_args__ = {
+    __table_args__: Any = {
         "mysql_engine": "InnoDB",
         "mysql_charset": "utf8mb4",
         "mysql_collate": "utf8mb4_bin",

@@ -1,6 +1,6 @@
 """Records the CPU utilisation of jobs that node agents have measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nova_twotier.db.models import Job
 from nova_twotier.manager.operations.operation import Note
@@ -15,7 +15,7 @@ def record(job: Job, found: Mapping[int, float]) -> Note:
     :param found: CPU utilisation 0..1 by process, as `Observation.points` has it.
     """
     measured = job.measured or [None] * job.size
-    declared = job.learned or job.cpu or [None] * job.size
+    declared: Sequence[float | None] = job.learned or job.cpu or [None] * job.size
     shown = []
     for process, share in sorted(found.items()):
         before = declared[process] if measured[process] is None else measured[process]
