@@ -13,7 +13,8 @@ from nova_twotier.manager.round import Round
 
 
 class Upkeep:
-    """
+    """Compares a pool's running jobs with the ledger at every poll, and writes what differs.
+
     :param options: the options of group `[manager]`.
     :param hosts: the pool's, whose slots it closes.
     """
