@@ -240,6 +240,18 @@ Example: 30
 """,
     ),
     cfg.BoolOpt(
+        "migrate_preempted",
+        mutable=True,
+        default=True,
+        help="""
+Whether a job that is preempted, and for which idle background slots on other hosts are found at
+once, is live-migrated there: it keeps its memory and continues. Otherwise, or if Nova does not
+migrate a server, it is preempted as it asked for when it was submitted, and starts again there.
+
+Set it to false if the pool's hosts cannot live-migrate servers to each other.
+""",
+    ),
+    cfg.BoolOpt(
         "preempt_servers",
         mutable=True,
         default=False,

@@ -74,6 +74,24 @@ class MigratePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class RelocatePlan(MigratePlan):
+    """Preempt a job by live migration into the background, where the policy starts it again.
+
+    :param origins: the host that each of the migrating processes leaves.
+    :param vms: the servers that only change their tier.
+    :param by: for people: the job that it makes room for.
+    :param how: how that start came about, see `core.actions.How`.
+    :param mode: what becomes of its work if it cannot be migrated.
+    """
+
+    origins: Mapping[int, str]
+    vms: tuple[str, ...]
+    by: str
+    how: str
+    mode: Preemption
+
+
+@dataclass(frozen=True, slots=True)
 class PowerOnPlan:
     """Restart servers of a running job that are off although their guests had not ended.
 
@@ -98,7 +116,7 @@ class EndPlan:
     exit_status: int | None = None
 
 
-Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | PowerOnPlan | EndPlan
+Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | RelocatePlan | PowerOnPlan | EndPlan
 
 
 def dump(plan: Plan) -> dict[str, Any]:
@@ -122,14 +140,27 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
         case ActionKind.SWAP:
             return SwapPlan(tuple(_tier_change(change) for change in data["changes"]))
         case ActionKind.MIGRATE:
-            # The keys of a JSON object are text.
-            return MigratePlan({int(index): host for index, host in data["targets"].items()})
+            return MigratePlan(_hosts(data["targets"]))
+        case ActionKind.RELOCATE:
+            return RelocatePlan(
+                _hosts(data["targets"]),
+                _hosts(data["origins"]),
+                tuple(data["vms"]),
+                data["by"],
+                data["how"],
+                Preemption(data["mode"]),
+            )
         case ActionKind.POWER_ON:
             return PowerOnPlan(data["reason"])
         case ActionKind.END:
             # Those of older releases have no exit status.
             status = data.get("exit_status")
             return EndPlan(JobState(data["then"]), data["reason"], data["at"], status)
+
+
+def _hosts(data: Mapping[str, str]) -> dict[int, str]:
+    """Hosts by process: the keys of a JSON object are text."""
+    return {int(index): host for index, host in data.items()}
 
 
 def _tier_change(data: Mapping[str, Any]) -> TierChange:

@@ -39,6 +39,7 @@ class ActionKind(StrEnum):
     EVICT = "evict"
     SWAP = "swap"
     MIGRATE = "migrate"
+    RELOCATE = "relocate"
     START = "start"
     POWER_ON = "power on"
     END = "end"

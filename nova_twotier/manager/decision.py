@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
@@ -17,7 +18,7 @@ from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager import forecast, order, planning, preemption
+from nova_twotier.manager import forecast, order, planning, preemption, relocations
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.network import Network
@@ -121,7 +122,8 @@ class Decisions:
         # What is being undone takes no more slots than it has.
         placing = {n: action for n, action in starting.items() if not action.progress.undoing}
         plans = {number: action.planned(StartPlan) for number, action in placing.items()}
-        cluster = forecast.cluster_of(
+        build = partial(
+            forecast.cluster_of,
             seen,
             running,
             {jobs[number]: plan.tier for number, plan in plans.items()},
@@ -136,6 +138,7 @@ class Decisions:
             preemptible.keys(),
             releasing,
         )
+        cluster = build()
         idle = dict(cluster.idle)
         if isinstance(cluster, Linked):
             self._network.limit(cluster)
@@ -156,7 +159,10 @@ class Decisions:
         }
         if unplaced and self._guesses(decision, unplaced, jobs):
             return []
-        records = planning.records(decision, jobs, seen, now, idle)
+        moved = {}
+        if self._options.migrate_preempted:
+            moved = relocations.find(decision, jobs, seen, build)
+        records = planning.records(decision, jobs, seen, now, idle, moved)
         self.victims = []
         if preemptible:
             shown = self._without_suspended(decision, after, fixed)

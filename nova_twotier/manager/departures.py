@@ -24,12 +24,14 @@ class Departure:
     :param decision: when that was decided.
     :param tier: the tier that it will be in; None: it leaves.
     :param targets: the new hosts of the processes that change theirs, by index.
+    :param origins: the hosts that those leave which do not change their tier.
     """
 
     job: Job
     decision: float
     tier: Tier | None = None
     targets: Mapping[int, str] = field(default_factory=dict)
+    origins: Mapping[int, str] = field(default_factory=dict)
 
     def target(self, index: int, claim: Claim | None) -> tuple[Tier, str] | None:
         """Tier and host of a process after the action; None if it has none, or they are not known.
@@ -38,8 +40,10 @@ class Departure:
         """
         if self.tier is None:
             return None
-        if claim is not None and (claim.tier is self.tier or index not in self.targets):
-            return self.tier, claim.host
+        if claim is not None:
+            arrived = claim.tier is self.tier and claim.host != self.origins.get(index)
+            if arrived or index not in self.targets:
+                return self.tier, claim.host
         return (self.tier, self.targets[index]) if index in self.targets else None
 
 

@@ -7,7 +7,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.plans import EvictPlan, MigratePlan
 from nova_twotier.db.states import ActionKind
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager import order
@@ -90,7 +90,7 @@ class Events:
         """Note slots that unmanaged servers have released or closed."""
         leaving = set().union(*(action.progress.servers for action in opened))
         unmanaged = {claim for claim in seen.unmanaged(jobs) if claim.vm not in leaving}
-        if any(action.kind == ActionKind.MIGRATE for action in opened):
+        if any(isinstance(action.plan, MigratePlan) for action in opened):
             # The old place of a migrating server counts as unmanaged, and is released in a moment.
             unmanaged &= self._unmanaged
         for claim in self._unmanaged - unmanaged:

@@ -17,6 +17,7 @@ from nova_twotier.db.plans import (
     EvictPlan,
     MigratePlan,
     PowerOnPlan,
+    RelocatePlan,
     StartPlan,
     SwapPlan,
 )
@@ -89,6 +90,9 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
                 leaving.append(Departure(jobs[action.number], action.created_at))
             case SwapPlan(changes=changes):
                 tiers |= {each.number: (action.created_at, each.tier) for each in changes}
+            case RelocatePlan(targets=hosts, origins=origins):
+                job, decided_at = jobs[action.number], action.created_at
+                leaving.append(Departure(job, decided_at, Tier.BG, hosts, origins))
             case MigratePlan(targets=hosts):
                 number = action.number
                 targets[number] = hosts
@@ -105,10 +109,9 @@ def arriving(
     """How many slots of each host are about to be closed by processes that migrate there."""
     closing: Counter[str] = Counter()
     for action in opened:
-        plan = action.plan
-        if not isinstance(plan, MigratePlan) or action.begun_at is None:
+        if action.kind != ActionKind.MIGRATE or action.begun_at is None:
             continue
-        job = jobs[action.number]
+        plan, job = action.planned(MigratePlan), jobs[action.number]
         if job.tier != Tier.FG:
             continue
         for server in seen.gang(job):

@@ -12,6 +12,7 @@ from nova_twotier.db.plans import (
     EvictPlan,
     MigratePlan,
     Plan,
+    RelocatePlan,
     StartPlan,
     SwapPlan,
     TierChange,
@@ -25,6 +26,7 @@ from nova_twotier.manager.operations.context import Jobs
 #: background.
 PHASE_EVICT, PHASE_SWAP, PHASE_MIGRATE, PHASE_START_FG, PHASE_START_BG = range(1, 6)
 NONE_IDLE: Mapping[Tier, int] = MappingProxyType({})
+NO_RELOCATIONS: Mapping[int, RelocatePlan] = MappingProxyType({})
 
 
 class Record(NamedTuple):
@@ -48,13 +50,19 @@ def records(
     seen: Observation,
     now: float,
     idle: Mapping[Tier, int] = NONE_IDLE,
+    relocated: Mapping[int, RelocatePlan] = NO_RELOCATIONS,
 ) -> list[Record]:
     """The actions to record for a decision. Tiers that change in place are one transaction.
 
     :param idle: slots that are idle before it, by tier.
+    :param relocated: how preempted jobs migrate to where the decision starts them, by number.
     """
-    decision = list(decision)
-    freed = _freed(decision, idle)
+    decision = [
+        action
+        for action in decision
+        if not (isinstance(action, decided.Start) and action.job.number in relocated)
+    ]
+    freed = _freed(decision, idle, relocated)
     again = {action.job.number for action in decision if isinstance(action, decided.Start)}
     evictions: list[Record] = []
     migrations: list[Record] = []
@@ -63,6 +71,9 @@ def records(
     for action in decision:
         number = action.job.number
         match action:
+            case decided.Evict() if number in relocated:
+                plan = relocated[number]
+                evictions.append(Record(ActionKind.RELOCATE, PHASE_EVICT, number, plan, now))
             case decided.Evict() | decided.Kill():
                 evict = EvictPlan(_by(action), _mode(action, jobs[number], again))
                 evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, evict, now))
@@ -83,7 +94,11 @@ def records(
     return [*evictions, *swaps, *migrations, *starts]
 
 
-def _freed(decision: Sequence[decided.Action], idle: Mapping[Tier, int]) -> dict[int, int]:
+def _freed(
+    decision: Sequence[decided.Action],
+    idle: Mapping[Tier, int],
+    relocated: Mapping[int, RelocatePlan],
+) -> dict[int, int]:
     """Slots of each job to start that are not idle yet, by its number: the first jobs wait."""
     starts = [action for action in decision if isinstance(action, decided.Start)]
     if len(starts) == len(decision):
@@ -91,7 +106,10 @@ def _freed(decision: Sequence[decided.Action], idle: Mapping[Tier, int]) -> dict
     freed: dict[int, int] = {}
     for tier in Tier:
         alike = [start.job for start in starts if start.tier is tier]
-        missing = max(0, sum(job.size for job in alike) - idle.get(tier, 0))
+        left = idle.get(tier, 0)
+        if tier is Tier.BG:
+            left -= sum(len(plan.targets) + len(plan.vms) for plan in relocated.values())
+        missing = max(0, sum(job.size for job in alike) - left)
         for job in alike:
             freed[job.number] = min(job.size, missing)
             missing -= freed[job.number]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nova_twotier.core import actions as core
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action, Place
-from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan
+from nova_twotier.db.plans import EvictPlan, MigratePlan, RelocatePlan, StartPlan, SwapPlan
 from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
@@ -58,8 +58,12 @@ class Decided:
 
 
 def recorded(actions: Iterable[Action]) -> list[Decided]:
-    """What the queue manager decided: its actions, in the order in which they were recorded."""
+    """What the queue manager decided: its actions, in the order in which they were recorded.
+
+    A relocation is how it carries out an eviction and a start that the policy decided together.
+    """
     found: list[Decided] = []
+    restarts: list[Decided] = []
     places: dict[int, int] = {}
     for action in actions:
         at, job = action.created_at, action.job
@@ -75,10 +79,30 @@ def recorded(actions: Iterable[Action]) -> list[Decided]:
                     places[each.number] = len(found)
                     moved = Decided(at, MOVE, each.number, each.tier, by=each.by or "")
                     found.append(replace(moved, in_place=len(each.vms)))
+            case RelocatePlan() as relocate:
+                found.append(Decided(at, EVICT, job, by=relocate.by))
+                restarts.append(Decided(at, START, job, Tier.BG, how=relocate.how))
             case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
                 found[place] = replace(found[place], migrating=len(migrate.targets))
+    for restart in restarts:
+        found.insert(_place_of(restart, found), restart)
     return found
+
+
+def _place_of(restart: Decided, found: Sequence[Decided]) -> int:
+    """Where a start belongs: among those of the same decision in the background, by arrival."""
+    before = [
+        index
+        for index, one in enumerate(found)
+        if one.at < restart.at
+        or (one.at == restart.at and not (_is_background(one) and one.job > restart.job))
+    ]
+    return before[-1] + 1
+
+
+def _is_background(one: Decided) -> bool:
+    return one.kind == START and one.tier is Tier.BG
 
 
 def kinds(decided: Iterable[Decided]) -> Counter[str]:
@@ -106,7 +130,7 @@ def kinds(decided: Iterable[Decided]) -> Counter[str]:
 def placed(
     actions: Iterable[Action], places: Iterable[Place], hosts: Sequence[str]
 ) -> dict[int, list[tuple[int, ...]]]:
-    """Where Nova put the jobs: of each, the hosts of its processes at each of its starts.
+    """Where Nova put the jobs: of each, the hosts of its processes at each start and relocation.
 
     :param places: in the order in which they were taken.
     :param hosts: names; what is returned are indices of it.
@@ -117,12 +141,14 @@ def placed(
         taken.setdefault(place.job, []).append(place)
     starts: dict[int, list[tuple[int, ...]]] = {}
     for action in actions:
-        if action.kind == ActionKind.START and action.state == ActionState.DONE:
+        if action.kind in (ActionKind.START, ActionKind.RELOCATE) and (
+            action.state == ActionState.DONE
+        ):
+            ended = action.closed_at
             found = {
                 place.process: index[place.host]
                 for place in taken[action.job]
-                if place.tier == action.plan.tier
-                and action.begun_at <= place.since <= action.closed_at
+                if place.since <= ended and (place.until is None or place.until > ended)
             }
             hosts_of = tuple(host for _process, host in sorted(found.items()))
             starts.setdefault(action.job, []).append(hosts_of)

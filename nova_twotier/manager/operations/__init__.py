@@ -12,6 +12,7 @@ from nova_twotier.manager.operations.evict import Evict
 from nova_twotier.manager.operations.migrate import Migrate
 from nova_twotier.manager.operations.operation import Operation
 from nova_twotier.manager.operations.power_on import PowerOn
+from nova_twotier.manager.operations.relocate import Relocate
 from nova_twotier.manager.operations.start import Start
 from nova_twotier.manager.operations.swap import Swap
 
@@ -19,6 +20,7 @@ OPERATIONS: dict[str, Operation] = {
     ActionKind.EVICT: Evict(),
     ActionKind.SWAP: Swap(),
     ActionKind.MIGRATE: Migrate(),
+    ActionKind.RELOCATE: Relocate(),
     ActionKind.START: Start(),
     ActionKind.POWER_ON: PowerOn(),
     ActionKind.END: End(),

@@ -38,9 +38,10 @@ class Migrate(Operation):
                 continue
             if server.status != "ACTIVE":
                 reason = f"server {server.id} cannot migrate, it is {server.status}"
-                return failed(context, reason)
+                return self._give_up(context, reason)
             if context.exhausted(MIGRATE, server.id):
-                return failed(context, f"server {server.id} does not migrate into {job.tier}")
+                reason = f"server {server.id} does not migrate into {job.tier}"
+                return self._give_up(context, reason)
             # First the host of the plan, then any host that Nova finds in the tier.
             host = None if context.tried(MIGRATE, server.id) else target
             run = partial(context.env.cloud.live_migrate, server, host)
@@ -50,6 +51,9 @@ class Migrate(Operation):
         if context.hangs():
             step.requests += reset(context, {"migrating"})
         return self._begin_anew(context) if context.escalated() else step
+
+    def _give_up(self, context: Context, reason: str) -> Step:
+        return failed(context, reason)
 
     @staticmethod
     def _force(context: Context, server: Server) -> list[CloudRequest]:
@@ -72,8 +76,7 @@ class Migrate(Operation):
             return failed(context, context.overdue_reason())
         return step
 
-    @staticmethod
-    def _is_there(server: Server, context: Context) -> bool:
+    def _is_there(self, server: Server, context: Context) -> bool:
         claim = context.seen.claims.get(server.id)
         return (
             not server.busy
@@ -94,7 +97,12 @@ class Migrate(Operation):
         job.migrations += 1
         job.reset_backoff()
         moved = len(context.plan(MigratePlan).targets)
-        return [Note(job.number, "migrated", f"{moved} of {job.size} processes into {job.tier}")]
+        detail = f"{moved} of {job.size} processes into {job.tier}{self._cause(context)}"
+        return [Note(job.number, "migrated", detail)]
+
+    def _cause(self, context: Context) -> str:
+        """What follows in the event after the number of processes."""
+        return ""
 
     def undo(self, context: Context) -> list[Note]:
         # A later pass sees a gang across both tiers and repairs it.

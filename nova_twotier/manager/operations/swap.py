@@ -1,8 +1,10 @@
 """Swap: change the tiers of jobs in place, all swaps of a pass in one ledger transaction."""
 
+from collections.abc import Iterable
+
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
-from nova_twotier.db.plans import SwapPlan
+from nova_twotier.db.plans import SwapPlan, TierChange
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGeneration
 from nova_twotier.manager.operations.context import Context
@@ -12,30 +14,39 @@ from nova_twotier.manager.operations.operation import Note, Operation, Step, don
 TAKEN = "a slot planned for it was taken meanwhile"
 
 
+def change_tiers(context: Context, changes: Iterable[TierChange]) -> str:
+    """Change the tiers of jobs in the ledger, all or none; doing it again changes nothing.
+
+    :returns: why that is not possible; empty if it is done.
+    :raises PlacementError: if it may succeed later.
+    """
+    env, held = context.env, context.seen.claims
+    swaps = [
+        claims.Swap(
+            change.uuid,
+            change.size,
+            change.tier,
+            change.vms,
+            pool=context.jobs[change.number].pool,
+            hosts={vm: held[vm].host for vm in change.vms if vm in held},
+        )
+        for change in changes
+    ]
+    try:
+        claims.swap(env.placement, context.seen.hosts, swaps, **names.JOB_OWNER)
+    except PlacementError as error:
+        passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
+        if passing and not context.overdue():
+            raise
+        return str(error)
+    return ""
+
+
 class Swap(Operation):
     def advance(self, context: Context) -> Step:
         self._reopen(context)
-        claims_of = context.seen.claims
-        swaps = [
-            claims.Swap(
-                change.uuid,
-                change.size,
-                change.tier,
-                change.vms,
-                pool=context.jobs[change.number].pool,
-                hosts={vm: claims_of[vm].host for vm in change.vms if vm in claims_of},
-            )
-            for change in context.plan(SwapPlan).changes
-        ]
-        env = context.env
-        try:
-            claims.swap(env.placement, context.seen.hosts, swaps, **names.JOB_OWNER)
-        except PlacementError as error:
-            passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
-            if passing and not context.overdue():
-                raise
-            return failed(context, str(error), TAKEN)
-        return done()
+        conflict = change_tiers(context, context.plan(SwapPlan).changes)
+        return failed(context, conflict, TAKEN) if conflict else done()
 
     @staticmethod
     def _reopen(context: Context) -> None:

@@ -147,6 +147,14 @@ class TestStrangers(DecisionCase):
         look = {"tiers": [FG, BG]}
         self.assertEqual([], self.ask(decisions, jobs, *gangs, unmanaged=cool, **look))
         found = self.ask(decisions, jobs, *gangs, unmanaged=hot, **look)
+        self.assertEqual([(ActionKind.RELOCATE, 2)], found)
+
+    def test_unless_servers_do_not_migrate_here(self):
+        decisions, below = self.decisions(migrate_preempted=False), job(number=2, size=1, tier=BG)
+        front = job(number=1, size=1)
+        gangs = servers(front, hosts=("b",)), servers(below, hosts=("a",))
+        hot = [unmanaged_claim("a", points=97)]
+        found = self.ask(decisions, [front, below], *gangs, unmanaged=hot, tiers=[FG, BG])
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 2)], found)
 
     def test_servers_that_an_end_takes_away_are_none(self):

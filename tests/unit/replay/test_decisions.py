@@ -3,10 +3,12 @@
 import testtools
 
 from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start, Tier
+from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.db.models import Action, Place
-from nova_twotier.db.plans import StartPlan
-from nova_twotier.db.states import ActionKind, ActionState
+from nova_twotier.db.plans import RelocatePlan, StartPlan
+from nova_twotier.db.states import ActionKind, ActionState, Preemption
+from nova_twotier.manager import relocations
 from nova_twotier.manager.planning import records
 from nova_twotier.sim.scripted import Decision
 from nova_twotier.tools.replay import decisions
@@ -66,6 +68,23 @@ class TestDecided(testtools.TestCase):
         )
 
 
+class TestRelocated(testtools.TestCase):
+    def test_as_the_eviction_and_the_start_that_it_stands_for(self):
+        again = [Start(JOBS[number], BG, (1, 1), How.BACKFILLED) for number in (1, 2, 3)]
+        evictions = [Evict(JOBS[number], FG, by=JOBS[5]) for number in (1, 2, 3)]
+        front = Start(JOBS[5], FG, (0, 0), How.RESERVED)
+        actions = (*evictions, front, *again)
+        rows = {number: builders.job(number=number) for number in JOBS}
+        gangs = [builders.servers(row, hosts="a") for row in rows.values()]
+        seen = builders.seen(*gangs)
+        runs = [Run(JOBS[number], FG, (0, 0)) for number in (1, 2, 3)]
+        cluster = Cluster([Host(name, 8, 2) for name in "ab"], runs=runs)
+        moved = relocations.find([evictions[1], again[1]], rows, seen, lambda: cluster)
+        self.assertEqual({2}, moved.keys())
+        found = decisions.recorded(records(actions, rows, seen, 7.0, relocated=moved))
+        self.assertEqual(decisions.simulated([Decision(7.0, actions)]), found)
+
+
 class TestKinds(testtools.TestCase):
     def test_of_one_decision(self):
         again = Decision(9.0, (Start(JOBS[3], BG, (1, 1), How.IMMEDIATE),))
@@ -85,6 +104,27 @@ class TestKinds(testtools.TestCase):
 
 
 class TestPlaced(testtools.TestCase):
+    def test_hosts_after_a_relocation(self):
+        """Also those of processes that stayed where they were."""
+        moved = RelocatePlan({1: "c"}, {1: "a"}, (), "job 2", "backfilled", Preemption.SHELVE)
+        actions = [
+            start(begun_at=1.0, closed_at=3.0, tier="bg"),
+            Action(
+                kind=ActionKind.RELOCATE,
+                job=1,
+                plan=moved,
+                state=ActionState.DONE,
+                begun_at=5.0,
+                closed_at=8.0,
+            ),
+        ]
+        places = [
+            *(place(0, "b", "bg", 3.0), place(1, "a", "bg", 3.0, until=7.0)),
+            place(1, "c", "bg", 7.0),
+        ]
+        found = decisions.placed(actions, places, ["a", "b", "c"])
+        self.assertEqual({1: [(1, 0), (1, 2)]}, found)
+
     def test_hosts_of_each_start(self):
         starts = [
             start(begun_at=1.0, closed_at=3.0, tier="bg"),
@@ -92,8 +132,8 @@ class TestPlaced(testtools.TestCase):
             start(begun_at=11.0, closed_at=14.0, tier="fg"),
         ]
         places = [
-            *(place(0, "b", "bg", 3.0), place(1, "a", "bg", 3.0)),
-            *(place(0, "a", "fg", 5.0), place(1, "a", "fg", 5.0)),
+            *(place(0, "b", "bg", 3.0, until=5.0), place(1, "a", "bg", 3.0, until=5.0)),
+            *(place(0, "a", "fg", 5.0, until=10.0), place(1, "a", "fg", 5.0, until=10.0)),
             *(place(0, "c", "fg", 13.0), place(1, "b", "fg", 13.0)),
         ]
         self.assertEqual({1: [(1, 0), (2, 1)]}, decisions.placed(starts, places, ["a", "b", "c"]))
@@ -105,5 +145,5 @@ def start(tier, state=ActionState.DONE, **times):
     )
 
 
-def place(process, host, tier, since):
-    return Place(job=1, process=process, host=host, tier=tier, since=since)
+def place(process, host, tier, since, until=None):
+    return Place(job=1, process=process, host=host, tier=tier, since=since, until=until)

@@ -1,0 +1,46 @@
+"""Relocate: preempt a job by live migration into the background, so that it keeps its memory."""
+
+from oslo_log import log as logging
+
+from nova_twotier.cloud.servers import Server
+from nova_twotier.core.actions import Tier
+from nova_twotier.db.plans import EvictPlan, RelocatePlan, TierChange
+from nova_twotier.db.progress import Progress
+from nova_twotier.db.states import ActionKind
+from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.migrate import Migrate
+from nova_twotier.manager.operations.operation import Step
+from nova_twotier.manager.operations.swap import change_tiers
+
+LOG = logging.getLogger(__name__)
+
+
+class Relocate(Migrate):
+    """A migration that needs no other action first: the slots that it takes were idle.
+
+    If a server cannot be migrated, the action becomes an eviction, which saves the job.
+    """
+
+    def advance(self, context: Context) -> Step:
+        plan, job = context.plan(RelocatePlan), context.job
+        if context.tier is Tier.FG:
+            # From now on, Nova claims slots of the background for its servers.
+            change = TierChange(job.number, job.uuid, job.size, Tier.BG, plan.vms)
+            if conflict := change_tiers(context, [change]):
+                return self._give_up(context, conflict)
+            job.tier = Tier.BG
+        return super().advance(context)
+
+    def _give_up(self, context: Context, reason: str) -> Step:
+        action, plan = context.action, context.plan(RelocatePlan)
+        LOG.warning("Job %s is saved instead of migrated: %s", action.job, reason)
+        action.kind, action.plan = ActionKind.EVICT, EvictPlan(plan.by, plan.mode)
+        action.begun_at, action.progress = None, Progress()
+        return Step()
+
+    def _is_there(self, server: Server, context: Context) -> bool:
+        origin = context.plan(RelocatePlan).origins.get(server.index)
+        return server.host != origin and super()._is_there(server, context)
+
+    def _cause(self, context: Context) -> str:
+        return f", preempted by {context.plan(RelocatePlan).by}"
