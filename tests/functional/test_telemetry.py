@@ -127,6 +127,24 @@ class TestTelemetry(LedgerTestCase):
         self.agent.run(12, **{self.front: 1.0})
         self.assertEqual(everything, self.withheld())
 
+    def test_a_host_that_comes_back(self):
+        """The ledger does not remember which of its places were closed."""
+        self.agent.run(12, **{self.front: 1.0})
+        self.sync(self.SLOTS, self.TIERS, hosts=[1])
+        self.agent.run(2)
+        self.sync(self.SLOTS, self.TIERS)
+        self.agent.run(2)
+        self.assertEqual(self.TIERS - 1, self.withheld())
+
+    def test_a_host_that_has_one_tier_so_far(self):
+        """The ledger makes the background after the foreground."""
+        self.delete(self.back)
+        self.ledger.delete(f"/resource_providers/{self.tiers[0].provider[BG]}")
+        self.agent.run(12, **{self.front: 1.0})
+        self.sync(self.SLOTS, self.TIERS)
+        self.agent.run(12)
+        self.assertEqual((100, self.TIERS - 1), (self.points(self.front), self.withheld()))
+
 
 class TestManagerFollows(ManagerTestCase):
     HOSTS = SLOTS = 1
