@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from oslo_log import log as logging
 
-from nova_twotier.agent.claims import Claim, HostClaims
+from nova_twotier.agent.claims import HostClaims
 from nova_twotier.agent.guests import Gone, Guest, Hypervisor, HypervisorError
 from nova_twotier.agent.troubles import Troubles
 from nova_twotier.core.actions import Tier
@@ -110,7 +110,7 @@ class Telemetry:
             self._troubles.over(vm, f"the CPU time of VM {vm} can be read again")
             meter = None
             if claim.tier is Tier.FG:
-                meter = self._meters[vm] = meters.get(vm) or self._new_meter(claim)
+                meter = self._meters[vm] = meters.get(vm) or Meter(self._rules)
                 meter.add(now, cpu_time, guest.capacity, claim.points)
             readings.append(
                 Reading(
@@ -124,10 +124,6 @@ class Telemetry:
             )
         self._troubles.keep({"placement", *found.claims})
         return readings
-
-    def _new_meter(self, claim: Claim) -> Meter:
-        known = claim.points is not None
-        return Meter(self._rules, closed=known and is_hot(claim.cpu, self._rules.close_at))
 
     def _close(self, host: tree.TierHost, held: Mapping[str, int | None]) -> None:
         """Close as many slots as there are hot VMs, if their number or the host has changed.

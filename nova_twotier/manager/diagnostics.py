@@ -13,7 +13,6 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import Meter, MeterRules
-from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
@@ -79,8 +78,7 @@ class Diagnostics:
             points = claim.cpu_points or None
             entry = before.get(server.id)
             if entry is None:
-                hot = is_hot(claim.utilisation, self._rules.close_at)
-                entry = _Measured(Meter(self._rules, hot), self._clock() - self._interval)
+                entry = _Measured(Meter(self._rules), self._clock() - self._interval)
             self._measured[server.id] = entry
             if entry.answer is not None and entry.answer.done():
                 sample, entry.answer = entry.answer.result(), None

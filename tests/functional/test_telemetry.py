@@ -90,6 +90,16 @@ class TestTelemetry(LedgerTestCase):
         self.agent.run(9)
         self.assertEqual((50, 0), (self.points(self.front), self.withheld()))
 
+    def test_a_vm_whose_declared_points_come_late(self):
+        """As after a live migration: the queue manager writes them when Nova is done with it."""
+        self.agent.run(2, **{self.front: 1.0})
+        claims.set_cpu_points(self.ledger, self.tiers, {self.front: 100})
+        seen = set()
+        for _second in range(12):
+            self.agent.run(1)
+            seen.add((self.points(self.front), self.withheld()))
+        self.assertEqual({(100, self.TIERS - 1)}, seen)
+
     def test_a_hot_vm_leaves(self):
         self.agent.run(12, **{self.front: 1.0})
         self.delete(self.front)
