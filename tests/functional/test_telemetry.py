@@ -100,6 +100,24 @@ class TestTelemetry(LedgerTestCase):
             seen.add((self.points(self.front), self.withheld()))
         self.assertEqual({(100, self.TIERS - 1)}, seen)
 
+    def test_a_poll_that_takes_long(self):
+        """The CPU time is read after it, not before."""
+        self.agent.run(12, **{self.front: 1.0})
+        get, waited = self.ledger.get, []
+
+        def slow(url):
+            if not waited:
+                waited.append(url)
+                self.agent.now += 60.0
+                self.agent.host.used[self.front] += 60.0
+            return get(url)
+
+        self.ledger.get = slow
+        for _second in range(6):
+            self.agent.run(1)
+            [level] = [each.level for each in self.agent.telemetry.readings if each.tier is FG]
+            self.assertAlmostEqual(1.0, level)
+
     def test_a_hot_vm_leaves(self):
         self.agent.run(12, **{self.front: 1.0})
         self.delete(self.front)
