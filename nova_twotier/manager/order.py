@@ -111,10 +111,11 @@ def arriving(
         job = jobs[action.number]
         if job.tier != Tier.FG:
             continue
+        profile = job.profile
         for server in seen.gang(job):
             target, claim = plan.targets.get(server.index), seen.claims.get(server.id)
             there = claim is not None and (claim.tier, claim.host) == (Tier.FG, target)
-            if target and not there and is_hot(job.profile[server.index], threshold):
+            if target and not there and is_hot(profile[server.index], threshold):
                 closing[target] += 1
     return closing
 
