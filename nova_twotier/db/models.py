@@ -191,7 +191,7 @@ class Job(Base):
         self.run_before, self.run_since = 0.0, None
 
     def measure(self, found: Mapping[int, float]) -> None:
-        """Let measured CPU utilisations count from now on.
+        """Record CPU utilisations that were measured; they replace earlier ones.
 
         :param found: 0..1 by process.
         """
