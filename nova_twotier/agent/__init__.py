@@ -1,1 +1,1 @@
-"""The node agent: gives the VMs of a compute host the CPU priority of their tier."""
+"""The node agent: gives a host's VMs the CPU priority of their tier, and measures what they use."""

@@ -32,7 +32,7 @@ class Claim:
 class HostClaims:
     """A host in the ledger, and the claims on its slots by the uuid of the VM.
 
-    :param host: its providers and its shape; None while the host is not in the ledger.
+    :param host: its providers and its shape; None while the ledger does not have both its tiers.
     """
 
     host: TierHost | None = None
@@ -124,7 +124,8 @@ class ClaimReader:
 def _host(
     name: str, providers: Mapping[Tier, str], inventories: Mapping[Tier, Mapping[str, int]]
 ) -> TierHost | None:
-    if not providers:
+    if len(providers) < len(Tier):
+        # The queue manager makes one after the other.
         return None
     front, back = (inventories.get(tier, NOTHING) for tier in (Tier.FG, Tier.BG))
     slots = front["total"]

@@ -96,7 +96,8 @@ class Reconciler:
         if reread or changed or moved or self._troubles:
             self._enforce()
         if self._telemetry is not None:
-            self._telemetry.step(now, self._claims.found, self._guests)
+            # Not `now`: Placement and libvirt may have taken long.
+            self._telemetry.step(self._clock(), self._claims.found, self._guests)
 
     def _poll_ledger(self, whole: bool) -> bool:
         """Whether the claims have changed; while Placement does not answer, the last ones hold."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from oslo_log import log as logging
 
-from nova_twotier.agent.claims import Claim, HostClaims
+from nova_twotier.agent.claims import HostClaims
 from nova_twotier.agent.guests import Gone, Guest, Hypervisor, HypervisorError
 from nova_twotier.agent.troubles import Troubles
 from nova_twotier.core.actions import Tier
@@ -56,8 +56,8 @@ class Telemetry:
         self._due = 0.0
         self._meters: dict[str, Meter] = {}
         self._troubles = Troubles(LOG)
-        #: The number of slots that it has closed; None: it does not know.
-        self._closed: int | None = None
+        #: The host and the number of slots that it has closed there; None: it does not know.
+        self._closed: tuple[tree.TierHost, int] | None = None
         #: What was last sampled. Replaced, never changed: other threads may read it.
         self.readings: tuple[Reading, ...] = ()
 
@@ -110,7 +110,7 @@ class Telemetry:
             self._troubles.over(vm, f"the CPU time of VM {vm} can be read again")
             meter = None
             if claim.tier is Tier.FG:
-                meter = self._meters[vm] = meters.get(vm) or self._new_meter(claim)
+                meter = self._meters[vm] = meters.get(vm) or Meter(self._rules)
                 meter.add(now, cpu_time, guest.capacity, claim.points)
             readings.append(
                 Reading(
@@ -125,23 +125,20 @@ class Telemetry:
         self._troubles.keep({"placement", *found.claims})
         return readings
 
-    def _new_meter(self, claim: Claim) -> Meter:
-        known = claim.points is not None
-        return Meter(self._rules, closed=known and is_hot(claim.cpu, self._rules.close_at))
-
     def _close(self, host: tree.TierHost, held: Mapping[str, int | None]) -> None:
-        """Close as many slots as there are hot VMs, if their number has changed.
+        """Close as many slots as there are hot VMs, if their number or the host has changed.
 
-        While it has not, the closed slots are left alone: a queue manager closes some more for VMs
-        that are on their way to the host.
+        Otherwise the closed slots are left alone: a queue manager closes some more for VMs that are
+        on their way to the host. A host that has another shape, or has come back to the ledger, may
+        have lost some.
         """
         hot = sum(
             1
             for points in held.values()
             if points is not None and is_hot(points / 100, self._rules.close_at)
         )
-        if hot != self._closed:
+        if (host, hot) != self._closed:
             self._closed = None
             tree.set_closed(self._placement, host, hot)
             LOG.info("Closed slots on host %s: %s", host.name, hot)
-            self._closed = hot
+            self._closed = host, hot

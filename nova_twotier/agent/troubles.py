@@ -1,11 +1,11 @@
-"""Logs what is wrong once, and once more when it is over."""
+"""Logs each trouble once when it begins, and once when it is over."""
 
 from collections.abc import Collection
 from logging import LoggerAdapter
 
 
 class Troubles:
-    """What is wrong now, by a key for each thing that can be."""
+    """The troubles that there are now; each has a key, such as the uuid of a VM."""
 
     def __init__(self, log: LoggerAdapter):
         self._log = log
@@ -15,17 +15,17 @@ class Troubles:
         return bool(self._present)
 
     def has(self, what: str, text: str) -> None:
-        """Something is wrong; logged only if it was not before."""
+        """Note a trouble, and log it if it is new."""
         if what not in self._present:
             self._log.warning("%s", text)
         self._present.add(what)
 
     def over(self, what: str, text: str) -> None:
-        """It is not; logged only if it was."""
+        """Forget a trouble, and log its end if there was one."""
         if what in self._present:
             self._log.info("%s", text)
         self._present.discard(what)
 
     def keep(self, known: Collection[str]) -> None:
-        """Forget, without a word, what is wrong with anything else."""
+        """Forget all troubles but those with these keys, without logging."""
         self._present &= set(known)

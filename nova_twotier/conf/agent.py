@@ -83,8 +83,9 @@ may take minutes.
         default=2.0,
         min=0,
         help="""
-Seconds between two samples of the CPU time of each VM. 0: nothing is measured, and the CPU
-utilisation of VMs is what their owners declared.
+Seconds between two samples of the CPU time of each VM, at least ``poll_interval``, since the agent
+samples after a poll. 0: nothing is measured, and the CPU utilisation of VMs is what their owners
+declared.
 """,
     ),
     cfg.FloatOpt(
@@ -98,8 +99,8 @@ utilisation of VMs is what their owners declared.
         "close_samples",
         default=3,
         min=1,
-        help="A slot closes to the background after so many samples in a row with a utilisation of "
-        "``threshold`` or more.",
+        help="Number of consecutive samples of ``threshold`` or more after which a slot closes to "
+        "the background.",
     ),
     cfg.FloatOpt(
         "open_threshold",
@@ -113,9 +114,8 @@ utilisation of VMs is what their owners declared.
         "open_samples",
         default=10,
         min=1,
-        help="A slot opens after so many samples in a row with a utilisation below "
-        "``open_threshold``. A measurement that differs from the CPU points in Placement replaces "
-        "them after as many.",
+        help="Number of consecutive samples below ``open_threshold`` after which a slot opens, and "
+        "after which a measurement that differs from the CPU points in Placement replaces them.",
     ),
     cfg.IntOpt(
         "tolerance",

@@ -40,12 +40,17 @@ class MeterRules:
 class Meter:
     """The CPU utilisation of one VM, averaged over a sliding window.
 
-    :param closed: whether its slot is closed when it begins.
+    Its slot is closed as the points in the ledger say, until enough samples contradict them.
     """
 
-    def __init__(self, rules: MeterRules, closed: bool = False):
+    def __init__(self, rules: MeterRules):
         self._rules = rules
-        self.closed = closed
+        #: Whether the slot is closed to the background.
+        self.closed = False
+        #: CPU points from which on a VM closes its slot. Rounded: 100 * 0.55 is more than 55.
+        self._least_hot = math.ceil(round(100 * rules.close_at, 6))
+        #: The points that the ledger had at the last sample.
+        self._held: int | None = None
         #: Utilisation 0..1; None until a whole window has passed.
         self.level: float | None = None
         #: Time and CPU seconds; the first one is as old as the window, or a little older.
@@ -65,6 +70,7 @@ class Meter:
         if self._readings and cpu_time < self._readings[-1][1]:
             self._readings.clear()
         self._readings.append((at, cpu_time))
+        self._follow(held)
         while len(self._readings) > 2 and self._readings[1][0] <= at - self._rules.window + _SLACK:
             self._readings.popleft()
         since, used = self._readings[0]
@@ -83,10 +89,17 @@ class Meter:
         """CPU points that the ledger should have instead of `held`; None if they may stay."""
         if self.level is None:
             return None
-        hot = held is not None and is_hot(held / 100, self._rules.close_at)
+        hot = held is not None and held >= self._least_hot
         if hot == self.closed and self._off < self._rules.open_samples:
             return None
         return self._points
+
+    def _follow(self, held: int | None) -> None:
+        """Start from what the ledger says, also if somebody else has written it meanwhile."""
+        if held != self._held and held is not None and (held >= self._least_hot) != self.closed:
+            self.closed = held >= self._least_hot
+            self._high = self._low = self._off = 0
+        self._held = held
 
     def _differs(self, held: int | None) -> bool:
         return held is None or abs(self._points - held) > self._rules.tolerance
@@ -94,5 +107,7 @@ class Meter:
     @property
     def _points(self) -> int:
         """The level in points, as hot as the slot is closed. Placement knows no claim of 0."""
-        points, least_hot = cpu_points(self.level or 0.0), math.ceil(100 * self._rules.close_at)
-        return max(points, least_hot) if self.closed else max(1, min(points, least_hot - 1))
+        points = cpu_points(self.level or 0.0)
+        if self.closed:
+            return max(points, self._least_hot)
+        return max(1, min(points, self._least_hot - 1))

@@ -17,9 +17,12 @@ def learned(session: Session, job: Job) -> list[float] | None:
     """
     if not job.name:
         return None
-    same = (Job.name, Job.project_id, Job.user_id, Job.flavor, Job.image)
     query = select(Job).where(Job.state == JobState.FINISHED)
-    query = query.where(*(column.is_not_distinct_from(getattr(job, column.key)) for column in same))
+    # In the order of the index. PostgreSQL uses none for columns that are compared like the others.
+    for column in (Job.project_id, Job.user_id, Job.name):
+        query = query.where(column == getattr(job, column.key))
+    for other in (Job.flavor, Job.image):
+        query = query.where(other.is_not_distinct_from(getattr(job, other.key)))
     last = session.scalars(query.order_by(Job.finished_at.desc()).limit(1)).first()
     if last is None or not (last.measured or last.learned):
         return None

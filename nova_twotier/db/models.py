@@ -61,8 +61,17 @@ class Job(Base):
     """A tenant's job."""
 
     __tablename__ = "job"
-    # To find the last job of a name at once, among ten thousand of it.
-    __table_args__ = (Index("ix_job_name_finished_at", "name", "finished_at"), Base.__table_args__)
+    # To find the last job of a kind at once, however many of its name others have.
+    __table_args__ = (
+        Index(
+            "ix_job_project_id_user_id_name_finished_at",
+            "project_id",
+            "user_id",
+            "name",
+            "finished_at",
+        ),
+        Base.__table_args__,
+    )
 
     number: Mapped[int] = mapped_column(primary_key=True)
     uuid: Mapped[str] = mapped_column(String(36), unique=True, default=lambda: str(uuid.uuid4()))
@@ -182,7 +191,7 @@ class Job(Base):
         self.run_before, self.run_since = 0.0, None
 
     def measure(self, found: Mapping[int, float]) -> None:
-        """Let measured CPU utilisations count from now on.
+        """Record CPU utilisations that were measured; they replace earlier ones.
 
         :param found: 0..1 by process.
         """

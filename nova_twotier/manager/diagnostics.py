@@ -13,7 +13,6 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import Meter, MeterRules
-from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
@@ -79,11 +78,11 @@ class Diagnostics:
             points = claim.cpu_points or None
             entry = before.get(server.id)
             if entry is None:
-                hot = is_hot(claim.utilisation, self._rules.close_at)
-                entry = _Measured(Meter(self._rules, hot), self._clock() - self._interval)
+                entry = _Measured(Meter(self._rules), self._clock() - self._interval)
             self._measured[server.id] = entry
             if entry.answer is not None and entry.answer.done():
-                sample, entry.answer = entry.answer.result(), None
+                answer, entry.answer = entry.answer, None
+                sample = answer.result()
                 if sample is not None:
                     entry.meter.add(sample.at, sample.cpu_time, sample.cpus, points)
                     if (new := entry.meter.news(points)) is not None:
@@ -109,11 +108,14 @@ class Diagnostics:
 
 
 def _in_foreground(jobs: Iterable[Job], seen: Observation) -> Iterator[tuple[Server, Claim]]:
-    """The servers that run in the foreground and that Nova is not busy with."""
+    """The servers in the foreground that run, on hosts that are up, and that Nova leaves alone."""
     for job in jobs:
         if job.state != JobState.RUNNING or job.tier != Tier.FG:
             continue
         for server in seen.gang(job):
             claim = seen.claims.get(server.id)
-            if claim and claim.tier is Tier.FG and server.status == "ACTIVE" and not server.busy:
+            # Nova would wait a minute for a dead host, and the other servers for Nova.
+            if claim is None or claim.host in seen.down or server.busy:
+                continue
+            if claim.tier is Tier.FG and server.status == "ACTIVE":
                 yield server, claim

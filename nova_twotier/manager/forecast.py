@@ -115,8 +115,9 @@ def _depart(
     Its servers are `counted` from then on.
     """
     job, going = departure.job, []
+    profile = job.profile
     for server in seen.gang(job)[: job.size]:
-        claim, cpu = seen.claims.get(server.id), job.profile[server.index]
+        claim, cpu = seen.claims.get(server.id), profile[server.index]
         target = departure.target(server.index, claim)
         if claim is not None:
             counted.add(server.id)

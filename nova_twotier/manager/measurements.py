@@ -10,7 +10,7 @@ NAMED = 5
 
 
 def record(job: Job, found: Mapping[int, float]) -> Note:
-    """Let what was found count from now on.
+    """Record new measurements of a job; returns the event about them.
 
     :param found: CPU utilisation 0..1 by process, as `Observation.points` has it.
     """

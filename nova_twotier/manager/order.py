@@ -114,10 +114,11 @@ def arriving(
         plan, job = action.planned(MigratePlan), jobs[action.number]
         if job.tier != Tier.FG:
             continue
+        profile = job.profile
         for server in seen.gang(job):
             target, claim = plan.targets.get(server.index), seen.claims.get(server.id)
             there = claim is not None and (claim.tier, claim.host) == (Tier.FG, target)
-            if target and not there and is_hot(job.profile[server.index], threshold):
+            if target and not there and is_hot(profile[server.index], threshold):
                 closing[target] += 1
     return closing
 
@@ -237,7 +238,7 @@ class Turns:
         first = min(_oldest(closing), _oldest(moves))
         hot = any(map(self._closes, placing))
         waits.update(back for back in late if hot or first <= back.created_at)
-        waits.update(_crowd(unbegun, unplaced))
+        waits.update(_one_by_one(unbegun, unplaced))
         return waits
 
     def _is_unplaced(self, action: Action) -> bool:
@@ -282,8 +283,8 @@ class Turns:
         return sum(1 for claim in claims if claim is not None and claim.tier is tier)
 
 
-def _crowd(unbegun: Sequence[Action], unplaced: Sequence[Action]) -> Sequence[Action]:
-    """The starts of jobs with bandwidth that wait until others of them are placed.
+def _one_by_one(unbegun: Sequence[Action], unplaced: Sequence[Action]) -> Sequence[Action]:
+    """Starts of jobs with bandwidth that have to wait until the one before them is placed.
 
     They are placed one after the other, as they were planned: each on what the ones before it have
     left. At the same time, Nova could give one the slots that another needs on the links that it

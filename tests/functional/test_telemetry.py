@@ -90,6 +90,34 @@ class TestTelemetry(LedgerTestCase):
         self.agent.run(9)
         self.assertEqual((50, 0), (self.points(self.front), self.withheld()))
 
+    def test_a_vm_whose_declared_points_come_late(self):
+        """As after a live migration: the queue manager writes them when Nova is done with it."""
+        self.agent.run(2, **{self.front: 1.0})
+        claims.set_cpu_points(self.ledger, self.tiers, {self.front: 100})
+        seen = set()
+        for _second in range(12):
+            self.agent.run(1)
+            seen.add((self.points(self.front), self.withheld()))
+        self.assertEqual({(100, self.TIERS - 1)}, seen)
+
+    def test_a_poll_that_takes_long(self):
+        """The CPU time is read after it, not before."""
+        self.agent.run(12, **{self.front: 1.0})
+        get, waited = self.ledger.get, []
+
+        def slow(url):
+            if not waited:
+                waited.append(url)
+                self.agent.now += 60.0
+                self.agent.host.used[self.front] += 60.0
+            return get(url)
+
+        self.ledger.get = slow
+        for _second in range(6):
+            self.agent.run(1)
+            [level] = [each.level for each in self.agent.telemetry.readings if each.tier is FG]
+            self.assertAlmostEqual(1.0, level)
+
     def test_a_hot_vm_leaves(self):
         self.agent.run(12, **{self.front: 1.0})
         self.delete(self.front)
@@ -126,6 +154,24 @@ class TestTelemetry(LedgerTestCase):
         everything = self.withheld()
         self.agent.run(12, **{self.front: 1.0})
         self.assertEqual(everything, self.withheld())
+
+    def test_a_host_that_comes_back(self):
+        """The ledger does not remember which of its places were closed."""
+        self.agent.run(12, **{self.front: 1.0})
+        self.sync(self.SLOTS, self.TIERS, hosts=[1])
+        self.agent.run(2)
+        self.sync(self.SLOTS, self.TIERS)
+        self.agent.run(2)
+        self.assertEqual(self.TIERS - 1, self.withheld())
+
+    def test_a_host_that_has_one_tier_so_far(self):
+        """The ledger makes the background after the foreground."""
+        self.delete(self.back)
+        self.ledger.delete(f"/resource_providers/{self.tiers[0].provider[BG]}")
+        self.agent.run(12, **{self.front: 1.0})
+        self.sync(self.SLOTS, self.TIERS)
+        self.agent.run(12)
+        self.assertEqual((100, self.TIERS - 1), (self.points(self.front), self.withheld()))
 
 
 class TestManagerFollows(ManagerTestCase):

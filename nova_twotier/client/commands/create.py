@@ -141,8 +141,8 @@ def _add_resources(parser) -> None:
         type=arguments.cpu,
         metavar="<u>[,<u>...]",
         help="CPU utilisation, 0 to 1, of every process, or of each, such as 0.6 or 0.9,0.4. With "
-        "0.96 or more, nothing runs beside it in the background (default: unknown; then it may "
-        "have company until a node agent measures so much)",
+        "0.96 or more, nothing runs beside it in the background (default: unknown, which counts "
+        "as 0.7 until it is measured)",
     )
     group.add_argument(
         "--bandwidth",

@@ -57,10 +57,11 @@ class Swap(Operation):
             if change.tier is not Tier.BG:
                 continue
             job = jobs[change.number]
+            profile = job.profile
             for server in seen.gang(job):
                 claim = seen.claims.get(server.id)
                 if claim and server.id in change.vms and claim.tier is Tier.FG:
-                    closed[claim.host] -= is_hot(job.profile[server.index], threshold)
+                    closed[claim.host] -= is_hot(profile[server.index], threshold)
         context.env.close(closed)
 
     def close(self, context: Context) -> list[Note]:

@@ -80,6 +80,11 @@ class TestDiagnostics(testtools.TestCase):
         self.run_for(60, 1.0, 1.0)
         self.assertEqual([], self.cloud.asked)
 
+    def test_a_dead_host(self):
+        self.look = dataclasses.replace(self.look, down=frozenset({"a"}))
+        self.run_for(60, 1.0, 1.0)
+        self.assertEqual({self.gangs[0][1].id}, {*self.cloud.asked})
+
     def test_off_by_default(self):
         self.sampler = self.new(0.0)
         self.assertEqual({}, self.run_for(60, 1.0, 1.0))

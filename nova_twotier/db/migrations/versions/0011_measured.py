@@ -1,4 +1,4 @@
-"""Measured and learned CPU utilisations are kept beside declared ones; jobs are found by name."""
+"""Measured and learned CPU utilisations beside declared ones; jobs are found by owner and name."""
 
 import sqlalchemy as sa
 
@@ -11,4 +11,4 @@ down_revision = "0010"
 def upgrade():
     add_column("job", sa.Column("learned", sa.JSON))
     add_column("job", sa.Column("measured", sa.JSON))
-    add_index("job", "name", "finished_at")
+    add_index("job", "project_id", "user_id", "name", "finished_at")
