@@ -138,7 +138,9 @@ JOB_REQUEST = object_of(
             "Given, every guest reports its end before it powers itself off, by a line "
             "`twotier-exit TOKEN STATUS` on its serial console: 16 to 64 letters, digits, `-` and "
             "`_`, drawn at random for this job. One that is off without a report is started again; "
-            "one that reports a status other than 0 makes the job fail. It is never shown again.",
+            "one that reports a status other than 0 makes the job fail. With `checkpoint`, a line "
+            "`twotier-saved TOKEN TIME`, with the time in the notice of a preemption, says that it "
+            "has saved and may be shut down. It is never shown again.",
         ),
     },
     required=("size",),

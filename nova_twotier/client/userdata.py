@@ -18,20 +18,62 @@ RUNNER = """\
 #!/bin/sh
 cd {directory} || exit 1
 trap 'exit 143' TERM
+report() {{
+    for console in {consoles}; do
+        [ ! -w $console ] || echo "$1 $(cat token) $2" > $console
+    done
+}}
 if [ ! -e ended ]; then
-    ./script
-    status=$?
+{run}
     [ $status -le 128 ] || sleep 2
     echo $status > ending
     sync
     mv ending ended
     sync
 fi
-for console in {consoles}; do
-    [ ! -w $console ] || echo "twotier-exit $(cat token) $(cat ended)" > $console
-done
+report twotier-exit "$(cat ended)"
 poweroff
 """
+PLAINLY = """\
+    ./script
+    status=$?
+"""
+#: Also reads the server's metadata every few seconds. At the notice of a preemption the script gets
+#: SIGTERM, saves its work and ends; the queue manager is told, and need not wait any longer. If the
+#: notice is withdrawn, the script runs again. A notice may still be there after the restore: the
+#: file `saved` says which one was answered.
+SAVING = """\
+    notice() {{
+        curl -fsm 5 {metadata} 2>/dev/null |
+            sed -n 's/.*"twotier_notice": *"preempted at \\([^"]*\\)".*/\\1/p'
+    }}
+    watch() {{
+        while sleep {interval}; do
+            at=$(notice)
+            [ -n "$at" ] && [ "$at" != "$(cat saved 2>/dev/null)" ] || continue
+            echo "$at" > saving
+            kill -TERM "$(cat pid)"
+            return
+        done
+    }}
+    rm -f saving
+    while :; do
+        watch &
+        watcher=$!
+        sh -c 'echo $$ > pid; exec ./script'
+        status=$?
+        kill $watcher 2>/dev/null
+        [ -e saving ] || break
+        mv saving saved
+        sync
+        report twotier-saved "$(cat saved)"
+        while [ "$(notice)" = "$(cat saved)" ]; do sleep {interval}; done
+    done
+"""
+#: Nova's metadata service, where a guest reads the present metadata of its server.
+METADATA = "http://169.254.169.254/openstack/latest/meta_data.json"
+#: Seconds between two reads; Nova's answers are up to 15 s old.
+INTERVAL = 5
 #: Where Nova's console log comes from, by the hypervisor and the architecture.
 CONSOLES = "/dev/console /dev/ttyS0 /dev/ttyAMA0 /dev/hvc0"
 
@@ -46,17 +88,19 @@ def encoded(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def of_script(script: bytes, token: str) -> bytes:
+def of_script(script: bytes, token: str, saves: bool = False) -> bytes:
     """User data that runs a batch script, reports its exit status and powers the server off.
 
     After a restore the server boots again, and the script runs again from its beginning.
 
     :param token: the job's `report_token`.
+    :param saves: whether the script saves its work at SIGTERM, so that it gets one when the job is
+        about to be preempted.
     :raises ValueError: if it does not say which program runs it.
     """
     if not script.startswith(b"#!"):
         raise ValueError("a script begins with a line such as #!/bin/sh")
-    runner = RUNNER.format(directory=DIRECTORY, consoles=CONSOLES)
+    runner = runner_of(DIRECTORY, CONSOLES, saves)
     files = [
         _file(f"{DIRECTORY}/token", token.encode(), "0600"),
         _file(f"{DIRECTORY}/script", script),
@@ -64,6 +108,17 @@ def of_script(script: bytes, token: str) -> bytes:
     ]
     # JSON is valid YAML.
     return b"#cloud-config\n" + json.dumps({"write_files": files}, indent=1).encode() + b"\n"
+
+
+def runner_of(
+    directory: str, consoles: str, saves: bool, metadata: str = METADATA, interval: float = INTERVAL
+) -> str:
+    """The shell script that cloud-init runs at every boot.
+
+    :param interval: seconds between two reads of the metadata.
+    """
+    run = SAVING.format(metadata=metadata, interval=interval) if saves else PLAINLY
+    return RUNNER.format(directory=directory, consoles=consoles, run=run.rstrip())
 
 
 def _file(path: str, content: bytes, permissions: str = "0755") -> dict:

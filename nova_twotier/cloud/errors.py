@@ -56,6 +56,10 @@ class Undecided(CloudError):
     """Nova does not say yet whether the request is to be made: it is asked again until it does."""
 
 
+class NotYet(CloudError):
+    """What was asked about has not happened yet: no failure, and it is asked again at once."""
+
+
 class Unfit(CloudError):
     """The job's flavor or image is not suitable for jobs; `public_reason` says why."""
 

@@ -14,7 +14,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
-from nova_twotier.cloud.errors import UnfitFlavor, UnfitImage, translated
+from nova_twotier.cloud.errors import NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
@@ -35,6 +35,8 @@ SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
 #: Most processes that are dispatched in another order than that of their numbers: Nova keeps the
 #: hint with each server.
 MOST_DISPATCHED = 1000
+#: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
+CONSOLE_LINES = 1000
 
 
 class Cloud:
@@ -378,6 +380,14 @@ class Cloud:
         :raises CloudError: also if it has none, as while it is on no host.
         """
         return self.nova.servers.get_console_output(server.id, lines) or ""
+
+    def require_report(self, server: Server, report: str) -> None:
+        """Make sure that a server's guest has written a text to its console.
+
+        :raises NotYet: if it has not.
+        """
+        if report not in self.console_log(server, CONSOLE_LINES):
+            raise NotYet(f"server {server.id} has not reported: {report}")
 
     @translated
     def delete(self, server: Server, *, force: bool = False) -> None:

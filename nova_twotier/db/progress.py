@@ -55,6 +55,7 @@ class Progress:
         moved in time.
     :param retry_at: when saving is retried for servers that could not be saved.
     :param off: servers whose guests had ended before any request for them.
+    :param acknowledged: servers whose guests have reported that they have saved their work.
     """
 
     attempts: Mapping[RequestKey, int] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class Progress:
     escalated_at: float | None = None
     retry_at: float | None = None
     off: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
 
     @property
     def servers(self) -> set[str]:
@@ -90,7 +92,8 @@ class Progress:
         values = dict(data)
         attempts = values.pop("attempts", {})
         values["attempts"] = {RequestKey.parse(key): count for key, count in attempts.items()}
-        values["off"] = tuple(values.get("off", ()))
+        for name in ("off", "acknowledged"):
+            values[name] = tuple(values.get(name, ()))
         if refusal := values.get("refusal"):
             values["refusal"] = Refusal(**refusal)
         return cls(**values)

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.errors import CloudError, Undecided
+from nova_twotier.cloud.errors import CloudError, NotYet, Undecided
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
@@ -65,7 +65,7 @@ class Requests:
 
     def _answers(self, action: int, now: float) -> list[Outcome]:
         errors = {key: future.result() for key, future in self._under_way.pop(action).items()}
-        found = [error for error in errors.values() if error is not None]
+        found = [each for each in errors.values() if each and not isinstance(each, NotYet)]
         if not found:
             self._failures.pop(action, None)
             self._not_before.pop(action, None)
@@ -91,6 +91,8 @@ class Requests:
         try:
             self._permit()
             request.run()
+        except NotYet as error:
+            return error
         except CloudError as error:
             LOG.warning("Request %s: %s", request.key, error)
             return error
@@ -104,4 +106,4 @@ def _is_final(error: CloudError | None, given_up: bool) -> bool:
     """Whether a request is not repeated after this answer, or counts as refused."""
     if error is None or not error.passing:
         return True
-    return given_up and not isinstance(error, Undecided)
+    return given_up and not isinstance(error, Undecided | NotYet)

@@ -15,7 +15,7 @@ from itertools import dropwhile, takewhile
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import InstanceAction
-from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.nova import CONSOLE_LINES, Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
@@ -25,8 +25,6 @@ from nova_twotier.manager.operations.operation import CloudRequest
 
 #: Seconds until a request that was not answered is repeated.
 RETRY_AFTER = 5.0
-#: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
-CONSOLE_LINES = 1000
 #: A guest that stopped in these seconds before its host booted counts as shut down by the host:
 #: hosts stop their guests first, clocks differ, and `uptime` is truncated to minutes.
 REBOOT_SLACK = 300.0

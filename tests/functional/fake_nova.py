@@ -8,7 +8,7 @@ import uuid
 from collections import Counter, defaultdict
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, NotYet
 from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.servers import RUNNING, Server
 from nova_twotier.core.actions import Tier
@@ -243,6 +243,10 @@ class FakeNova:
 
     def console_log(self, server, lines):
         return "\n".join(self.consoles[server.id].splitlines()[-lines:])
+
+    def require_report(self, server, report):
+        if report not in self.consoles[server.id]:
+            raise NotYet(report)
 
     def notice(self, server, text):
         self.faults.around(lambda: self._tell(server.id, text))

@@ -92,7 +92,8 @@ class CreateJob(command.ShowOne):
             given["user_data"] = userdata.encoded(userdata.read(parsed_args.user_data))
         if parsed_args.script is not None:
             given["report_token"] = token = userdata.new_token()
-            script = userdata.of_script(userdata.read(parsed_args.script), token)
+            content = userdata.read(parsed_args.script)
+            script = userdata.of_script(content, token, bool(parsed_args.checkpoint))
             given["user_data"] = userdata.encoded(script)
         return {name: value for name, value in given.items() if value is not None}
 

@@ -1,6 +1,7 @@
 """Preempt a job: shelve or suspend all its servers, or delete them and let it begin anew."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import JobState, Preemption
@@ -8,6 +9,7 @@ from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import (
     NOTICE,
+    REPORT,
     SAVE,
     SAVING,
     UNDO,
@@ -16,13 +18,21 @@ from nova_twotier.manager.operations.gang import (
     notify,
     paced,
     remove,
+    request,
     reset,
     resume,
     save,
     start,
     stopped,
 )
-from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
+from nova_twotier.manager.operations.operation import (
+    Note,
+    Operation,
+    Outcome,
+    Step,
+    done,
+    failed,
+)
 
 
 class Evict(Operation):
@@ -72,7 +82,7 @@ class Evict(Operation):
 
     def _save(self, context: Context) -> Step | None:
         mode = _mode(context)
-        if context.env.now < context.begun_at + _grace(context):
+        if context.env.now < context.begun_at + _grace(context) and not _acknowledged(context):
             return self._notify(context)
         step = save(context, mode)
         if step.requests or not all_saved(context, mode):
@@ -106,16 +116,33 @@ class Evict(Operation):
 
     @staticmethod
     def _notify(context: Context) -> Step:
-        """Announce when the guests will be shut down, so that they can use the time until then."""
-        at = datetime.fromtimestamp(context.begun_at + _grace(context), UTC)
-        text = f"preempted at {at.isoformat(timespec='seconds')}"
-        return Step(
+        """Announce when the guests will be shut down at the latest, and ask whether they are ready.
+
+        Guests of a job that saves its work may answer on their consoles.
+        """
+        end = datetime.fromtimestamp(context.begun_at + _grace(context), UTC)
+        at, job = end.isoformat(timespec="seconds"), context.job
+        idle = [server for server in context.gang if not server.busy]
+        step = Step(
             [
-                notify(context, server, text)
-                for server in context.gang
-                if not server.busy and not context.tried(NOTICE, server.id)
+                notify(context, server, f"preempted at {at}")
+                for server in idle
+                if not context.tried(NOTICE, server.id)
             ]
         )
+        if job.checkpoint and job.report_token:
+            report = f"twotier-saved {job.report_token} {at}"
+            step.requests += [
+                request(REPORT, server, partial(context.env.cloud.require_report, server, report))
+                for server in idle
+                if context.tried(NOTICE, server.id) and not context.tried(REPORT, server.id)
+            ]
+        return step
+
+    def answered(self, context: Context, outcome: Outcome) -> None:
+        super().answered(context, outcome)
+        if outcome.key.purpose == REPORT and outcome.error is None:
+            context.record(acknowledged=(*context.progress.acknowledged, outcome.key.server))
 
     def close(self, context: Context) -> list[Note]:
         job, by = context.job, context.plan(EvictPlan).by
@@ -145,12 +172,19 @@ class Evict(Operation):
 def _is_off(context: Context) -> bool:
     """Whether all servers were off before any request to save them: the job has likely ended."""
     gang = context.gang
-    asked = any(key.server and key.purpose != NOTICE for key in context.progress.attempts)
+    asked = any(
+        key.server and key.purpose not in (NOTICE, REPORT) for key in context.progress.attempts
+    )
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
 
 
+def _acknowledged(context: Context) -> bool:
+    """Whether all guests have reported that they have saved their work."""
+    return {server.id for server in context.gang} <= {*context.progress.acknowledged}
+
+
 def _grace(context: Context) -> float:
-    """Seconds between the notice to the guests and the shelve."""
+    """Seconds between the notice to the guests and the shelve, unless they are ready earlier."""
     return context.env.preemption_grace if _mode(context) is Preemption.SHELVE else 0.0
 
 

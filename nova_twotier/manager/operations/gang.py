@@ -20,6 +20,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
     "notice",
     "unlock",
 )
+#: Ask whether its guest has saved its work.
+REPORT = "report"
 #: Force a live migration to complete.
 FORCE = "force"
 #: Its task is cleared, because the request that set it was lost.

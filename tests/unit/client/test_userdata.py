@@ -1,9 +1,11 @@
 """The user data of a batch script; what runs it in the guest is run here."""
 
 import base64
+import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -67,13 +69,19 @@ class TestRunner(testtools.TestCase):
         self.runner = self.directory / "runner"
         self.console = self.directory / "console"
         self.console.touch()
-        consoles = f"{self.directory}/none {self.console}"
-        self.runner.write_text(userdata.RUNNER.format(directory=self.directory, consoles=consoles))
+        self.consoles = f"{self.directory}/none {self.console}"
+        self.runner.write_text(userdata.runner_of(self.directory, self.consoles, saves=False))
         (self.directory / "token").write_text(TOKEN)
 
     def write(self, path, *lines):
         path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
         path.chmod(0o755)
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
 
     def start(self):
         environ = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
@@ -119,10 +127,7 @@ class TestRunner(testtools.TestCase):
             "while :; do sleep 0.05; done",
         )
         server = self.start()
-        deadline = time.monotonic() + 30
-        while not self.log():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        self.wait_for(self.log)
         # As a shutdown does: to all processes.
         os.killpg(server.pid, signal.SIGTERM)
         self.assertEqual(143, server.wait(30))
@@ -131,3 +136,80 @@ class TestRunner(testtools.TestCase):
         self.boot()
         self.assertEqual(["ran", "saved", "again", "off"], self.log())
         self.assertEqual(0, self.reported())
+
+
+class TestSaving(TestRunner):
+    """The same, and the answer to the notice of a preemption in the server's metadata."""
+
+    def setUp(self):
+        super().setUp()
+        self.metadata = self.directory / "meta_data.json"
+        self.tell(None)
+        rest = {"metadata": self.metadata.as_uri(), "interval": 0.05}
+        runner = userdata.runner_of(self.directory, self.consoles, saves=True, **rest)
+        self.runner.write_text(runner)
+
+    def tell(self, at):
+        """Announce a preemption as Nova's metadata service shows it; None withdraws it."""
+        meta = {"twotier_job": "uuid"} | ({"twotier_notice": f"preempted at {at}"} if at else {})
+        new = self.directory / "new.json"
+        new.write_text(json.dumps({"uuid": "u-u-i-d", "meta": meta, "name": "job-1-0"}))
+        new.rename(self.metadata)
+
+    def saved(self):
+        """The time of the preemption before which the script has saved; a console file keeps only
+        the last report."""
+        return re.findall(rf"^twotier-saved {TOKEN} (.*)$", self.console.read_text(), re.MULTILINE)
+
+    def begin(self):
+        self.write(
+            self.directory / "script",
+            "trap 'echo saved >> log; exit' TERM",
+            "echo ran >> log",
+            "[ ! -e last ] || exit 0",
+            "while :; do sleep 0.05; done",
+        )
+        server = self.start()
+        self.addCleanup(server.wait, 30)
+        self.addCleanup(self.stop, server)
+        self.wait_for(self.log)
+        return server
+
+    def stop(self, server):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+
+    def test_it_reports_that_it_has_saved(self):
+        server = self.begin()
+        self.tell("2026-11-24T02:00:00+00:00")
+        self.wait_for(self.saved)
+        self.assertEqual(["2026-11-24T02:00:00+00:00"], self.saved())
+        self.assertEqual(["ran", "saved"], self.log())
+        self.assertIsNone(server.poll(), "it waits for the shutdown")
+        self.assertIsNone(self.reported(), "and has not ended")
+
+    def test_a_preemption_that_is_given_up(self):
+        self.begin()
+        self.tell("2026-11-24T02:00:00+00:00")
+        self.wait_for(self.saved)
+        self.tell(None)
+        self.wait_for(lambda: self.log() == ["ran", "saved", "ran"])
+        self.tell("2026-11-24T03:00:00+00:00")
+        self.wait_for(lambda: self.saved() == ["2026-11-24T03:00:00+00:00"])
+
+    def test_an_answered_notice_that_is_still_there_after_the_restore(self):
+        server = self.begin()
+        self.tell("2026-11-24T02:00:00+00:00")
+        self.wait_for(self.saved)
+        self.stop(server)
+        server.wait(30)
+        self.write(self.directory / "script", "sleep 0.5", "echo again >> log")
+        self.boot()
+        self.assertEqual(["ran", "saved", "again", "off"], self.log())
+        self.assertEqual(0, self.reported())
+
+    def test_no_metadata_service(self):
+        self.metadata.unlink()
+        self.write(self.directory / "script", "sleep 0.3", "exit 4")
+        self.boot()
+        self.assertEqual(4, self.reported())

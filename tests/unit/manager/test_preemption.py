@@ -3,7 +3,7 @@
 import dataclasses
 from unittest import mock
 
-from nova_twotier.cloud.errors import CloudError, UnfitFlavor
+from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor
 from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
@@ -39,6 +39,34 @@ class TestShelve(OperationCase):
         for server in self.gang:
             self.answer(record, f"notice {server.id}")
         self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 129.0)
+        self.assertEqual([], self.calls)
+        self.step(record, seen(self.gang), 130.0)
+        self.assertEqual([("shelve", server) for server in self.gang], self.calls)
+
+    def test_who_has_saved_is_shelved_at_once(self):
+        """When the guests of all its servers have said so on their consoles."""
+        self.one.checkpoint, self.one.report_token = True, "t0ken"
+        record = eviction(self.one, attempts={f"notice {each.id}": 1 for each in self.gang})
+        report = "twotier-saved t0ken 1970-01-01T00:02:10+00:00"
+        first, second = self.gang
+        self.step(record, seen(self.gang), 101.0)
+        self.assertEqual([("require_report", each, report) for each in self.gang], self.calls)
+        self.answer(record, f"report {first.id}")
+        self.answer(record, f"report {second.id}", NotYet("it has not"))
+        self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 103.0)
+        self.assertEqual([("require_report", second, report)], self.calls)
+        self.answer(record, f"report {second.id}")
+        self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 105.0)
+        self.assertEqual([("shelve", server) for server in self.gang], self.calls)
+
+    def test_a_console_that_cannot_be_read_says_nothing(self):
+        self.one.checkpoint, self.one.report_token = True, "t0ken"
+        record = eviction(self.one, attempts={f"notice {each.id}": 1 for each in self.gang})
+        for server in self.gang:
+            self.answer(record, f"report {server.id}", CloudError("no console", 404))
         self.step(record, seen(self.gang), 129.0)
         self.assertEqual([], self.calls)
         self.step(record, seen(self.gang), 130.0)
