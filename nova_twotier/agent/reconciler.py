@@ -166,7 +166,7 @@ class Reconciler:
             self._reread = False
             self._troubles.over("libvirt", "libvirt answers again")
             self._guests.clear()
-        self._unread.clear()
+        unread, self._unread = self._unread, set()
         for uuid in uuids:
             self._guests.pop(uuid, None)
             try:
@@ -174,8 +174,9 @@ class Reconciler:
             except Gone:
                 pass
             except HypervisorError as error:
-                # libvirt refuses while it starts the VM.
-                self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
+                # libvirt refuses for a moment while it starts or ends the VM.
+                if uuid in unread:
+                    self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
                 self._unread.add(uuid)
 
     def _enforce(self) -> None:

@@ -1,10 +1,12 @@
 """What the agent does after changes, and what it leaves alone."""
 
+import logging
 import threading
 import time
 from dataclasses import replace
 from types import SimpleNamespace
 
+import fixtures
 import testtools
 
 from nova_twotier.agent.guests import Busy, HypervisorError, Request
@@ -177,6 +179,19 @@ class TestReconciler(testtools.TestCase):
         self.assertEqual(["a"], self.step())
         self.host.refuses = lambda uuid: None
         self.assertEqual(["x"], self.step())
+
+    def test_a_vm_that_cannot_be_read_for_long_is_reported(self):
+        def refuse(uuid):
+            if uuid == "x":
+                raise HypervisorError("domain is not running")
+
+        log = self.useFixture(fixtures.FakeLogger(level=logging.WARNING))
+        self.host.refuses = refuse
+        self.reconciler.changed("x")
+        self.step()
+        self.assertEqual("", log.output)
+        self.step()
+        self.assertIn("VM x cannot be read: domain is not running", log.output)
 
     def test_what_is_refused_is_tried_again(self):
         def refuse(guest, wanted):
