@@ -1,6 +1,7 @@
 """The agent's value types: a VM, its CPU priority, and the interface of a hypervisor."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import Protocol
 
 Cpus = frozenset[int]
@@ -15,6 +16,8 @@ class Guest:
     :param emulator: the host CPUs of the emulator's own threads, which serve the hypervisor's
         requests and the VM's devices.
     :param paused: it does not run now, for whatever reason.
+    :param busy: the hypervisor is doing something to it that takes more than a moment.
+    :param idle: it gets only CPU time that no other VM wants; its weight does not count then.
     """
 
     uuid: str
@@ -22,6 +25,8 @@ class Guest:
     vcpus: tuple[Cpus, ...]
     emulator: Cpus
     paused: bool = False
+    busy: bool = False
+    idle: bool = False
 
     @property
     def cpus(self) -> Cpus:
@@ -36,11 +41,16 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """What a VM is to have; None leaves as it is."""
+    """What a VM is to have; None leaves as it is.
+
+    :param idle: whether it is to get only CPU time that no other VM wants. Its weight is then for
+        when it starts again.
+    """
 
     weight: int | None
     vcpus: Cpus | None = None
     emulator: Cpus | None = None
+    idle: bool = False
 
     def __str__(self) -> str:
         parts = (
@@ -48,11 +58,13 @@ class Priority:
             ("CPUs", self.vcpus and _numbers(self.vcpus)),
             ("emulator on", self.emulator and _numbers(self.emulator)),
         )
-        return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
+        known = [f"{name} {value}" for name, value in parts if value is not None]
+        return ", ".join(["idle"] * self.idle + known)
 
     def is_in_force(self, guest: Guest) -> bool:
         return (
-            self.weight in (None, guest.weight)
+            self.idle == guest.idle
+            and (self.idle or self.weight in (None, guest.weight))
             and (self.vcpus is None or set(guest.vcpus) <= {self.vcpus})
             and self.emulator in (None, guest.emulator)
         )
@@ -60,6 +72,19 @@ class Priority:
 
 def _numbers(cpus: Cpus) -> str:
     return ",".join(map(str, sorted(cpus)))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request about one VM that the hypervisor has not answered yet."""
+
+    uuid: str
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def lasts(self) -> float:
+        """Seconds for which it has been waiting."""
+        return time.monotonic() - self.began
 
 
 class HypervisorError(Exception):
@@ -78,10 +103,17 @@ class Hypervisor(Protocol):
     """What the agent needs of a hypervisor; `libvirt_host` implements it.
 
     Each method may raise `HypervisorError`.
+
+    :ivar asks: what it is waiting for; any thread may read it.
     """
 
+    asks: Request | None
+
     def running(self) -> list[str]:
-        """The uuids of all VMs that run or are paused."""
+        """The uuids of all VMs that run, are paused, or are being started."""
+
+    def is_busy(self, uuid: str) -> bool:
+        """Whether something is being done to a VM that takes more than a moment."""
 
     def guest(self, uuid: str) -> Guest:
         """One VM; raises `Gone` if it does not run here."""
@@ -90,4 +122,10 @@ class Hypervisor(Protocol):
         """Seconds of CPU time that a VM has used; raises `Gone` if it does not run here."""
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
-        """Change a VM from its present state `guest` to `wanted`; raises `Gone` or `Busy`."""
+        """Change a VM from its present state `guest` to `wanted`; raises `Gone` or `Busy`.
+
+        A VM that is busy may have got its weight nevertheless.
+        """
+
+    def lift(self, uuid: str, weight: int) -> None:
+        """Set the weight of a VM without the hypervisor; any thread may call it."""

@@ -9,7 +9,9 @@ from functools import cache
 import libvirt
 from oslo_log import log as logging
 
-from nova_twotier.agent.guests import Busy, Cpus, Gone, Guest, HypervisorError, Priority
+from nova_twotier.agent.cgroups import CpuController
+from nova_twotier.agent.guests import Busy, Cpus, Gone, Guest, HypervisorError, Priority, Request
+from nova_twotier.agent.vm_groups import VmGroups
 
 LOG = logging.getLogger(__name__)
 
@@ -24,6 +26,10 @@ _EVENTS = {
     libvirt.VIR_DOMAIN_EVENT_RESUMED,
     libvirt.VIR_DOMAIN_EVENT_STOPPED,
 }
+#: What libvirt says of a VM that is being paused, saved, restored, migrated or started.
+_WORKING = {libvirt.VIR_DOMAIN_CONTROL_JOB, libvirt.VIR_DOMAIN_CONTROL_OCCUPIED}
+#: Milliseconds that ordinary requests do not take.
+_MOMENT = 100
 #: Seconds until events are awaited again after an error.
 _PAUSE = 1.0
 
@@ -35,12 +41,16 @@ class LibvirtHost:
     again; on others, such as `test`, VMs are pinned only.
 
     :param uri: libvirt's, such as `qemu:///system`.
+    :param controller: the host's CPU controller.
     """
 
-    def __init__(self, uri: str):
+    def __init__(self, uri: str, controller: CpuController):
         self._uri = uri
+        self._groups = VmGroups(controller)
         self._changed: Callable[[str | None], None] = lambda _uuid: None
         self._connection: libvirt.virConnect | None = None
+        #: The request that libvirt has not answered yet; other threads read it.
+        self.asks: Request | None = None
 
     def listen(self, changed: Callable[[str | None], None]) -> None:
         """Register a callback for VMs that may need another priority.
@@ -69,7 +79,7 @@ class LibvirtHost:
             return _cpus(self._open().getCPUMap()[1])
 
     def running(self) -> list[str]:
-        """The uuids of all VMs that run or are paused.
+        """The uuids of all VMs that run, are paused, or are being started.
 
         :raises HypervisorError: if libvirt does not answer.
         """
@@ -77,15 +87,22 @@ class LibvirtHost:
             domains = self._open().listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)
             return [domain.UUIDString() for domain in domains]
 
+    def is_busy(self, uuid: str) -> bool:
+        """Whether libvirt has been doing something to a VM for more than a moment.
+
+        :raises Gone: if it does not run here.
+        :raises HypervisorError: if libvirt does not answer.
+        """
+        with self._domain(uuid) as domain:
+            return self._is_busy(domain)
+
     def guest(self, uuid: str) -> Guest:
         """One VM.
 
         :raises Gone: if it does not run here.
-        :raises HypervisorError: if libvirt does not answer, or the VM is just being started.
+        :raises HypervisorError: if libvirt does not answer, or has just begun to start the VM.
         """
-        with _errors():
-            domain = self._open().lookupByUUIDString(uuid)
-        with _errors(domain):
+        with self._domain(uuid) as domain:
             return self._read(domain)
 
     def cpu_time(self, uuid: str) -> float:
@@ -94,9 +111,7 @@ class LibvirtHost:
         :raises Gone: if it does not run here.
         :raises HypervisorError: if libvirt does not answer, or has no cgroup for the VM.
         """
-        with _errors():
-            domain = self._open().lookupByUUIDString(uuid)
-        with _errors(domain):
+        with self._domain(uuid) as domain:
             # From the cgroup: unlike the monitor's, this answer does not wait for the VM.
             return domain.getCPUStats(True)[0]["cpu_time"] / 1e9
 
@@ -108,15 +123,14 @@ class LibvirtHost:
         :raises Busy: if it is being saved, restored or migrated.
         :raises HypervisorError: if libvirt refuses.
         """
-        with _errors():
-            domain = self._open().lookupByUUIDString(guest.uuid)
-        with _errors(domain):
+        with self._domain(guest.uuid) as domain:
             # libvirt would make us, and all other VMs, wait for 30 s, and refuse then.
             if self._is_qemu and domain.controlInfo()[0] != libvirt.VIR_DOMAIN_CONTROL_OK:
+                if guest.busy and wanted.weight not in (None, guest.weight):
+                    self.lift(guest.uuid, wanted.weight)
                 raise Busy(f"VM {guest.uuid} is being saved, restored or migrated")
             # The weight first: a background VM that has just started is in the way.
-            if wanted.weight not in (None, guest.weight):
-                self._weigh(domain, wanted.weight)
+            self._rank(domain, guest, wanted)
             if wanted.emulator not in (None, guest.emulator):
                 cpus = self._map(wanted.emulator)
                 for flags in self._flags(domain):
@@ -125,11 +139,35 @@ class LibvirtHost:
                 if wanted.vcpus not in (None, pinned):
                     self._pin(domain, vcpu, self._map(wanted.vcpus))
 
+    def lift(self, uuid: str, weight: int) -> None:
+        """Set the weight of a VM that libvirt lets nobody change; any thread may call it.
+
+        Without effect if its control group cannot be seen.
+
+        :raises Gone: if it does not run here.
+        :raises HypervisorError: if the kernel refuses.
+        """
+        group = self._groups.find(uuid)
+        if group is not None:
+            group.set_weight(weight)
+
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(libvirt.libvirtError):
                 connection.close()
+
+    @contextlib.contextmanager
+    def _domain(self, uuid: str) -> Iterator[libvirt.virDomain]:
+        """A VM, and what is asked about it."""
+        self.asks = Request(uuid)
+        try:
+            with _errors():
+                domain = self._open().lookupByUUIDString(uuid)
+            with _errors(domain):
+                yield domain
+        finally:
+            self.asks = None
 
     def _open(self) -> libvirt.virConnect:
         if self._connection is not None and self._connection.isAlive():
@@ -158,10 +196,19 @@ class LibvirtHost:
     def _on_close(self, _connection, _reason, _opaque) -> None:
         self._changed(None)
 
+    def _is_busy(self, domain: libvirt.virDomain) -> bool:
+        if not self._is_qemu:
+            return False
+        # Of libvirt's answers on this, the only one that does not wait for the VM.
+        state, _details, milliseconds = domain.controlInfo()
+        return state in _WORKING and milliseconds >= _MOMENT
+
     def _read(self, domain: libvirt.virDomain) -> Guest:
         state, _reason = domain.state()
-        weight = None
-        if self._is_qemu:
+        weight, idle = None, False
+        if self._is_qemu and (group := self._groups.find(domain.UUIDString())):
+            weight, idle = group.weight, group.idle
+        elif self._is_qemu:
             weight = domain.schedulerParametersFlags(libvirt.VIR_DOMAIN_AFFECT_LIVE)[WEIGHT]
         return Guest(
             domain.UUIDString(),
@@ -169,7 +216,26 @@ class LibvirtHost:
             tuple(_cpus(pins) for pins in domain.vcpuPinInfo(libvirt.VIR_DOMAIN_AFFECT_LIVE)),
             _cpus(domain.emulatorPinInfo(libvirt.VIR_DOMAIN_AFFECT_CURRENT)),
             paused=state != libvirt.VIR_DOMAIN_RUNNING,
+            busy=self._is_busy(domain),
+            idle=idle,
         )
+
+    def _rank(self, domain: libvirt.virDomain, guest: Guest, wanted: Priority) -> None:
+        """Give a VM its weight, or make it idle."""
+        if guest.idle and wanted.idle:
+            return
+        group = self._groups.find(guest.uuid)
+        if guest.idle and group is not None:
+            group.set_idle(False)  # an idle group takes no weight
+        if wanted.weight not in (None, guest.weight):
+            self._weigh(domain, wanted.weight)
+        if wanted.idle:
+            if group is None:
+                raise HypervisorError(
+                    "its QEMU process or control group cannot be seen: run the agent as root in "
+                    "the host's process namespace, or unset [agent]background_idle"
+                )
+            group.set_idle(True)
 
     def _weigh(self, domain: libvirt.virDomain, weight: int) -> None:
         # libvirt refuses both flags in one call.

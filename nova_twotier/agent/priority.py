@@ -14,6 +14,8 @@ from nova_twotier.core.slots import THRESHOLD
 class Rules:
     """The CPU weights of the tiers, and the CPUs for slots and emulators; see `conf.agent`.
 
+    :param background_idle: background VMs are idle for the kernel.
+
     :param slot_cpus: host CPUs of all slots, in order; empty: VMs are not pinned.
     :param emulator_cpus: host CPUs of emulator threads; empty: they are not pinned.
     """
@@ -22,6 +24,7 @@ class Rules:
     slot_cpus: Sequence[int] = ()
     emulator_cpus: Cpus = frozenset()
     threshold: float = THRESHOLD
+    background_idle: bool = False
 
     def pins(self, slots: int) -> bool:
         """Whether VMs are pinned on a host with so many slots: each slot needs a CPU."""
@@ -36,17 +39,18 @@ class Rules:
 def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
     """The CPU priority of each VM that has a claim on a slot, by uuid.
 
-    A paused VM has the foreground's weight, whatever its tier: it uses no CPU time, and what is
-    done to it next would take long at a low weight.
+    While a VM is paused, being started, saved, restored or migrated, it has the foreground's
+    weight, whatever its tier: it hardly uses CPU time, and what is done to it would take long.
     """
     ours = {guest.uuid: guest for guest in guests if guest.uuid in host.claims}
     seats = _seats(host, ours, rules) if rules.pins(host.slots) else {}
     wanted = {}
     for uuid, guest in ours.items():
-        tier = Tier.FG if guest.paused else host.claims[uuid].tier
+        tier = Tier.FG if guest.paused or guest.busy else host.claims[uuid].tier
         weight = None if guest.weight is None else rules.weights[tier]
+        idle = weight is not None and tier is Tier.BG and rules.background_idle
         cpus = rules.cpus(seats[uuid], host.slots) if uuid in seats else None
-        wanted[uuid] = Priority(weight, cpus, rules.emulator_cpus or None)
+        wanted[uuid] = Priority(weight, cpus, rules.emulator_cpus or None, idle)
     return wanted
 
 

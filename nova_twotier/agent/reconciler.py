@@ -10,9 +10,11 @@ from oslo_log import log as logging
 
 from nova_twotier.agent.claims import ClaimReader
 from nova_twotier.agent.guests import Busy, Gone, Guest, Hypervisor, HypervisorError, Priority
+from nova_twotier.agent.lifeline import Lifeline
 from nova_twotier.agent.priority import Rules, priorities
 from nova_twotier.agent.telemetry import Telemetry
 from nova_twotier.agent.troubles import Troubles
+from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.placement import PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -22,8 +24,8 @@ class Reconciler:
     """Reconciles the CPU weight and pinning of this host's VMs with their claims in Placement.
 
     It compares after a change in the ledger, for a VM that has started, paused, resumed or
-    migrated in, and all VMs every `sweep_interval` seconds. It remembers nothing that it could not
-    read again: a new agent goes on where another one stopped.
+    migrated in, or to which something is being done, and all VMs every `sweep_interval` seconds. It
+    remembers nothing that it could not read again: a new agent goes on where another one stopped.
 
     :param sweep_interval: seconds.
     :param telemetry: measures the VMs, if it is to.
@@ -75,12 +77,15 @@ class Reconciler:
 
         :param poll_interval: seconds between two polls of the ledger.
         """
+        lifeline = Lifeline(self._hypervisor, self.lift)
+        lifeline.start()
         while not self._stopping:
             self.step()
             with contextlib.suppress(queue.Empty):
                 self._woken.get(timeout=poll_interval)
                 while True:
                     self._woken.get_nowait()
+        lifeline.stop()
 
     def step(self) -> None:
         """Poll the ledger, compare what may have changed, and measure what the VMs use."""
@@ -91,6 +96,8 @@ class Reconciler:
                 self._sweep_at = now + self._sweep_interval
             changed, self._changed = self._changed | self._unread, set()
         moved = self._poll_ledger(sweep)
+        if not sweep:
+            changed |= self._attended()
         reread = sweep or self._reread
         self._read_guests(None if reread else changed)
         if reread or changed or moved or self._troubles:
@@ -98,6 +105,33 @@ class Reconciler:
         if self._telemetry is not None:
             # Not `now`: Placement and libvirt may have taken long.
             self._telemetry.step(self._clock(), self._claims.found, self._guests)
+
+    def lift(self, uuid: str) -> None:
+        """Give a VM about which the hypervisor does not answer the weight of the foreground.
+
+        Any thread may call it. When the hypervisor answers again, the VM is compared.
+        """
+        if uuid in self._claims.found.claims:
+            with contextlib.suppress(HypervisorError):
+                self._hypervisor.lift(uuid, self._rules.weights[Tier.FG])
+                self.changed(uuid)
+
+    def _attended(self) -> set[str]:
+        """VMs that are being started, and those that have become busy or are so no longer.
+
+        No event says so.
+        """
+        claims = self._claims.found.claims
+        found = set()
+        for uuid, guest in self._guests.items():
+            if uuid in claims and claims[uuid].tier is Tier.BG:
+                with contextlib.suppress(HypervisorError):  # the sweep reports it
+                    if self._hypervisor.is_busy(uuid) != guest.busy:
+                        found.add(uuid)
+        # After the others: this request hangs with any VM, and does not say with which.
+        with contextlib.suppress(HypervisorError):
+            found |= set(self._hypervisor.running()) - set(self._guests)
+        return found
 
     def _poll_ledger(self, whole: bool) -> bool:
         """Whether the claims have changed; while Placement does not answer, the last ones hold."""
@@ -133,7 +167,7 @@ class Reconciler:
             self._reread = False
             self._troubles.over("libvirt", "libvirt answers again")
             self._guests.clear()
-        self._unread.clear()
+        unread, self._unread = self._unread, set()
         for uuid in uuids:
             self._guests.pop(uuid, None)
             try:
@@ -141,8 +175,9 @@ class Reconciler:
             except Gone:
                 pass
             except HypervisorError as error:
-                # libvirt refuses while it starts the VM.
-                self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
+                # libvirt refuses for a moment while it starts or ends the VM.
+                if uuid in unread:
+                    self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
                 self._unread.add(uuid)
 
     def _enforce(self) -> None:

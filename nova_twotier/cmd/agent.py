@@ -6,7 +6,7 @@ import sys
 from oslo_log import log as logging
 
 from nova_twotier import conf as config
-from nova_twotier.agent import cgroups
+from nova_twotier.agent.cgroups import CpuController, cpu_controller
 from nova_twotier.agent.claims import ClaimReader
 from nova_twotier.agent.exporter import Exporter
 from nova_twotier.agent.guests import Cpus, HypervisorError
@@ -48,8 +48,9 @@ def run(conf) -> None:
     # A request that hangs keeps VMs that have just started waiting for their priority.
     conf.set_default("timeout", PLACEMENT_TIMEOUT, "placement")
 
-    host = LibvirtHost(conf.agent.libvirt_uri)
-    rules = rules_for(conf.agent, host.cpus)
+    controller = cpu_controller()
+    host = LibvirtHost(conf.agent.libvirt_uri, controller)
+    rules = rules_for(conf.agent, host.cpus, controller)
     name = conf.agent.host or host.name
     placement = placement_for(conf)
     telemetry = None
@@ -84,11 +85,12 @@ def export(exporter: Exporter, address: str, port: int) -> None:
         ) from error
 
 
-def rules_for(options, host_cpus: Cpus) -> Rules:
+def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:
     """The weights and CPU sets that group `[agent]` configures for this host.
 
     :param options: group `[agent]`.
-    :raises ConfigError: if it has no such CPUs, or its CPUs are named twice.
+    :param controller: the host's.
+    :raises ConfigError: if the host has no such CPUs or no idle groups, or CPUs are named twice.
     """
     slot_cpus = [cpu for each in options.slot_cpus for cpu in each]
     emulator_cpus = {cpu for each in options.emulator_cpus for cpu in each}
@@ -117,12 +119,22 @@ def rules_for(options, host_cpus: Cpus) -> Rules:
                 "[agent]slot_cpus leaves no CPU to emulator threads: Nova's operations on "
                 "background VMs may take minutes"
             )
-    version = cgroups.version()
+    if options.background_idle and controller.lacks_idle():
+        raise config.ConfigError(
+            f"[agent]background_idle: this kernel has no cpu.idle below {controller.root} (Linux "
+            "5.15 and later has); unset it, and choose [agent]background_weight"
+        )
     weights = {
-        Tier.FG: cgroups.allowed(options.foreground_weight, version),
-        Tier.BG: cgroups.allowed(options.background_weight, version),
+        Tier.FG: controller.allowed(options.foreground_weight),
+        Tier.BG: controller.allowed(options.background_weight),
     }
-    return Rules(weights, tuple(slot_cpus), frozenset(emulator_cpus), options.threshold)
+    return Rules(
+        weights,
+        tuple(slot_cpus),
+        frozenset(emulator_cpus),
+        options.threshold,
+        options.background_idle,
+    )
 
 
 def meter_rules_for(options) -> MeterRules:

@@ -70,6 +70,20 @@ Nova's operations on it take seconds. With 1, as in the papers, it takes next to
 may take minutes.
 """,
     ),
+    cfg.BoolOpt(
+        "background_idle",
+        default=False,
+        help="""
+Background VMs get only CPU time that no other VM wants: the agent sets ``cpu.idle`` of their
+control groups. It must run as root, and see QEMU's processes. Leave emulator threads CPUs of their
+own (``slot_cpus``, ``emulator_cpus``).
+
+``background_weight`` then holds only from the start of a VM until the agent sees it. The kernel
+must have ``cpu.idle`` (Linux 5.15 and later). The scheduling policy of threads (SCHED_IDLE) is left
+alone: it ranks threads within the control group that libvirt makes for each virtual CPU, and so
+changes nothing between VMs.
+""",
+    ),
     cfg.FloatOpt(
         "threshold",
         default=THRESHOLD,

@@ -7,6 +7,8 @@ import subprocess
 import time
 import uuid
 
+from nova_twotier.agent.cgroups import cpu_controller
+from nova_twotier.agent.vm_groups import VmGroups
 from nova_twotier.tools.fakecloud import libvirtd
 from tests.cloud.waiting import wait_for
 
@@ -145,6 +147,11 @@ def weight(domain):
     import libvirt
 
     return domain.schedulerParametersFlags(libvirt.VIR_DOMAIN_AFFECT_LIVE)["cpu_shares"]
+
+
+def idle(domain):
+    """Whether the domain is idle for the kernel."""
+    return VmGroups(cpu_controller()).find(domain.UUIDString()).idle
 
 
 def pins(domain):

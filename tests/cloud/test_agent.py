@@ -4,27 +4,24 @@ Two guests spin on CPU 1, which is the only slot of a host; Placement is real, a
 process. Their claims are written as Nova and the queue manager write them.
 """
 
-import contextlib
+import collections
 import itertools
+import os
 import signal
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
-import uuid
 
 import pytest
 
-from nova_twotier import conf as configuration
-from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.ledger import claims, names, tree
-from nova_twotier.ledger.claims import Swap
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
+from tests.cloud.agent_host import EMULATOR_CPU, SLOT_CPU, WEIGHT, Host
 from tests.cloud.libvirtd import (
     NOVAS_WEIGHT,
     Libvirtd,
     await_split,
+    idle,
     missing,
     pins,
     undisturbed,
@@ -34,19 +31,8 @@ from tests.cloud.waiting import wait_for
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
 
-HOST, SLOT_CPU, EMULATOR_CPU = "host1", 1, 0
-WEIGHT = {FG: 10000, BG: 100}
-OPTIONS = f"""
-[agent]
-host = {HOST}
-slot_cpus = {SLOT_CPU}
-emulator_cpus = {EMULATOR_CPU}
-poll_interval = 0.5
-sweep_interval = 2
-sample_interval = 1
-window = 4
-open_samples = 5
-libvirt_uri = """
+#: Seconds for which libvirt is asked while a background VM starves.
+CONTENTION = float(os.environ.get("TWOTIER_CONTENTION", "20"))
 
 
 @pytest.fixture(scope="module")
@@ -61,76 +47,9 @@ def cloud(tmp_path_factory):
         yield cloud
 
 
-class Host:
-    """The host's claims, and its agent."""
-
-    def __init__(self, cloud, uri, directory):
-        self._directory = directory
-        options = directory / "agent.conf"
-        options.write_text(OPTIONS + uri)
-        self._files = [f"--config-file={cloud.layout.manager_conf}", f"--config-file={options}"]
-        self.placement = placement_for(configuration.load(self._files, "test"))
-        tree.prepare(self.placement)
-        self._tiers = tree.sync_hosts(self.placement, {HOST: tree.Shape(1, 2)})
-        self._jobs = {}
-
-    def claim(self, domain, tier):
-        """What Nova's scheduler claims for a VM of a job of one process."""
-        vm, job = domain.UUIDString(), str(uuid.uuid4())
-        owner = {"project_id": "project", "user_id": "user"}
-        claims.admit(self.placement, job, 1, tier, "project", "user")
-        provider = self._tiers[0].provider[tier]
-        self.placement.put(
-            f"/allocations/{vm}",
-            {
-                "allocations": {provider: {"resources": {names.SLOT: 1}}},
-                "consumer_generation": None,
-                "consumer_type": names.VM_CONSUMER,
-                **owner,
-            },
-        )
-        self._jobs[vm] = job
-
-    def withheld(self):
-        """Background slots that are closed."""
-        url = f"/resource_providers/{self._tiers[0].provider[BG]}/inventories"
-        return self.placement.get(url)["inventories"][names.SLOT]["reserved"]
-
-    def swap(self, front, back):
-        swaps = [
-            Swap(self._jobs[domain.UUIDString()], 1, tier, (domain.UUIDString(),))
-            for domain, tier in ((front, BG), (back, FG))
-        ]
-        claims.swap(self.placement, self._tiers, swaps, "project", "user")
-
-    def release(self):
-        for vm, job in self._jobs.items():
-            self.placement.delete(f"/allocations/{vm}")
-            claims.release(self.placement, job)
-
-    @contextlib.contextmanager
-    def agent(self):
-        """The agent's process."""
-        with open(self._directory / "agent.log", "a") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "nova_twotier.cmd.agent", *self._files],
-                stdout=log,
-                stderr=log,
-            )
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(30)
-
-    def log(self):
-        return (self._directory / "agent.log").read_text()
-
-
 @pytest.fixture
-def host(cloud, libvirtd, tmp_path):
-    host = Host(cloud, libvirtd.uri, tmp_path)
+def host(cloud, libvirtd, tmp_path, request):
+    host = Host(cloud, libvirtd.uri, tmp_path, getattr(request, "param", ""))
     try:
         yield host
     finally:
@@ -147,12 +66,13 @@ def pair(libvirtd, host):
         yield front, back
     finally:
         for domain in (front, back):
-            domain.destroy()
+            if domain.isActive():
+                domain.destroy()
             domain.undefine()
 
 
-def await_priorities(front, back):
-    expected = [(WEIGHT[tier], ([SLOT_CPU], [EMULATOR_CPU])) for tier in (FG, BG)]
+def await_priorities(front, back, background=WEIGHT[BG]):
+    expected = [(each, ([SLOT_CPU], [EMULATOR_CPU])) for each in (WEIGHT[FG], background)]
     wait_for(
         lambda: [(weight(each), pins(each)) for each in (front, back)] == expected,
         f"{front.UUIDString()} in the foreground, {back.UUIDString()} in the background",
@@ -234,6 +154,93 @@ def test_a_background_beside_a_busy_foreground_can_be_saved_and_restored(host, p
         assert not back.isActive()
         back.create()
         await_priorities(front, back)
+
+
+def await_idle(front, back):
+    wait_for(
+        lambda: (idle(front), idle(back)) == (False, True),
+        f"{back.UUIDString()} is idle for the kernel, and {front.UUIDString()} is not",
+        patience=30,
+    )
+
+
+@pytest.mark.parametrize("host", ["background_idle = true"], indirect=True)
+def test_a_background_that_is_idle_for_the_kernel(host, pair, libvirtd):
+    front, back = pair
+    with host.agent():
+        await_idle(front, back)
+        await_split(front, back)
+        libvirtd.hard_reboot(back)
+        await_idle(front, back)
+        host.swap(front, back)
+        await_idle(back, front)
+        await_split(back, front)
+        assert weight(back) == WEIGHT[FG]
+
+
+@pytest.mark.parametrize("host", ["background_weight = 2"], indirect=True)
+@pytest.mark.parametrize("operation", ["suspend", "managedSave", "destroy"])
+def test_what_is_done_to_a_starved_background_does_not_take_long(host, pair, operation):
+    """Without the agent's help, pausing it takes 20 s, and saving or stopping it 40 to 60 s."""
+    front, back = pair
+
+    def seconds():
+        began = time.monotonic()
+        getattr(back, operation)()
+        return time.monotonic() - began
+
+    with host.agent():
+        await_priorities(front, back, background=2)
+        front.suspend()
+        alone = seconds()
+        back.resume() if operation == "suspend" else back.create()
+        front.resume()
+        await_priorities(front, back, background=2)
+        with undisturbed():
+            time.sleep(2)
+            beside_a_busy_foreground = seconds()
+    assert beside_a_busy_foreground < 10 + 5 * alone
+
+
+def requests_about(connection, domains):
+    """What Nova, the agent and others ask libvirt again and again, by name."""
+    import libvirt
+
+    live = libvirt.VIR_DOMAIN_AFFECT_LIVE
+    yield "listAllDomains", connection.listAllDomains
+    yield "getAllDomainStats", connection.getAllDomainStats
+    for domain in domains:
+        yield "state", domain.state
+        yield "info", domain.info
+        yield "controlInfo", domain.controlInfo
+        yield "vcpus", domain.vcpus
+        yield "getCPUStats", lambda domain=domain: domain.getCPUStats(True)
+        yield "schedulerParameters", lambda domain=domain: domain.schedulerParametersFlags(live)
+        yield "memoryStats", domain.memoryStats
+        yield "blockInfo", lambda domain=domain: domain.blockInfo("hda")
+        yield "blockStats", lambda domain=domain: domain.blockStats("hda")
+
+
+@pytest.mark.parametrize("host", ["background_weight = 2"], indirect=True)
+def test_no_request_hangs_while_the_background_starves(host, pair, libvirtd):
+    took = collections.defaultdict(list)
+    with host.agent():
+        await_priorities(*pair, background=2)
+        with undisturbed():
+            until = time.monotonic() + CONTENTION
+            while time.monotonic() < until:
+                for name, request in requests_about(libvirtd.connection, pair):
+                    began = time.monotonic()
+                    request()
+                    took[name].append(time.monotonic() - began)
+                time.sleep(0.1)
+    for name, seconds in took.items():
+        seconds.sort()
+        print(
+            f"{name}: {len(seconds)} times, median {statistics.median(seconds):.4f} s, 99 % within "
+            f"{seconds[int(0.99 * len(seconds))]:.4f} s, all within {seconds[-1]:.4f} s"
+        )
+    assert max(seconds[-1] for seconds in took.values()) < 5
 
 
 def test_a_slot_closes_while_its_foreground_is_busy_and_not_by_short_phases(host, libvirtd):

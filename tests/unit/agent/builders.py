@@ -40,10 +40,17 @@ class FakeHost:
         self.applied = []
         self.used = {}
         self.refuses = lambda uuid: None
+        self.asks = None
 
     def running(self):
         self.refuses(None)
         return [*self.held]
+
+    def is_busy(self, uuid):
+        return self.guest(uuid).busy
+
+    def lift(self, uuid, weight):
+        self.held[uuid] = replace(self.held[uuid], weight=weight)
 
     def guest(self, uuid):
         self.refuses(uuid)
@@ -64,4 +71,5 @@ class FakeHost:
             weight=wanted.weight or had.weight,
             vcpus=tuple(wanted.vcpus or pinned for pinned in had.vcpus),
             emulator=wanted.emulator or had.emulator,
+            idle=wanted.idle,
         )

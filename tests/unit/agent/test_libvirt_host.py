@@ -7,6 +7,7 @@ import uuid
 import fixtures
 import testtools
 
+from nova_twotier.agent.cgroups import cpu_controller
 from nova_twotier.agent.guests import Gone, HypervisorError, Priority
 
 try:
@@ -38,7 +39,7 @@ class TestLibvirtHost(testtools.TestCase):
 
         node = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "node.xml")
         node.write_text(NODE)
-        self.host = LibvirtHost(f"test://{node}")
+        self.host = LibvirtHost(f"test://{node}", cpu_controller())
         self.addCleanup(self.host.close)
         self.changed = []
         self.host.listen(self.changed.append)
@@ -80,6 +81,7 @@ class TestLibvirtHost(testtools.TestCase):
         self.domain().resume()
         self.wait_for([None, guest.uuid, guest.uuid])
         self.assertFalse(self.host.guest(guest.uuid).paused)
+        self.assertFalse(self.host.is_busy(guest.uuid))
 
     def test_a_vm_that_is_off_or_unknown(self):
         guest = self.guest()
@@ -97,4 +99,4 @@ class TestLibvirtHost(testtools.TestCase):
     def test_no_libvirt(self):
         from nova_twotier.agent.libvirt_host import LibvirtHost
 
-        self.assertRaises(HypervisorError, LibvirtHost("test:///nothing").running)
+        self.assertRaises(HypervisorError, LibvirtHost("test:///nothing", cpu_controller()).running)

@@ -1,5 +1,7 @@
 """Weights and pins that follow from the claims."""
 
+from dataclasses import replace
+
 import testtools
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,28 @@ class TestPriorities(testtools.TestCase):
     def test_a_paused_vm_is_in_nobodys_way(self):
         claims = host_claims(x=(BG, 0.5))
         self.assertEqual(10000, priorities(claims, [guest("x", paused=True)], RULES)["x"].weight)
+
+    def test_a_vm_to_which_something_is_done(self):
+        claims = host_claims(x=(BG, 0.5))
+        rules = replace(RULES, background_idle=True)
+        for busy, weight, idle in ((True, 10000, False), (False, 100, True)):
+            wanted = priorities(claims, [guest("x", busy=busy)], rules)["x"]
+            self.assertEqual((weight, idle), (wanted.weight, wanted.idle))
+
+    def test_only_the_background_is_idle(self):
+        claims = host_claims(a=(FG, 0.5), x=(BG, 0.5))
+        rules = replace(RULES, background_idle=True)
+        guests = [guest("a"), guest("x"), guest("other")]
+        wanted = priorities(claims, guests, rules)
+        self.assertEqual({"a": False, "x": True}, {vm: each.idle for vm, each in wanted.items()})
+        [unweighed] = priorities(claims, [guest("x", weight=None)], rules).values()
+        self.assertFalse(unweighed.idle)
+
+    def test_the_weight_of_an_idle_vm_does_not_count(self):
+        idle = guest("x", weight=3, idle=True)
+        self.assertTrue(Priority(100, idle=True).is_in_force(idle))
+        self.assertFalse(Priority(3).is_in_force(idle))
+        self.assertFalse(Priority(100, idle=True).is_in_force(guest("x", weight=100)))
 
     def test_slots_follow_from_the_pins(self):
         claims = host_claims(a=(FG, 0.5), b=(FG, 0.5))
@@ -58,6 +82,7 @@ class TestPriorities(testtools.TestCase):
         wanted = Priority(100, frozenset({5, 4}), frozenset({0}))
         self.assertEqual("weight 100, CPUs 4,5, emulator on 0", str(wanted))
         self.assertEqual("weight 100", str(Priority(100)))
+        self.assertEqual("idle, weight 100", str(Priority(100, idle=True)))
 
     @given(st.integers(1, 9), st.integers(1, 32))
     def test_slots_share_no_cpu_and_leave_none(self, slots, cpus):

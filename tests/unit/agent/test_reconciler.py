@@ -1,11 +1,15 @@
 """What the agent does after changes, and what it leaves alone."""
 
+import logging
 import threading
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
+import fixtures
 import testtools
 
-from nova_twotier.agent.guests import Busy, HypervisorError
+from nova_twotier.agent.guests import Busy, HypervisorError, Request
 from nova_twotier.agent.reconciler import Reconciler
 from nova_twotier.ledger.placement import PlacementUnavailable
 from tests.unit.agent.builders import BG, FG, PLAIN, RULES, FakeHost, guest, host_claims
@@ -88,6 +92,54 @@ class TestReconciler(testtools.TestCase):
             self.assertEqual(["x"], self.step())
             self.assertEqual(weight, self.host.held["x"].weight)
 
+    def test_a_vm_is_raised_while_something_is_done_to_it(self):
+        for busy, weight in ((True, 10000), (False, 100)):
+            self.host.held["x"] = replace(self.host.held["x"], busy=busy)
+            self.assertEqual(["x"], self.step())  # and no event said so
+            self.assertEqual(weight, self.host.held["x"].weight)
+            self.assertEqual([], self.step())
+
+    def test_a_vm_that_is_being_started(self):
+        self.claims.found = host_claims(a=(FG, 0.5), x=(BG, 0.5), y=(BG, 0.5))
+        self.step()
+        self.host.held["y"] = guest("y", paused=True, busy=True)
+        self.assertEqual(["y"], self.step())
+        self.assertEqual(10000, self.host.held["y"].weight)
+
+    def test_a_vm_about_which_libvirt_does_not_answer(self):
+        """As while libvirt 9.0 waits for the VM's process to end."""
+        released, asked = threading.Event(), Request("x")
+
+        def hang(uuid):
+            self.host.asks = asked
+            self.assertTrue(released.wait(30))
+            self.host.asks = None
+            return False
+
+        self.host.is_busy = hang
+        thread = threading.Thread(target=self.reconciler.run, args=(0.01,))
+        thread.start()
+        deadline = time.monotonic() + 30
+        while self.host.held["x"].weight != 10000 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual({"a": 10000, "x": 10000, "other": 1024}, self.weights())
+        self.host.is_busy = lambda uuid: False
+        released.set()
+        while self.host.held["x"].weight != 100 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(100, self.host.held["x"].weight)
+        self.reconciler.lift("other")
+        self.assertEqual(1024, self.host.held["other"].weight)
+        self.reconciler.stop()
+        thread.join(30)
+        self.assertFalse(thread.is_alive())
+
+    def test_a_vm_that_a_dead_agent_left_raised_is_lowered(self):
+        self.host.held["x"] = replace(self.host.held["x"], weight=10000)
+        self.reconciler = self.new()
+        self.assertEqual(["x"], self.step())
+        self.assertEqual(100, self.host.held["x"].weight)
+
     def test_a_vm_that_leaves(self):
         del self.host.held["x"]
         self.claims.found = host_claims(a=(BG, 0.5), x=(FG, 0.5))
@@ -127,6 +179,19 @@ class TestReconciler(testtools.TestCase):
         self.assertEqual(["a"], self.step())
         self.host.refuses = lambda uuid: None
         self.assertEqual(["x"], self.step())
+
+    def test_a_vm_that_cannot_be_read_for_long_is_reported(self):
+        def refuse(uuid):
+            if uuid == "x":
+                raise HypervisorError("domain is not running")
+
+        log = self.useFixture(fixtures.FakeLogger(level=logging.WARNING))
+        self.host.refuses = refuse
+        self.reconciler.changed("x")
+        self.step()
+        self.assertEqual("", log.output)
+        self.step()
+        self.assertIn("VM x cannot be read: domain is not running", log.output)
 
     def test_what_is_refused_is_tried_again(self):
         def refuse(guest, wanted):

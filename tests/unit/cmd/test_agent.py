@@ -1,8 +1,12 @@
 """What the node agent makes of its options."""
 
+import pathlib
+
+import fixtures
 import testtools
 from oslo_config import cfg
 
+from nova_twotier.agent.cgroups import CpuController
 from nova_twotier.agent.priority import Rules
 from nova_twotier.cmd.agent import meter_rules_for, rules_for
 from nova_twotier.conf import ConfigError, agent
@@ -40,7 +44,11 @@ class TestMeterRules(AgentOptionsTestCase):
 
 class TestRules(AgentOptionsTestCase):
     def rules(self, **options):
-        return rules_for(self.options(**options), CPUS)
+        return rules_for(self.options(**options), CPUS, self.controller)
+
+    def setUp(self):
+        super().setUp()
+        self.controller = CpuController(1, pathlib.Path(self.useFixture(fixtures.TempDir()).path))
 
     def test_by_default_only_weights(self):
         self.assertEqual(Rules({FG: 10000, BG: 100}), self.rules())
@@ -62,6 +70,14 @@ class TestRules(AgentOptionsTestCase):
 
     def test_a_cpu_named_twice(self):
         self.assert_mistake("slot_cpus names a CPU twice", slot_cpus="1-2,2-3")
+
+    def test_a_kernel_without_idle_groups(self):
+        self.assertTrue(self.rules(background_idle=True).background_idle)  # as far as one can see
+        (self.controller.root / "cpu.shares").touch()
+        self.assert_mistake("this kernel has no cpu.idle", background_idle=True)
+        (self.controller.root / "cpu.idle").touch()
+        self.assertTrue(self.rules(background_idle=True).background_idle)
+        self.assertFalse(self.rules(background_idle=False).background_idle)
 
     def test_tiers_the_wrong_way_round(self):
         weights = {"background_weight": 500, "foreground_weight": 500}
