@@ -32,6 +32,8 @@ class Guests:
     :ivar wasted: work of each job that was thrown away although no fault had affected its guests,
         in process-seconds: by the manager, or by a policy that kills.
     :ivar destroyed: work that was lost with a host or a server, in process-seconds.
+    :ivar unsaved: work that each job had done since its guests last booted, whenever it was
+        shelved, in process-seconds: a program without checkpoints would have to do it again.
     """
 
     def __init__(self, roster: Roster, model: Progress | None = None, harm: Harm | None = None):
@@ -45,6 +47,9 @@ class Guests:
         self.work: dict[int, float] = {}
         self.wasted: Counter[int] = Counter()
         self.destroyed: Counter[int] = Counter()
+        self.unsaved: Counter[int] = Counter()
+        #: Work of each job when its guests last booted.
+        self._booted: dict[int, float] = {}
 
     def advance(self, seconds: float, sample: Sample) -> None:
         """Let `seconds` of trace time pass as of the last sample; from now on, as of this one."""
@@ -53,6 +58,7 @@ class Guests:
             self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
         struck = self._suffer(sample)
         self._begin_anew(sample)
+        self._forget(sample)
         rates = self._model.rates(self._cluster(sample))
         # The sample may be older than what has struck them.
         self._rates = {number: rate for number, rate in rates.items() if number not in struck}
@@ -87,7 +93,18 @@ class Guests:
                 dead = entry.number in self._stricken
                 self._lose(entry, self.destroyed if dead else self.wasted)
 
+    def _forget(self, sample: Sample) -> None:
+        """Note what shelved guests had in their memory: they boot again."""
+        for uuid, gang in sample.gangs().items():
+            entry = self._roster.find(uuid)
+            if entry and any(server.status.startswith("SHELVED") for server in gang):
+                work = self.work.get(entry.number, 0.0)
+                before = self._booted.get(entry.number, 0.0)
+                self.unsaved[entry.number] += (work - before) * entry.size
+                self._booted[entry.number] = work
+
     def _lose(self, entry: Entry, account: Counter[int]) -> None:
+        self._booted.pop(entry.number, None)
         account[entry.number] += self.work.pop(entry.number, 0.0) * entry.size
 
     def done(self, entry: Entry) -> bool:

@@ -58,6 +58,18 @@ class TestGuests(testtools.TestCase):
         guests.advance(20, sample(4, (1, 0, "h2", FG)))
         self.assertEqual({1: 50}, guests.work)
 
+    def test_what_a_shelved_guest_had_in_its_memory(self):
+        guests = Guests(roster(((0.5, 0.5), 100)))
+        whole = (1, 0, "h1", FG), (1, 1, "h2", FG)
+        shelved = (1, 0, None, None, "SHELVED_OFFLOADED"), (1, 1, "h2", FG)
+        guests.advance(0, sample(1, *whole))
+        guests.advance(30, sample(2, *shelved))
+        guests.advance(0, sample(3, *shelved))
+        self.assertEqual({1: 2 * 30}, guests.unsaved)
+        guests.advance(500, sample(4, *whole))
+        guests.advance(20, sample(5, *shelved))
+        self.assertEqual({1: 2 * 50}, guests.unsaved, "only what came after the restore")
+
     def test_other_servers_begin_anew(self):
         guests = Guests(roster(((0.5,), 100)))
         old = sample(1, (1, 0, "h1", FG))
