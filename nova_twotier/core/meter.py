@@ -12,6 +12,9 @@ from nova_twotier.core.slots import THRESHOLD, cpu_points, is_hot
 
 #: Parts of a second by which an interval between two readings may fall short of the window.
 _SLACK = 1e-6
+#: A slot that closes again this soon, in multiples of the samples after which it opened, opens only
+#: after twice as many the next time, up to this multiple of `MeterRules.open_samples`.
+_SOON, _LONGEST = 4, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,8 @@ class MeterRules:
     """When a measurement counts; see the options of group `[agent]`.
 
     The gap between both bounds, and the number of samples, keep a slot from opening and closing all
-    the time (hysteresis).
+    the time (hysteresis). A VM that alternates slowly enough to close it again and again has to stay
+    low for longer each time: others would be evicted whenever it closes.
 
     :param window: seconds over which utilisation is averaged.
     :param close_at: utilisation (0..1) at and above which a slot closes.
@@ -57,6 +61,9 @@ class Meter:
         self._readings: deque[tuple[float, float]] = deque()
         #: Samples in a row with so high a level, so low a one, and one so far from the ledger.
         self._high = self._low = self._off = 0
+        #: Low samples after which the slot opens, and the samples since it last did.
+        self._open_after = rules.open_samples
+        self._since_open: float = math.inf
 
     def add(self, at: float, cpu_time: float, cpus: int, held: int | None) -> None:
         """Take one sample.
@@ -79,10 +86,14 @@ class Meter:
         self.level = level = min(1.0, (cpu_time - used) / (at - since) / cpus)
         self._high = self._high + 1 if is_hot(level, self._rules.close_at) else 0
         self._low = self._low + 1 if level < self._rules.open_below else 0
+        self._since_open += 1
         if self._high >= self._rules.close_samples:
+            if not self.closed:
+                self._be_patient()
             self.closed = True
-        elif self._low >= self._rules.open_samples:
+        elif self.closed and self._low >= self._open_after:
             self.closed = False
+            self._since_open = 0
         self._off = self._off + 1 if self._differs(held) else 0
 
     def news(self, held: int | None) -> int | None:
@@ -100,6 +111,12 @@ class Meter:
             self.closed = held >= self._least_hot
             self._high = self._low = self._off = 0
         self._held = held
+
+    def _be_patient(self) -> None:
+        """Let a slot that closes again soon after it has opened stay closed for longer."""
+        least = self._rules.open_samples
+        soon = self._since_open < _SOON * self._open_after
+        self._open_after = min(2 * self._open_after, _LONGEST * least) if soon else least
 
     def _differs(self, held: int | None) -> bool:
         return held is None or abs(self._points - held) > self._rules.tolerance

@@ -55,6 +55,19 @@ class TestMeter(testtools.TestCase):
         self.assertEqual([100, 50], vm.run(0.5).published)
         self.assertFalse(vm.meter.closed)
 
+    def test_a_slot_that_closes_again_and_again_stays_closed_for_longer(self):
+        """Otherwise each cycle of a VM would cost others a preemption."""
+        cycle = [*[1] * 12, *[0.2] * 12]
+        vm = Vm(held=50).run(*cycle * 20)
+        flips = [points for points in vm.published if points == 100]
+        self.assertLess(len(flips), 4)
+        self.assertTrue(vm.meter.closed)
+        vm.run(*[0.2] * 100)
+        self.assertFalse(vm.meter.closed, "but not for ever")
+        # After it was low for long, it begins as before.
+        vm.run(*[0.2] * 300, *[1] * 10, *[0.2] * 7)
+        self.assertFalse(vm.meter.closed)
+
     def test_between_the_bounds_a_slot_stays_as_it_is(self):
         self.assertEqual([], Vm(held=100).run(*[0.93] * 40).published)
         self.assertEqual([], Vm(held=90).run(*[0.93] * 40).published)
