@@ -65,9 +65,9 @@ Example: 0-1
         help="""
 CPU weight of a background VM. The smallest that cgroup v1 knows is 2.
 
-With 100, a background VM takes about 1 % of the CPU of a foreground VM that uses all it gets, and
-Nova's operations on it take seconds. With 1, as in the papers, it takes next to nothing, and they
-may take minutes.
+With 100, a background VM takes about 1 % of the CPU of a foreground VM that uses all it gets. With
+1, as in the papers, it takes next to nothing. The agent raises it while Nova does something to the
+VM, but notices that only after ``poll_interval``.
 """,
     ),
     cfg.BoolOpt(
