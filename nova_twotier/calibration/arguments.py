@@ -19,7 +19,7 @@ QUICK = {
     "utilisations": (0.4, 0.9),
     "mechanisms": (mechanisms.EQUAL.name, mechanisms.shares(mechanisms.AGENT)),
     "repetitions": LEAST_REPETITIONS,
-    "seconds": 0.5,
+    "seconds": 0.3,
 }
 DESCRIPTION = """
 Measures on this host what a background costs the foreground of a CPU (loss), how well it uses what
@@ -71,9 +71,9 @@ def parse(args: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--seconds",
         type=_at_least(0.2, float),
-        default=1.0,
+        default=0.5,
         metavar="S",
-        help="length of each turn, at least 0.2 (default: 1)",
+        help="length of each turn, at least 0.2 (default: 0.5)",
     )
     parser.add_argument(
         "--background",
@@ -84,7 +84,7 @@ def parse(args: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--max-drift",
-        type=_share,
+        type=_at_least(0, float),
         default=0.05,
         metavar="D",
         help="a repetition does not count if the speed of a job alone differs by more before and "
@@ -92,7 +92,7 @@ def parse(args: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--max-wait",
-        type=_share,
+        type=_at_least(0, float),
         default=0.05,
         metavar="W",
         help="nor if the processes of a job alone wait for a CPU for a larger share of their time, "

@@ -1,8 +1,8 @@
-"""The order of measurements: every mechanism between references of both jobs alone.
+"""The order of measurements: every mechanism right between references of both jobs alone.
 
-The jobs of a point live as long as it is measured, and take turns: the foreground alone, the
-background alone, then both under each mechanism, in another order in every repetition; and so on,
-to the references after the last repetition. Who has no turn is stopped by SIGSTOP.
+The jobs of a layout and a utilisation live as long as these are measured, and take turns: the
+foreground alone, the background alone, both under a mechanism, and again from the beginning with
+the next one; in another order in every repetition. Who has no turn is stopped by SIGSTOP.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ CYCLE, SHORT = 0.02, 0.001
 #: their phases meet in all ways.
 _STRETCH = 0.13
 #: Seconds after the change of turns that do not count.
-SETTLE = 0.15
+SETTLE = 0.1
 #: With fewer steps, the time between the first and the last is itself a matter of chance.
 _FEW = 10
 
@@ -51,7 +51,7 @@ class Plan:
     @property
     def turns(self) -> int:
         points = len(self.utilisations) * len(self.layouts)
-        return points * (self.repetitions * (2 + len(self.mechanisms)) + 2)
+        return points * (self.repetitions * 3 * len(self.mechanisms) + 2)
 
     @property
     def duration(self) -> float:
@@ -74,7 +74,8 @@ class Turn:
 
     :param utilisation: that the foreground was meant to have.
     :param who: a mechanism's name, or who was alone.
-    :param repetition: from 0; references have one more, since they stand before and after.
+    :param number: from 0, of a pair of references and of the turn after it; so the next pair has
+        the number after that.
     :param front: of each foreground job; empty if they were stopped.
     :param back: of the background job; empty if it was stopped.
     :param waited: the share of their time that the jobs' processes waited for a CPU.
@@ -85,7 +86,7 @@ class Turn:
     utilisation: float
     layout: str
     who: str
-    repetition: int
+    number: int
     front: tuple[Rate, ...]
     back: tuple[Rate, ...]
     waited: float
@@ -116,18 +117,22 @@ class Experiment:
                 with contextlib.ExitStack() as stack:
                     front = [stack.enter_context(job) for job in self._front(layout, utilisation)]
                     back = stack.enter_context(self._back(layout))
-                    for who, repetition in self._turns():
-                        yield self._measure(utilisation, layout, who, repetition, front, back)
+                    for who, number in self._turns():
+                        yield self._measure(utilisation, layout, who, number, front, back)
 
     def _turns(self) -> Iterator[tuple[Mechanism | str, int]]:
-        for repetition in range(self._plan.repetitions):
-            yield FOREGROUND, repetition
-            yield BACKGROUND, repetition
-            chosen = self._plan.mechanisms
-            for mechanism in self._order.sample(chosen, len(chosen)):
-                yield mechanism, repetition
-        yield FOREGROUND, self._plan.repetitions
-        yield BACKGROUND, self._plan.repetitions
+        chosen = self._plan.mechanisms
+        order = [
+            mechanism
+            for _repetition in range(self._plan.repetitions)
+            for mechanism in self._order.sample(chosen, len(chosen))
+        ]
+        for number, mechanism in enumerate(order):
+            yield FOREGROUND, number
+            yield BACKGROUND, number
+            yield mechanism, number
+        yield FOREGROUND, len(order)
+        yield BACKGROUND, len(order)
 
     def _front(self, layout: Layout, utilisation: float) -> list[Job]:
         return [
@@ -146,7 +151,7 @@ class Experiment:
         utilisation: float,
         layout: Layout,
         who: Mechanism | str,
-        repetition: int,
+        number: int,
         front: Sequence[Job],
         back: Job,
     ) -> Turn:
@@ -159,7 +164,7 @@ class Experiment:
             utilisation,
             layout.name,
             mechanism.name if isinstance(who, Mechanism) else who,
-            repetition,
+            number,
             () if who == BACKGROUND else tuple(seen.rates[: len(front)]),
             () if who == FOREGROUND else (seen.rates[-1],),
             seen.waited,

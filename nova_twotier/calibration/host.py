@@ -41,12 +41,8 @@ class ProcessTimes:
 
 
 def process_times(pids: Iterable[int]) -> ProcessTimes:
-    """The times of processes together, with all of their threads."""
-    lines = [
-        (task / "schedstat").read_text().split()
-        for pid in pids
-        for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
-    ]
+    """The times of processes together, without those of other threads than their first."""
+    lines = [pathlib.Path(f"/proc/{pid}/schedstat").read_text().split() for pid in pids]
     ran, waited = (sum(int(line[column]) for line in lines) / 1e9 for column in (0, 1))
     return ProcessTimes(ran, waited)
 

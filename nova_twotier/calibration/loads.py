@@ -65,7 +65,8 @@ class Job:
 
     They are made paused, and killed at the end of the context.
 
-    :raises OSError: if a process cannot be made, or may not use its CPU.
+    :raises LoadFailed: if a process may not use its CPU.
+    :raises OSError: if it cannot be made.
     """
 
     def __init__(self, cpus: Sequence[int], load: Load):
@@ -85,7 +86,9 @@ class Job:
                 if not pid:
                     self._serve(rank, cpu, parent)
                 self.pids[cpu] = pid
-                os.kill(pid, signal.SIGSTOP)
+                # It stops itself, once it is certain to end with this process.
+                if not os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
+                    self._lose(cpu)
         except BaseException:
             self.__exit__()
             raise
@@ -114,12 +117,16 @@ class Job:
         """
         for cpu, pid in self.pids.items():
             if os.waitpid(pid, os.WNOHANG)[0]:
-                del self.pids[cpu]
-                raise LoadFailed(f"the load on CPU {cpu} has ended by itself")
+                self._lose(cpu)
         rows = [self._row(rank) for rank in range(len(self.cpus))]
         # After the barrier all have done the same; the first may be a step ahead of the others.
         steps, at, _cpu = rows[0]
         return Sample(steps, at, sum(cpu for _steps, _at, cpu in rows) / len(rows))
+
+    def _lose(self, cpu: int) -> NoReturn:
+        """Report a process that has ended; its id may already be another's."""
+        del self.pids[cpu]
+        raise LoadFailed(f"the load on CPU {cpu} has ended by itself")
 
     def _row(self, rank: int) -> tuple[int, float, float]:
         """The numbers of one process, all of the same step."""
@@ -141,6 +148,7 @@ class Job:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             os.sched_setaffinity(0, {cpu})
             if os.getppid() == parent:
+                os.kill(os.getpid(), signal.SIGSTOP)
                 self._run(rank)
         finally:
             os._exit(1)

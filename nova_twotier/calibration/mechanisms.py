@@ -1,7 +1,6 @@
 """Ways to give the background a lower CPU priority than the foreground."""
 
 import os
-import pathlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -93,6 +92,7 @@ def apply(
     """
     for cpu, pid in front.items():
         groups.front[cpu].add(pid)
+        _schedule(pid, os.SCHED_OTHER, 0)
     for cpu, pid in back.items():
         group = groups.back[cpu]
         if group.can_idle:
@@ -104,10 +104,10 @@ def apply(
             if not mechanism.idle:  # such a group has no weight
                 group.weigh(mechanism.weights[1])
             group.add(pid)
-        for thread in _threads(pid):
-            os.sched_setscheduler(thread, mechanism.policy, os.sched_param(0))
-            os.setpriority(os.PRIO_PROCESS, thread, mechanism.nice)
+        _schedule(pid, mechanism.policy, mechanism.nice)
 
 
-def _threads(pid: int) -> list[int]:
-    return [int(path.name) for path in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+def _schedule(pid: int, policy: int, nice: int) -> None:
+    """Set how the kernel schedules a process, whatever it was started with."""
+    os.sched_setscheduler(pid, policy, os.sched_param(0))
+    os.setpriority(os.PRIO_PROCESS, pid, nice)

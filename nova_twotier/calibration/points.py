@@ -110,7 +110,7 @@ def points(turns: Iterable[Turn], bounds: Bounds) -> list[Point]:
 def _trials(turns: Sequence[Turn]) -> Iterable[tuple[str, Trial]]:
     """The mechanism and the numbers of each turn that two jobs shared."""
     alone = {
-        who: {turn.repetition: turn for turn in turns if turn.who == who}
+        who: {turn.number: turn for turn in turns if turn.who == who}
         for who in (FOREGROUND, BACKGROUND)
     }
     for turn in turns:
@@ -119,7 +119,7 @@ def _trials(turns: Sequence[Turn]) -> Iterable[tuple[str, Trial]]:
 
 
 def _trial(turn: Turn, fronts: Mapping[int, Turn], backs: Mapping[int, Turn]) -> Trial:
-    before, after = turn.repetition, turn.repetition + 1
+    before, after = turn.number, turn.number + 1
     pairs = list(zip(fronts[before].front, fronts[after].front, strict=True))
     front = [_mean(*pair) for pair in pairs]
     [first], [last], [together] = backs[before].back, backs[after].back, turn.back
@@ -138,9 +138,7 @@ def _trial(turn: Turn, fronts: Mapping[int, Turn], backs: Mapping[int, Turn]) ->
         efficiency=progress / room,
         gain=progress * back.cpu - loss * utilisation * above,
         drift=max(_difference(*pair) for pair in (*pairs, (first, last))),
-        waited=max(
-            turns[repetition].waited for turns in (fronts, backs) for repetition in (before, after)
-        ),
+        waited=max(turns[number].waited for turns in (fronts, backs) for number in (before, after)),
         foreign=turn.foreign + turn.steal,
     )
 
