@@ -17,6 +17,8 @@ from nova_twotier.agent import cgroups as limits
 PREFIX = "twotier-calibrate-"
 #: The file of a group's weight, and the weight that groups have by default.
 _WEIGHTS = {1: ("cpu.shares", 1024), 2: ("cpu.weight", 100)}
+#: Signals that end a calibration.
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds to wait until the kernel has let go of processes that were killed.
 _PATIENCE = 5.0
 
@@ -137,11 +139,16 @@ class Groups:
         return self
 
     def __exit__(self, *_) -> None:
-        remove(self._top)
-        if self._enabled:
-            with contextlib.suppress(OSError):  # another calibration still needs it
-                self._pass_on(self._hierarchy.root, "-cpu")
-        os.close(self._lock)
+        # A second Ctrl-C waits until all is removed.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+        try:
+            remove(self._top)
+            if self._enabled:
+                with contextlib.suppress(OSError):  # another calibration still needs it
+                    self._pass_on(self._hierarchy.root, "-cpu")
+            os.close(self._lock)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _make(self) -> None:
         if self._hierarchy.version == 2:

@@ -66,6 +66,8 @@ def _plan(options: argparse.Namespace, groups: cgroups.Groups) -> Plan:
             print(f"{each.name} is left out: {reason}", file=sys.stderr)
         else:
             chosen.append(each)
+    if not chosen:
+        raise cgroups.CgroupsUnusable("none of the mechanisms can be measured here")
     return Plan(
         cpus=tuple(options.cpus),
         utilisations=tuple(options.utilisations),

@@ -30,8 +30,8 @@ def model(
     parallel = [point.efficiency.median for point in valid if point.layout != "single"]
     if not single:
         raise NoModel(
-            f"no point of {mechanism} has a verdict: the references drift too much. Take the load "
-            "off this host, or measure with more repetitions or longer turns"
+            f"no point of {mechanism} with a single-process background has a verdict. Take the "
+            "load off this host, or measure with more repetitions or longer turns"
         )
     found: dict[str, Any] = {
         "loss": _bounds(point.loss.median for point in valid),

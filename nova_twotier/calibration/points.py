@@ -144,12 +144,15 @@ def _trial(turn: Turn, fronts: Mapping[int, Turn], backs: Mapping[int, Turn]) ->
 
 
 def _mean(first: Rate, last: Rate) -> Rate:
-    return Rate(
-        (first.steps + last.steps) / 2, (first.cpu + last.cpu) / 2, processes=first.processes
-    )
+    """The mean of two references, with zeros replaced, so that it can be divided by."""
+    steps, cpu = (first.steps + last.steps) / 2, (first.cpu + last.cpu) / 2
+    return Rate(steps or 1e-9, cpu or 1e-9, first.processes)
 
 
 def _difference(first: Rate, last: Rate) -> float:
+    """The relative difference of two references; 2, the largest, if one of them is 0."""
+    if not first.steps or not last.steps:
+        return 2.0
     return abs(last.steps - first.steps) / _mean(first, last).steps
 
 

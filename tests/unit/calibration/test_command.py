@@ -100,7 +100,7 @@ class TestRun(testtools.TestCase):
         process = subprocess.Popen(
             [
                 *command,
-                "--utilisations=0.5",
+                "--utilisations=1",
                 "--repetitions=5",
                 f"--output={self.output}",
                 *options,
@@ -150,10 +150,11 @@ class TestRun(testtools.TestCase):
         self.assertEqual([], groups_of(process.pid))
         self.assertTrue((self.output / "plot.png").exists())
         points = json.loads((self.output / "results.json").read_text())["points"]
-        loss = {point["mechanism"]: point["loss"]["median"] for point in points}
-        self.assertLess(loss["shares:10000:2"], loss["equal"], out)
+        efficiency = {point["mechanism"]: point["efficiency"]["median"] for point in points}
+        # A foreground that never sleeps leaves half of the CPU, or next to nothing.
+        self.assertLess(3 * efficiency["shares:10000:2"], efficiency["equal"], out)
         low, high = calibration.get(str(self.output / "model.json")).eff_single
-        self.assertTrue(0 < low <= high <= 1, (low, high))
+        self.assertTrue(0 <= low <= high <= 1, (low, high))
 
     def test_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

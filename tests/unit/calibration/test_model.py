@@ -51,7 +51,7 @@ class TestModel(testtools.TestCase):
         turns = list(builders.turns(0.5, [0.01] * 4, [0.4] * 4))
         self.assertRaisesRegex(
             NoModel,
-            "no point of nice has a verdict",
+            "no point of nice with a single-process background has a verdict",
             model,
             points(turns, builders.BOUNDS),
             "nice",

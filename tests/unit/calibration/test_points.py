@@ -50,6 +50,10 @@ class TestPoint(testtools.TestCase):
         self.assertEqual((4, 1), (found.trials, found.dropped))
         self.assertAlmostEqual(10 / 45, found.drift)
 
+    def test_a_reference_without_a_step(self):
+        found = self.references(front=0.0)
+        self.assertEqual((4, 2.0), (found.trials, found.drift))
+
     def test_a_reference_that_had_to_wait(self):
         found = self.references(waited=0.2)
         self.assertEqual(Verdict.FOREIGN, found.verdict)
