@@ -87,8 +87,9 @@ def _measure(plan: Plan, groups: cgroups.Groups) -> list[Turn]:
     )
     # Its thread would be copied into the loads.
     tqdm.tqdm.monitor_interval = 0
-    experiment = Experiment(plan, groups, loads.scan_seconds())
-    return list(tqdm.tqdm(experiment.run(), total=plan.turns, unit="turn", disable=None))
+    with host.punctual():
+        experiment = Experiment(plan, groups, loads.scan_seconds())
+        return list(tqdm.tqdm(experiment.run(), total=plan.turns, unit="turn", disable=None))
 
 
 def _place(plan: Plan, point: Point) -> tuple[int, int, float]:
