@@ -1,5 +1,6 @@
 """Options, one module a group, and how they are loaded."""
 
+import pathlib
 import re
 
 from oslo_config import cfg
@@ -17,6 +18,8 @@ from nova_twotier.conf import (
     scheduler,
     trust,
 )
+from nova_twotier.core import calibrated
+from nova_twotier.core.progress import InvalidModel
 
 #: The groups of our own processes; that of the scheduler plugin is Nova's to read.
 _OURS = (agent, api, cloud, coordination, database, manager, network, notifications, trust)
@@ -51,12 +54,28 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
         raise ConfigError(plain(error)) from error
+    if conf.manager.model:
+        _calibrate(conf)
     if conf.nova.timeout and conf.manager.boot_grace <= conf.nova.timeout:
         raise ConfigError(
             f"[manager]boot_grace is {conf.manager.boot_grace:g} s, and [nova]timeout "
             f"{conf.nova.timeout} s: give a longer grace, or jobs may be booted twice"
         )
     return conf
+
+
+def _calibrate(conf: cfg.ConfigOpts) -> None:
+    """Let the threshold that was measured count where none is configured.
+
+    :raises ConfigError: if the model file cannot be used.
+    """
+    path = conf.manager.model
+    try:
+        measured = calibrated.parse(pathlib.Path(path).read_text(), path).threshold
+    except (OSError, InvalidModel) as error:
+        raise ConfigError(f"[manager]model: {error}") from error
+    if measured is not None:
+        conf.set_default("threshold", measured, "manager")
 
 
 def plain(error: Exception) -> str:

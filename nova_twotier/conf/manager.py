@@ -40,7 +40,17 @@ Example: amcbf
         min=0,
         max=1,
         help="CPU utilisation (0 to 1) of a foreground VM at and above which its slot takes no "
-        "background VM.",
+        "background VM. Without it, that of ``model`` counts, if it has one.",
+    ),
+    cfg.StrOpt(
+        "model",
+        help="""
+The model file that ``twotier-calibrate`` has written on a host of the pools. Its threshold counts
+unless ``threshold`` is set; nothing else in it is used. It is read at the start, not when
+the configuration is reloaded.
+
+Example: /etc/nova-twotier/model.json
+""",
     ),
     cfg.FloatOpt(
         "poll_interval",
@@ -329,7 +339,8 @@ Example: auto
 
 def register_opts(conf):
     conf.register_opts(DEFAULT_OPTS)
-    conf.register_group(GROUP)
+    # A copy of its own, or the threshold of one configuration's model would be in all of them.
+    conf.register_group(cfg.OptGroup(GROUP.name, GROUP.title))
     conf.register_opts(OPTS, group=GROUP)
 
 

@@ -1,9 +1,10 @@
 """Progress models by name: those of the papers, and those of calibration files."""
 
-import json
 import pathlib
 
-from nova_twotier.core.progress import MODELS, InvalidModel, Progress, load
+from nova_twotier.core import calibrated
+from nova_twotier.core.calibrated import Calibrated
+from nova_twotier.core.progress import MODELS, InvalidModel, Progress
 
 
 def get(name: str) -> Progress:
@@ -11,16 +12,26 @@ def get(name: str) -> Progress:
 
     :raises InvalidModel: if there is neither.
     """
+    return _find(name).progress
+
+
+def threshold(name: str) -> float | None:
+    """The threshold that a calibration measured; None if it did not, or the name is a paper's.
+
+    :raises InvalidModel: if there is neither.
+    """
+    return _find(name).threshold
+
+
+def _find(name: str) -> Calibrated:
     if name in MODELS:
-        return MODELS[name]
+        return Calibrated(MODELS[name])
     known = ", ".join(MODELS)
     try:
-        values = json.loads(pathlib.Path(name).read_text())
+        text = pathlib.Path(name).read_text()
     except OSError as error:
         raise InvalidModel(
             f"progress model {name!r} is not one of {known}, nor a file that can be read "
             f"({error.strerror})"
         ) from None
-    except ValueError as error:
-        raise InvalidModel(f"{name}: is not JSON ({error})") from None
-    return load(values, name)
+    return calibrated.parse(text, name)

@@ -94,10 +94,9 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threshold",
         type=values.share,
-        default=THRESHOLD,
         metavar="U",
         help="a slot whose foreground process uses this much or more takes no background process, "
-        f"0 to 1, e.g. 0.9 (default: {THRESHOLD})",
+        f"0 to 1, e.g. 0.9 (default: that of the calibration, or {THRESHOLD})",
     )
     group.add_argument(
         "--exact-estimates",
@@ -106,10 +105,11 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--progress",
+        "--model",
         default="tpds",
         metavar="NAME",
         help="how fast processes advance in their tiers: tpds (TPDS 2013), jss (JSS 2015), "
-        "or the file of a calibration, e.g. calibration.json (default: tpds)",
+        "or the file of twotier-calibrate, e.g. calibration/model.json (default: tpds)",
     )
     group.add_argument(
         "--reading",
@@ -250,10 +250,15 @@ def nodes(parsed: argparse.Namespace) -> int | None:
 
 def scenario(parsed: argparse.Namespace, policy: str):
     """The scenario of the options of `add_workload` and `add_scenario`."""
+    from nova_twotier.sim import calibration
     from nova_twotier.sim.simulation import Scenario
     from nova_twotier.sim.workloads.utilisation import Utilisation
 
     lowest, highest = parsed.utilisation
+    threshold = parsed.threshold
+    if threshold is None:
+        measured = calibration.threshold(parsed.progress)
+        threshold = THRESHOLD if measured is None else measured
     return Scenario(
         policy=policy,
         slots=parsed.slots,
@@ -264,7 +269,7 @@ def scenario(parsed: argparse.Namespace, policy: str):
         progress=parsed.progress,
         reading=dict(parsed.reading),
         migration_cost=parsed.migration_cost,
-        threshold=parsed.threshold,
+        threshold=threshold,
         exact_estimates=parsed.exact_estimates,
         topology=parsed.topology,
         embedding=parsed.embedding,

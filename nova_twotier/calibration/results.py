@@ -1,0 +1,63 @@
+"""The results file: every turn as it was measured, and the points."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nova_twotier.calibration.experiment import Turn
+from nova_twotier.calibration.points import Point
+
+#: What is compared between two runs.
+_COMPARED = ("loss", "efficiency")
+
+
+class NotResults(ValueError):
+    """A file that is not the results of a calibration."""
+
+
+def write(
+    path: pathlib.Path,
+    conditions: Mapping[str, Any],
+    turns: Iterable[Turn],
+    points: Iterable[Point],
+) -> None:
+    content = {
+        "conditions": conditions,
+        "points": [dataclasses.asdict(point) for point in points],
+        "turns": [dataclasses.asdict(turn) for turn in turns],
+    }
+    path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def read_points(path: pathlib.Path) -> list[dict[str, Any]]:
+    """The points of a results file.
+
+    :raises NotResults: if it is none.
+    :raises OSError: if it cannot be read.
+    """
+    try:
+        return list(json.loads(path.read_text())["points"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotResults(f"{path} is not the results.json of a calibration") from error
+
+
+def compare(points: Sequence[Point], earlier: Sequence[Mapping[str, Any]]) -> str:
+    """In how many points an earlier run agrees: its medians lie within this run's intervals."""
+    before = {_key(each): each for each in earlier}
+    pairs = [
+        (point, before[_key(dataclasses.asdict(point))])
+        for point in points
+        if _key(dataclasses.asdict(point)) in before
+    ]
+    agreeing = {
+        name: sum(getattr(point, name).holds(other[name]["median"]) for point, other in pairs)
+        for name in _COMPARED
+    }
+    parts = [f"{name} at {number} of {len(pairs)} points" for name, number in agreeing.items()]
+    return f"The earlier run's medians lie within this run's intervals: {', '.join(parts)}"
+
+
+def _key(point: Mapping[str, Any]) -> tuple[Any, ...]:
+    return point["layout"], point["mechanism"], point["nominal"]

@@ -1,0 +1,54 @@
+"""The results file, and what an earlier one says about a run."""
+
+import json
+import pathlib
+
+import fixtures
+import testtools
+
+from nova_twotier.calibration import plot, results, table
+from tests.unit.calibration import builders
+
+
+class TestResults(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = self.directory / "results.json"
+        self.points = [builders.point(0.5), builders.point(0.9)]
+
+    def test_every_turn_is_in_it(self):
+        turns = list(builders.turns(0.5, [0.01] * 5, [0.4] * 5))
+        results.write(self.path, {"kernel": "6.1"}, turns, self.points)
+        content = json.loads(self.path.read_text())
+        self.assertEqual(len(turns), len(content["turns"]))
+        self.assertEqual({"kernel": "6.1"}, content["conditions"])
+        self.assertEqual("worth it", content["points"][0]["verdict"])
+
+    def test_comparison_with_an_earlier_run(self):
+        results.write(self.path, {}, [], [*self.points, builders.point(0.7)])
+        earlier = results.read_points(self.path)
+        now = [builders.point(0.5), builders.point(0.9, loss=0.3), builders.point(1.0)]
+        self.assertEqual(
+            "The earlier run's medians lie within this run's intervals: loss at 1 of 2 points, "
+            "efficiency at 2 of 2 points",
+            results.compare(now, earlier),
+        )
+
+    def test_a_file_of_something_else(self):
+        for text in ("", "[]", "{}"):
+            self.path.write_text(text)
+            self.assertRaises(results.NotResults, results.read_points, self.path)
+
+    def test_table(self):
+        text = table.render([builders.point(0.5, progress=0.4, jitter=0.01)])
+        row = [cell.strip() for cell in text.splitlines()[3].strip("|").split("|")]
+        self.assertEqual(
+            ["single", "nice", "0.500", "1.0 [-1.0 .. 3.0]", "0.80 [0.76 .. 0.84]"], row[:5]
+        )
+        self.assertEqual(["5", "worth it"], row[-2:])
+
+    def test_plot(self):
+        path = self.directory / "plot.png"
+        plot.draw([*self.points, builders.point(0.5, layout="spread")], path)
+        self.assertTrue(path.read_bytes().startswith(b"\x89PNG"))
