@@ -9,14 +9,13 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from nova_twotier.agent import cgroups as limits
+from nova_twotier.agent.cgroups import IDLE_FILE, CpuController
 
 #: Begins the name of a calibration's own group; its process id follows.
 PREFIX = "twotier-calibrate-"
-#: The file of a group's weight, and the weight that groups have by default.
-_WEIGHTS = {1: ("cpu.shares", 1024), 2: ("cpu.weight", 100)}
+#: The weight that groups have by default, by version.
+DEFAULT_WEIGHTS = {1: 1024, 2: 100}
 #: Signals that end a calibration.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds to wait until the kernel has let go of processes that were killed.
@@ -27,23 +26,8 @@ class CgroupsUnusable(Exception):
     """No control groups can be made here; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Hierarchy:
-    """A place for control groups with a CPU weight.
-
-    :param root: the group in which a calibration makes its own.
-    """
-
-    version: int
-    root: pathlib.Path
-
-    @property
-    def default_weight(self) -> int:
-        return _WEIGHTS[self.version][1]
-
-
-def find(mounts: str, parent: pathlib.Path | None = None) -> Hierarchy:
-    """Where this host has the CPU controller.
+def find(mounts: str, parent: pathlib.Path | None = None) -> CpuController:
+    """This host's CPU controller; its root is the group in which a calibration makes its own.
 
     :param mounts: the text of /proc/self/mounts.
     :param parent: the group to use instead of the root of the hierarchy.
@@ -53,50 +37,50 @@ def find(mounts: str, parent: pathlib.Path | None = None) -> Hierarchy:
         _device, point, kind, options, *_ = line.split()
         directory = pathlib.Path(point)
         if kind == "cgroup" and "cpu" in options.split(","):
-            return _checked(Hierarchy(1, parent or directory))
+            return _checked(CpuController(1, parent or directory))
         if kind == "cgroup2":
             controllers = (parent or directory) / "cgroup.controllers"
             if controllers.exists() and "cpu" in controllers.read_text().split():
-                return _checked(Hierarchy(2, parent or directory))
+                return _checked(CpuController(2, parent or directory))
     raise CgroupsUnusable(
         f"{parent or 'this host'} has no CPU controller of control groups, version 1 or 2: see "
         "/proc/self/mounts, and in version 2 cgroup.controllers of the parent group"
     )
 
 
-def _checked(hierarchy: Hierarchy) -> Hierarchy:
-    if not hierarchy.root.is_dir():
-        raise CgroupsUnusable(f"{hierarchy.root} is no control group")
-    if not os.access(hierarchy.root, os.W_OK):
+def _checked(controller: CpuController) -> CpuController:
+    if not controller.root.is_dir():
+        raise CgroupsUnusable(f"{controller.root} is no control group")
+    if not os.access(controller.root, os.W_OK):
         raise CgroupsUnusable(
-            f"{hierarchy.root} may not be written: run as root, or give --cgroup a group that was "
+            f"{controller.root} may not be written: run as root, or give --cgroup a group that was "
             "delegated to you and holds no processes"
         )
-    return hierarchy
+    return controller
 
 
 class Group:
     """One control group for CPU time."""
 
-    def __init__(self, path: pathlib.Path, version: int):
+    def __init__(self, path: pathlib.Path, controller: CpuController):
         self.path = path
-        self._version = version
+        self._controller = controller
 
     def add(self, pid: int) -> None:
         (self.path / "cgroup.procs").write_text(str(pid))
 
     def weigh(self, weight: int) -> None:
         """Set its weight, or the nearest that this version of control groups allows."""
-        allowed = limits.allowed(weight, self._version)
-        (self.path / _WEIGHTS[self._version][0]).write_text(str(allowed))
+        allowed = self._controller.allowed(weight)
+        (self.path / self._controller.weight_file).write_text(str(allowed))
 
     @property
     def can_idle(self) -> bool:
-        return (self.path / "cpu.idle").exists()
+        return (self.path / IDLE_FILE).exists()
 
     def idle(self, on: bool) -> None:
         """Let it run only where nothing else wants to; off, it has the default weight again."""
-        (self.path / "cpu.idle").write_text(str(int(on)))
+        (self.path / IDLE_FILE).write_text(str(int(on)))
 
 
 class Groups:
@@ -109,9 +93,9 @@ class Groups:
     :raises CgroupsUnusable: if they cannot be made.
     """
 
-    def __init__(self, hierarchy: Hierarchy, cpus: Sequence[int], weight: int | None = None):
-        self._hierarchy = hierarchy
-        self._weight = weight or hierarchy.default_weight
+    def __init__(self, controller: CpuController, cpus: Sequence[int], weight: int | None = None):
+        self._controller = controller
+        self._weight = weight or DEFAULT_WEIGHTS[controller.version]
         self._cpus = cpus
         self._enabled = False
         self.front: dict[int, Group] = {}
@@ -119,8 +103,8 @@ class Groups:
 
     def __enter__(self) -> "Groups":
         try:
-            remove_leftovers(self._hierarchy.root)
-            self._top, self._lock = _locked(self._hierarchy.root)
+            remove_leftovers(self._controller.root)
+            self._top, self._lock = _locked(self._controller.root)
         except OSError as error:
             raise CgroupsUnusable(f"{error.filename}: {error.strerror}") from error
         try:
@@ -145,24 +129,24 @@ class Groups:
             remove(self._top)
             if self._enabled:
                 with contextlib.suppress(OSError):  # another calibration still needs it
-                    self._pass_on(self._hierarchy.root, "-cpu")
+                    self._pass_on(self._controller.root, "-cpu")
             os.close(self._lock)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _make(self) -> None:
-        if self._hierarchy.version == 2:
-            control = self._hierarchy.root / "cgroup.subtree_control"
+        if self._controller.version == 2:
+            control = self._controller.root / "cgroup.subtree_control"
             if "cpu" not in control.read_text().split():
-                self._pass_on(self._hierarchy.root, "+cpu")
+                self._pass_on(self._controller.root, "+cpu")
                 self._enabled = True
             self._pass_on(self._top, "+cpu")
-        Group(self._top, self._hierarchy.version).weigh(self._weight)
+        Group(self._top, self._controller).weigh(self._weight)
         for tier, groups in (("front", self.front), ("back", self.back)):
             for cpu in self._cpus:
                 path = self._top / f"{tier}-{cpu}"
                 path.mkdir()
-                groups[cpu] = Group(path, self._hierarchy.version)
+                groups[cpu] = Group(path, self._controller)
 
     @staticmethod
     def _pass_on(group: pathlib.Path, change: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import tqdm
 
+from nova_twotier.agent.cgroups import CpuController
 from nova_twotier.calibration import cgroups, host, loads, mechanisms, plot, results, table
 from nova_twotier.calibration.experiment import Experiment, Plan, Turn
 from nova_twotier.calibration.layouts import LAYOUTS
@@ -33,13 +34,13 @@ def run(options: argparse.Namespace) -> None:
     """
     earlier = results.read_points(options.compare) if options.compare else None
     options.output.mkdir(parents=True, exist_ok=True)
-    hierarchy = cgroups.find(MOUNTS.read_text(), options.cgroup)
-    with _interruptible(), cgroups.Groups(hierarchy, options.cpus, options.group_weight) as groups:
+    controller = cgroups.find(MOUNTS.read_text(), options.cgroup)
+    with _interruptible(), cgroups.Groups(controller, options.cpus, options.group_weight) as groups:
         plan = _plan(options, groups)
         turns = _measure(plan, groups)
     bounds = Bounds(options.max_drift, options.max_wait, options.least_gain)
     found = sorted(points(turns, bounds), key=partial(_place, plan))
-    conditions = _conditions(options, plan, hierarchy)
+    conditions = _conditions(options, plan, controller)
     results.write(options.output / "results.json", conditions, turns, found)
     plot.draw(found, options.output / "plot.png")
     print(table.render(found))
@@ -104,16 +105,16 @@ def _minutes(seconds: float) -> str:
 
 
 def _conditions(
-    options: argparse.Namespace, plan: Plan, hierarchy: cgroups.Hierarchy
+    options: argparse.Namespace, plan: Plan, controller: CpuController
 ) -> dict[str, Any]:
     return {
         **host.describe(),
-        "cgroups": hierarchy.version,
+        "cgroups": controller.version,
         "cpus": plan.cpus,
         "repetitions": plan.repetitions,
         "seconds": plan.seconds,
         "background": plan.background,
-        "group_weight": options.group_weight or hierarchy.default_weight,
+        "group_weight": options.group_weight or cgroups.DEFAULT_WEIGHTS[controller.version],
         "max_drift": options.max_drift,
         "max_wait": options.max_wait,
         "least_gain": options.least_gain,

@@ -22,8 +22,8 @@ class MeterRules:
     """When a measurement counts; see the options of group `[agent]`.
 
     The gap between both bounds, and the number of samples, keep a slot from opening and closing all
-    the time (hysteresis). A VM that alternates slowly enough to close it again and again has to stay
-    low for longer each time: others would be evicted whenever it closes.
+    the time (hysteresis). A VM that alternates slowly enough to close it again and again has to
+    stay low for longer each time: others would be evicted whenever it closes.
 
     :param window: seconds over which utilisation is averaged.
     :param close_at: utilisation (0..1) at and above which a slot closes.

@@ -5,7 +5,7 @@ import shutil
 
 import fixtures
 
-from nova_twotier.calibration.cgroups import Hierarchy
+from nova_twotier.agent.cgroups import CpuController
 
 
 class FakeTree(fixtures.Fixture):
@@ -21,7 +21,7 @@ class FakeTree(fixtures.Fixture):
 
     def _setUp(self):
         self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.hierarchy = Hierarchy(self._version, self.root)
+        self.hierarchy = CpuController(self._version, self.root)
         if self._version == 2:
             (self.root / "cgroup.controllers").write_text("cpu memory\n")
             (self.root / "cgroup.subtree_control").write_text("memory\n")

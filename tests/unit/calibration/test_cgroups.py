@@ -7,6 +7,7 @@ import pathlib
 import fixtures
 import testtools
 
+from nova_twotier.agent.cgroups import CpuController
 from nova_twotier.calibration import cgroups
 from nova_twotier.calibration.cgroups import CgroupsUnusable, Groups, find
 from tests.unit.calibration.fake_tree import FakeTree
@@ -21,19 +22,19 @@ class TestFind(testtools.TestCase):
         mounts = (
             f"cgroup /memory cgroup rw,memory 0 0\ncgroup {self.root} cgroup rw,cpu,cpuacct 0 0"
         )
-        self.assertEqual(cgroups.Hierarchy(1, self.root), find(mounts))
+        self.assertEqual(CpuController(1, self.root), find(mounts))
 
     def test_version_2(self):
         (self.root / "cgroup.controllers").write_text("cpuset cpu io\n")
         found = find(f"cgroup2 {self.root} cgroup2 rw,nsdelegate 0 0")
-        self.assertEqual(cgroups.Hierarchy(2, self.root), found)
+        self.assertEqual(CpuController(2, self.root), found)
 
     def test_a_group_that_was_delegated(self):
         own = self.root / "own"
         own.mkdir()
         (own / "cgroup.controllers").write_text("cpu\n")
         found = find(f"cgroup2 {self.root} cgroup2 rw 0 0", own)
-        self.assertEqual(cgroups.Hierarchy(2, own), found)
+        self.assertEqual(CpuController(2, own), found)
 
     def test_no_controller(self):
         (self.root / "cgroup.controllers").write_text("memory\n")
