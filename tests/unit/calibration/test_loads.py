@@ -40,7 +40,8 @@ class TestJob(testtools.TestCase):
         with Job(CPUS[:1], LIGHT) as job:
             self.assertEqual(0, job.sample().steps)
             job.resume()
-            first, last = await_steps(job, 3), await_steps(job, 10)
+            first = await_steps(job, 3)
+            last = await_steps(job, first.steps + 7)
         steps = last.steps - first.steps
         self.assertGreater(last.at - first.at, steps * LIGHT.pause - 1e-9)
         self.assertGreater(last.cpu, first.cpu)
