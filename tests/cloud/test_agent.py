@@ -68,6 +68,8 @@ def pair(libvirtd, host):
         for domain in (front, back):
             if domain.isActive():
                 domain.destroy()
+            if domain.hasManagedSaveImage():
+                domain.managedSaveRemove()
             domain.undefine()
 
 
