@@ -31,8 +31,6 @@ TIMEOUT = 900.0
 FEATS = (
     ("background_starts", 5, "jobs started in the background"),
     ("swaps", 1, "swap"),
-    ("evictions", 1, "eviction by shelve"),
-    ("restores", 1, "restore"),
     ("live_migrations", 1, "live migration in Nova"),
 )
 
