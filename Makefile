@@ -17,7 +17,7 @@ lint: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
-	$(BIN)/shellcheck devstack/settings devstack/override-defaults devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
+	$(BIN)/shellcheck devstack/settings devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
 # These take long: one runner will do.
 unit: $(VENV)/test

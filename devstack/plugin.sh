@@ -85,9 +85,6 @@ function _twotier_clean {
     if is_service_enabled n-api; then
         twotier_delete_objects
     fi
-    if is_service_enabled twotier-manager; then
-        twotier_drop_database
-    fi
     twotier_restore_nova
     twotier_restore_nova_policy
     sudo rm -rf "$NOVA_TWOTIER_CONF_DIR" "$NOVA_TWOTIER_STATE_PATH"

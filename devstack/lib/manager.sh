@@ -63,17 +63,3 @@ function twotier_start_manager {
 function twotier_stop_manager {
     stop_process twotier-manager
 }
-
-# twotier_drop_database: DevStack can only recreate one.
-function twotier_drop_database {
-    case $DATABASE_TYPE in
-        mysql)
-            mysql -u"$DATABASE_USER" -p"$DATABASE_PASSWORD" -h"$DATABASE_HOST" \
-                -e "DROP DATABASE IF EXISTS $TWOTIER_DATABASE"
-            ;;
-        postgresql)
-            dropdb -h "$DATABASE_HOST" -U "$DATABASE_USER" --if-exists "$TWOTIER_DATABASE"
-            ;;
-    esac || echo "The database server is down: $TWOTIER_DATABASE goes with DevStack's other" \
-        "databases, which clean.sh drops"
-}

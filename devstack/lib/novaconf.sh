@@ -30,6 +30,23 @@ function twotier_with_filters {
     echo "$filters"
 }
 
+# twotier_without_filters list: the comma list of filters, without this plugin's; as it is if it has
+# none of them.
+function twotier_without_filters {
+    local filters=,${1// /}, path name
+    for path in "$NOVA_TWOTIER_DIR"/filters/*.py; do
+        while read -r name; do
+            filters=${filters//,$name,/,}
+        done < <(sed -n 's/^class \([A-Za-z]*Filter\)(.*/\1/p' "$path")
+    done
+    if [[ $filters == ,${1// /}, ]]; then
+        echo "$1"
+    else
+        filters=${filters#,}
+        echo "${filters%,}"
+    fi
+}
+
 # twotier_configure_nova: merge what is recommended into $NOVA_CONF; safe to repeat.
 function twotier_configure_nova {
     local section option value
@@ -93,13 +110,15 @@ function _twotier_before {
     echo "$NOVA_TWOTIER_CONF_DIR/nova.conf.before"
 }
 
-# Note the values of $NOVA_CONF that are about to change, unless they are ours already.
+# Note the values of $NOVA_CONF that are about to change, unless they are ours already. Of lib/nova's
+# filters, those are left out that have come from NOVA_FILTERS.
 function _twotier_remember {
     _twotier_has filter_scheduler available_filters nova_twotier.filters.all_filters && return
     local options
     options=$(twotier_recommended | cut -d " " -f 1,2 | sort -u)
     twotier_ini_lines "$NOVA_CONF" | while read -r section option value; do
         if grep -qxF "$section $option" <<< "$options"; then
+            [[ $option != enabled_filters ]] || value=$(twotier_without_filters "$value")
             echo "$section $option $value"
         fi
     done > "$(_twotier_before)"

@@ -93,7 +93,7 @@ class Meter:
             self.closed = True
         elif self.closed and self._low >= self._open_after:
             self.closed = False
-            self._since_open = 0
+            self._since_open = 0.0
         self._off = self._off + 1 if self._differs(held) else 0
 
     def news(self, held: int | None) -> int | None:

@@ -23,6 +23,9 @@ LOG = logging.getLogger(__name__)
 TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
 #: Seconds to wait after the first news, so that one poll serves all that arrive together.
 GATHER = 0.05
+#: Seconds after the start in which it is no error if the cloud does not answer yet: its services
+#: may be starting, too.
+STARTING = 60.0
 
 
 class Loop:
@@ -59,7 +62,9 @@ class Loop:
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._hosts_changed = threading.Event()
-        self._trouble = ""
+        #: The last trouble that was logged, and whether that was while the cloud may be starting.
+        self._trouble = ("", False)
+        self._began, self._polled = clock(), False
         self._followed: str | None = None
 
     def run(self) -> None:
@@ -157,7 +162,7 @@ class Loop:
             began = self._clock()
             again = engine.poll()
             LOG.debug("Polled for %.3f s", self._clock() - began)
-            self._trouble = ""
+            self._trouble, self._polled = ("", False), True
             if not again:
                 self._wait(seen)
         except TROUBLE as error:
@@ -178,8 +183,10 @@ class Loop:
                 return
 
     def _report(self, error: Exception, pause: float) -> None:
-        """Log an error once, not at every retry."""
-        trouble = brief(error)  # without the SQL that follows
+        """Log an error once, not at every retry; a moment after the start it is none yet."""
+        starting = not self._polled and self._clock() < self._began + STARTING
+        trouble = brief(error), starting  # without the SQL that follows
         if trouble != self._trouble:
-            LOG.error("%s Trying again every %g s.", trouble, pause)
+            level = logging.INFO if starting else logging.ERROR
+            LOG.log(level, "%s Trying again every %g s.", trouble[0], pause)
         self._trouble = trouble

@@ -105,6 +105,8 @@ class TestRun(testtools.TestCase):
                 f"--output={self.output}",
                 *options,
             ],
+            # Where the tests run in the background of a script, the shell has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

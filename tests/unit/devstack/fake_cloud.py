@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-PROGRAMS = ("openstack", "curl", "mysql", "dropdb", "twotier-manage")
+PROGRAMS = ("openstack", "curl", "mysql", "twotier-manage")
 HOSTS = [f"fake{number}" for number in range(1, 9)]
 EMPTY = {
     "flavors": {},
@@ -52,16 +52,8 @@ def mysql(cloud: dict, words: list[str]) -> None:
     match words[-1].split():
         case ["CREATE", name]:
             cloud["databases"][name] = "empty"
-        case ["DROP", "DATABASE", "IF", "EXISTS", name]:
-            cloud["databases"].pop(name, None)
         case _:
             raise LookupError("such statement")
-
-
-def dropdb(cloud: dict, words: list[str]) -> None:
-    if words[:-1] != ["-h", "127.0.0.1", "-U", "root", "--if-exists"]:
-        raise LookupError("such options")
-    cloud["databases"].pop(words[-1], None)
 
 
 def twotier_manage(cloud: dict, words: list[str]) -> None:
@@ -143,7 +135,6 @@ RUN = {
     "curl": curl,
     "openstack": openstack,
     "mysql": mysql,
-    "dropdb": dropdb,
     "twotier-manage": twotier_manage,
 }
 

@@ -13,11 +13,11 @@ from tests.unit.devstack import fake_cloud
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
 
-#: In the order of stack.sh; lib/nova stands between the two files of settings.
+#: In the order of stack.sh: stackrc, lib/nova, the plugin.
 SOURCE = """
 set -o errexit -o pipefail
 source "$HERE/stubs.sh"
-source "$REPOSITORY/devstack/override-defaults"
+NUMBER_FAKE_NOVA_COMPUTE=${NUMBER_FAKE_NOVA_COMPUTE:-1}
 NOVA_FILTERS="ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,\
 ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter,SameHostFilter,DifferentHostFilter"
 source "$REPOSITORY/devstack/settings"

@@ -28,7 +28,7 @@ class TestLocalConf(testtools.TestCase):
             ["bash", "-c", SCRIPT % section], capture_output=True, text=True, check=True
         )
         plugin, *disabled, hosts = ran.stdout.splitlines()
-        self.assertEqual("plugin nova-twotier https://git.example.org/nova-twotier", plugin)
+        self.assertEqual("plugin nova-twotier https://git.example.org/nova-twotier main", plugin)
         self.assertEqual("fake 8", hosts)
         without = {line.removeprefix("without ") for line in disabled}
         self.assertEqual(set(), without & {*NEEDED, "twotier-manager", "twotier-api"})

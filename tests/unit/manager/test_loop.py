@@ -9,7 +9,7 @@ from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.terms import Deposed
-from nova_twotier.manager.loop import Loop
+from nova_twotier.manager.loop import STARTING, Loop
 
 LEASE = 10.0
 
@@ -87,7 +87,7 @@ class FakeCandidate:
 class LoopTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.log = self.useFixture(fixtures.FakeLogger())
+        self.log = self.useFixture(fixtures.FakeLogger(format="%(levelname)s %(message)s"))
         self.clock = Clock()
         self.candidate = FakeCandidate(self.clock)
         self.options = types.SimpleNamespace(policy="fcfs", poll_interval=1.0, watch_interval=0.25)
@@ -207,6 +207,20 @@ class TestTrouble(LoopTestCase):
         self.assertEqual([0.0, 1.0, 2.0, 3.0, 4.0], self.looks)
         self.assertEqual(2, self.log.output.count("Nova does not answer Trying again every 1 s."))
         self.assertNotIn("SELECT", self.log.output)
+
+    def test_a_cloud_that_is_still_starting_is_no_error(self):
+        down = CloudError("503 of Placement")
+        self.run_script(down, down, False, down)
+        self.assertEqual(["INFO", "ERROR"], self.levels("503"))
+
+    def test_but_it_is_after_a_minute(self):
+        down = CloudError("503 of Placement")
+        self.run_script(*[down] * (int(STARTING) + 10))
+        self.assertEqual(["INFO", "ERROR"], self.levels("503"))
+
+    def levels(self, text):
+        """The log levels of the messages with a text."""
+        return [line.split()[0] for line in self.log.output.splitlines() if text in line]
 
     def test_what_nobody_expects_ends_the_loop(self):
         self.assertRaises(ZeroDivisionError, self.run_script, ZeroDivisionError())
