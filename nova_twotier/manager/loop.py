@@ -101,7 +101,7 @@ class Loop:
             return False
         if leader is not None and leader != self._followed:
             LOG.info("Standing by: pool %s is led by %s", self._candidate.pool, leader)
-        self._followed, self._trouble = leader, ""
+        self._followed, self._trouble = leader, ("", False)
         return leads
 
     def _lead(self) -> None:
