@@ -38,36 +38,40 @@ PLAINLY = """\
     ./script
     status=$?
 """
-#: Also reads the server's metadata every few seconds. At the notice of a preemption the script gets
-#: SIGTERM, saves its work and ends; the queue manager is told, and need not wait any longer. If the
-#: notice is withdrawn, the script runs again. A notice may still be there after the restore: the
-#: file `saved` says which one was answered.
+#: Also reads the server's metadata every few seconds. At the notice of a preemption all processes
+#: of the script get SIGTERM, save their work and end; the queue manager is told, and waits no
+#: longer. If the notice is withdrawn, the script runs again; metadata that cannot be read say
+#: nothing. A notice may still be there after the restore: the file `saved` says which one was
+#: answered.
 SAVING = """\
     notice() {{
-        curl -fsm 5 {metadata} 2>/dev/null |
+        shown=$(curl -fsm 5 {metadata} 2>/dev/null) || return 1
+        printf '%s\\n' "$shown" |
             sed -n 's/.*"twotier_notice": *"preempted at \\([^"]*\\)".*/\\1/p'
     }}
     watch() {{
         while sleep {interval}; do
-            at=$(notice)
-            [ -n "$at" ] && [ "$at" != "$(cat saved 2>/dev/null)" ] || continue
+            at=$(notice) && [ -n "$at" ] && [ "$at" != "$(cat saved 2>/dev/null)" ] || continue
             echo "$at" > saving
-            kill -TERM "$(cat pid)"
+            kill -s TERM -- "-$(cat pid)"
             return
         done
     }}
-    rm -f saving
+    [ ! -e saving ] || mv saving saved
     while :; do
         watch &
         watcher=$!
-        sh -c 'echo $$ > pid; exec ./script'
+        setsid sh -c 'echo $$ > pid; exec ./script'
         status=$?
         kill $watcher 2>/dev/null
         [ -e saving ] || break
+        while kill -s 0 -- "-$(cat pid)" 2>/dev/null; do sleep 1; done
         mv saving saved
         sync
         report twotier-saved "$(cat saved)"
-        while [ "$(notice)" = "$(cat saved)" ]; do sleep {interval}; done
+        while sleep {interval}; do
+            at=$(notice) && [ "$at" != "$(cat saved)" ] && break
+        done
     done
 """
 #: Nova's metadata service, where a guest reads the present metadata of its server.

@@ -14,7 +14,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
-from nova_twotier.cloud.errors import NotYet, UnfitFlavor, UnfitImage, translated
+from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
@@ -384,9 +384,13 @@ class Cloud:
     def require_report(self, server: Server, report: str) -> None:
         """Make sure that a server's guest has written a text to its console.
 
-        :raises NotYet: if it has not.
+        :raises NotYet: if it has not, or if the console cannot be read.
         """
-        if report not in self.console_log(server, CONSOLE_LINES):
+        try:
+            console = self.console_log(server, CONSOLE_LINES)
+        except CloudError as error:
+            raise NotYet(f"the console of server {server.id} cannot be read: {error}") from error
+        if report not in console:
             raise NotYet(f"server {server.id} has not reported: {report}")
 
     @translated

@@ -245,9 +245,9 @@ Example: /usr/local/bin/fence-host --reason nova-twotier
 Seconds between the notice to the guests of a job that is about to be shelved (server metadata
 ``twotier_notice``) and their shutdown by ACPI, which takes up to Nova's own shutdown_timeout.
 Guests of a job with ``checkpoint`` that report earlier that they have saved are shut down then.
-0: no notice.
+0: no notice. A guest may read the notice 20 s late.
 
-Example: 30
+Example: 120
 """,
     ),
     cfg.BoolOpt(

@@ -33,11 +33,13 @@ class EvictPlan:
     :param by: for people: the job that it makes room for.
     :param mode: what becomes of its work.
     :param repairs: it makes room for no job: the servers no longer run together.
+    :param unmoved: the policy has started the job again elsewhere, and it could not be migrated.
     """
 
     by: str
     mode: Preemption = Preemption.SHELVE
     repairs: bool = False
+    unmoved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 data.get("freed", 0),
             )
         case ActionKind.EVICT:
-            return EvictPlan(data["by"], Preemption(data["mode"]), data["repairs"])
+            unmoved = data.get("unmoved", False)
+            return EvictPlan(data["by"], Preemption(data["mode"]), data["repairs"], unmoved)
         case ActionKind.SWAP:
             return SwapPlan(tuple(_tier_change(change) for change in data["changes"]))
         case ActionKind.MIGRATE:

@@ -37,6 +37,7 @@ from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fencing import Fence
 from nova_twotier.manager.network import Network
+from nova_twotier.manager.notices import Notices
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.observer import Observer
 from nova_twotier.manager.operations import OPERATIONS
@@ -115,6 +116,7 @@ class Engine:
         self._requests = Requests(workers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
+        self._notices = Notices(cloud, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
@@ -164,6 +166,8 @@ class Engine:
         for message in work.messages:
             self._requests.tell(message)
         self._locks.poll(work.active, seen)
+        left = [action for action in work.opened if action.state == ActionState.EXPECTED]
+        self._notices.poll(work.active, busy_jobs(left), seen)
         self._surplus.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
         return work.changed

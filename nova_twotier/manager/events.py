@@ -54,7 +54,11 @@ class Events:
         if action.kind == ActionKind.END:
             tier = jobs[action.number].tier
             return _FREED[Tier(tier)] if tier else ALL
-        if isinstance(action.plan, EvictPlan) and action.plan.repairs:
+        plan = action.plan
+        if isinstance(plan, EvictPlan) and (plan.repairs or plan.unmoved):
+            return ALL
+        if action.progress.escalated_at is not None:
+            # It was to be saved or moved, and begins anew.
             return ALL
         # It can be moved and evicted from now on, and Nova may have placed it elsewhere than the
         # policy thought.

@@ -30,7 +30,7 @@ from nova_twotier.db.states import OVER
 from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.forecast import PREEMPTIBLE
 from nova_twotier.manager.observation import CLAIM_CHANGES, Observation
-from nova_twotier.manager.operations.gang import NOTICE
+from nova_twotier.manager.operations.gang import NOTICE, PREEMPTED
 from nova_twotier.manager.operations.operation import CloudRequest
 
 LOG = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class Preemptions:
     def _begin(self, server: Server, now: float) -> _Preemption:
         if (grace := self._options.preemption_grace) and not is_leaving(server):
             at = datetime.fromtimestamp(now + grace, UTC)
-            self._notify(server, f"preempted at {at.isoformat(timespec='seconds')}")
+            self._notify(server, PREEMPTED + at.isoformat(timespec="seconds"))
         return _Preemption(server, now)
 
     def _advance(self, known: _Preemption, server: Server, now: float) -> None:

@@ -6,7 +6,7 @@ keeps its memory.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from nova_twotier.core.actions import BG, Action, Evict, Start
 from nova_twotier.core.cluster import Cluster, Run
@@ -48,10 +48,25 @@ def find(
         run = cluster.runs.get(number)
         if run is None:
             continue
-        coming = Counter(start.hosts[process] for process in _changing(run, start))
+        after = _match(run.hosts, start.hosts)
+        changing = _changing(run, after)
+        coming = Counter(after[process] for process in changing)
         if all(cluster.room(BG, host) >= taken[host] + count for host, count in coming.items()):
             taken += coming
-            found[number] = _plan(evicted[number], start, run, jobs[number], seen)
+            moves = [i for i in changing if run.hosts[i] != after[i]]
+            job, evict = jobs[number], evicted[number]
+            found[number] = RelocatePlan(
+                targets={i: seen.hosts[after[i]].name for i in moves},
+                origins={i: seen.hosts[run.hosts[i]].name for i in moves},
+                vms=tuple(
+                    server.id
+                    for server in seen.gang(job)
+                    if server.index in changing and server.index not in moves
+                ),
+                by=evict.by.label,
+                how=start.how,
+                mode=_mode(job),
+            )
     return found
 
 
@@ -63,26 +78,27 @@ def _is_at_work(job: Job, seen: Observation) -> bool:
     )
 
 
-def _changing(run: Run, start: Start) -> list[int]:
+def _match(before: Sequence[int], after: Iterable[int]) -> list[int]:
+    """The hosts of the processes afterwards, of which as many as possible stay where they are."""
+    free = Counter(after)
+    stays = []
+    for host in before:
+        stays.append(free[host] > 0)
+        free[host] -= stays[-1]
+    others = free.elements()
+    return [host if stay else next(others) for host, stay in zip(before, stays, strict=True)]
+
+
+def _changing(run: Run, after: Sequence[int]) -> list[int]:
     """The processes that change their tier or their host."""
     return [
         process
-        for process, (before, after) in enumerate(zip(run.hosts, start.hosts, strict=True))
-        if run.tier is not BG or before != after
+        for process, (old, new) in enumerate(zip(run.hosts, after, strict=True))
+        if run.tier is not BG or old != new
     ]
 
 
-def _plan(evict: Evict, start: Start, run: Run, job: Job, seen: Observation) -> RelocatePlan:
-    migrating = [i for i in _changing(run, start) if run.hosts[i] != start.hosts[i]]
-    return RelocatePlan(
-        targets={i: seen.hosts[start.hosts[i]].name for i in migrating},
-        origins={i: seen.hosts[run.hosts[i]].name for i in migrating},
-        vms=tuple(
-            server.id
-            for server in seen.gang(job)
-            if run.tier is not BG and server.index not in migrating
-        ),
-        by=evict.by.label,
-        how=start.how,
-        mode=Preemption(job.preemption),
-    )
+def _mode(job: Job) -> Preemption:
+    """What becomes of a job that cannot be migrated: it is to start on other hosts."""
+    mode = Preemption(job.preemption)
+    return Preemption.SHELVE if mode is Preemption.SUSPEND else mode

@@ -47,8 +47,13 @@ class Requests:
     def tell(self, request: CloudRequest) -> Future:
         """Make a request that belongs to no action; the future holds the error, or None."""
         future = self._executor.submit(self._run, request)
-        future.add_done_callback(lambda _future: self._wake())
+        future.add_done_callback(self._answered)
         return future
+
+    def _answered(self, future: Future) -> None:
+        # What has not happened yet is not asked again before the next poll is due.
+        if future.cancelled() or not isinstance(future.result(), NotYet):
+            self._wake()
 
     def waiting(self, action: int, now: float) -> bool:
         """Whether the action still waits for answers, or backs off after failures."""

@@ -9,6 +9,7 @@ from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import (
     NOTICE,
+    PREEMPTED,
     REPORT,
     SAVE,
     SAVING,
@@ -125,7 +126,7 @@ class Evict(Operation):
         idle = [server for server in context.gang if not server.busy]
         step = Step(
             [
-                notify(context, server, f"preempted at {at}")
+                notify(context, server, PREEMPTED + at)
                 for server in idle
                 if not context.tried(NOTICE, server.id)
             ]
@@ -179,8 +180,9 @@ def _is_off(context: Context) -> bool:
 
 
 def _acknowledged(context: Context) -> bool:
-    """Whether all guests have reported that they have saved their work."""
-    return {server.id for server in context.gang} <= {*context.progress.acknowledged}
+    """Whether all guests have reported that they have saved their work, or have ended."""
+    at_work = {server.id for server in context.gang if server.status != "SHUTOFF"}
+    return at_work <= {*context.progress.acknowledged}
 
 
 def _grace(context: Context) -> float:

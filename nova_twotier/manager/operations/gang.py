@@ -20,6 +20,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
     "notice",
     "unlock",
 )
+#: Begins the notice of a preemption; the time follows.
+PREEMPTED = "preempted at "
 #: Ask whether its guest has saved its work.
 REPORT = "report"
 #: Force a live migration to complete.

@@ -6,10 +6,10 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.plans import EvictPlan, RelocatePlan, TierChange
 from nova_twotier.db.progress import Progress
-from nova_twotier.db.states import ActionKind
+from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.migrate import Migrate
-from nova_twotier.manager.operations.operation import Step
+from nova_twotier.manager.operations.operation import Note, Step
 from nova_twotier.manager.operations.swap import change_tiers
 
 LOG = logging.getLogger(__name__)
@@ -34,9 +34,15 @@ class Relocate(Migrate):
     def _give_up(self, context: Context, reason: str) -> Step:
         action, plan = context.action, context.plan(RelocatePlan)
         LOG.warning("Job %s is saved instead of migrated: %s", action.job, reason)
-        action.kind, action.plan = ActionKind.EVICT, EvictPlan(plan.by, plan.mode)
-        action.begun_at, action.progress = None, Progress()
+        evict = EvictPlan(plan.by, plan.mode, unmoved=True)
+        action.kind, action.plan, action.progress = ActionKind.EVICT, evict, Progress()
+        # It has begun: it is not dropped if something else fails or the queue is paused.
+        action.begun_at, context.job.state = context.env.now, JobState.PREEMPTING
         return Step()
+
+    def close(self, context: Context) -> list[Note]:
+        context.job.swapped_at = context.env.now
+        return super().close(context)
 
     def _is_there(self, server: Server, context: Context) -> bool:
         origin = context.plan(RelocatePlan).origins.get(server.index)

@@ -90,6 +90,13 @@ class TestRunner(testtools.TestCase):
     def boot(self):
         return self.start().wait(30)
 
+    def kill(self, server, number):
+        """Send a signal to all processes of a server."""
+        script = self.directory / "pid"
+        for group in [server.pid, *([int(script.read_text())] if script.exists() else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+
     def log(self):
         path = self.directory / "log"
         return path.read_text().split() if path.exists() else []
@@ -129,7 +136,7 @@ class TestRunner(testtools.TestCase):
         server = self.start()
         self.wait_for(self.log)
         # As a shutdown does: to all processes.
-        os.killpg(server.pid, signal.SIGTERM)
+        self.kill(server, signal.SIGTERM)
         self.assertEqual(143, server.wait(30))
         self.assertEqual(["ran", "saved"], self.log())
         self.assertIsNone(self.reported())
@@ -171,13 +178,9 @@ class TestSaving(TestRunner):
         )
         server = self.start()
         self.addCleanup(server.wait, 30)
-        self.addCleanup(self.stop, server)
+        self.addCleanup(self.kill, server, signal.SIGKILL)
         self.wait_for(self.log)
         return server
-
-    def stop(self, server):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
 
     def test_it_reports_that_it_has_saved(self):
         server = self.begin()
@@ -187,6 +190,33 @@ class TestSaving(TestRunner):
         self.assertEqual(["ran", "saved"], self.log())
         self.assertIsNone(server.poll(), "it waits for the shutdown")
         self.assertIsNone(self.reported(), "and has not ended")
+
+    def test_all_processes_of_the_script_save(self):
+        """What a script starts gets the signal, too, and is waited for."""
+        program = self.directory / "program"
+        self.write(
+            program,
+            "trap 'sleep 1; echo stored >> log; exit' TERM",
+            "echo ran >> log",
+            "while :; do sleep 0.05; done",
+        )
+        self.write(self.directory / "script", f"{program} &", "wait")
+        server = self.start()
+        self.addCleanup(server.wait, 30)
+        self.addCleanup(self.kill, server, signal.SIGKILL)
+        self.wait_for(self.log)
+        self.tell("2026-11-24T02:00:00+00:00")
+        self.wait_for(self.saved)
+        self.assertEqual(["ran", "stored"], self.log())
+
+    def test_metadata_that_cannot_be_read_withdraw_nothing(self):
+        server = self.begin()
+        self.tell("2026-11-24T02:00:00+00:00")
+        self.wait_for(self.saved)
+        self.metadata.rename(self.directory / "away")
+        time.sleep(0.5)
+        self.assertEqual(["ran", "saved"], self.log())
+        self.assertIsNone(server.poll())
 
     def test_a_preemption_that_is_given_up(self):
         self.begin()
@@ -201,7 +231,7 @@ class TestSaving(TestRunner):
         server = self.begin()
         self.tell("2026-11-24T02:00:00+00:00")
         self.wait_for(self.saved)
-        self.stop(server)
+        self.kill(server, signal.SIGKILL)
         server.wait(30)
         self.write(self.directory / "script", "sleep 0.5", "echo again >> log")
         self.boot()

@@ -2,7 +2,7 @@
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.snapshot import Event
-from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager.events import ALL
 from tests.unit.manager.builders import action
@@ -19,6 +19,14 @@ class TestCaused(DecisionCase):
     def test_what_made_room_as_was_decided(self):
         for kind in (ActionKind.EVICT, ActionKind.SWAP, ActionKind.MIGRATE):
             self.assertEqual(Event(0), self.decisions().events.caused(action(kind), {}), kind)
+
+    def test_who_was_saved_or_begins_anew_unlike_decided(self):
+        """The policy thinks that it runs elsewhere."""
+        events = self.decisions().events
+        unmoved = action(ActionKind.EVICT, plan=EvictPlan("job 9", unmoved=True))
+        self.assertEqual(ALL, events.caused(unmoved, {}))
+        for kind in (ActionKind.EVICT, ActionKind.MIGRATE):
+            self.assertEqual(ALL, events.caused(action(kind, escalated_at=50.0), {}), kind)
 
     def test_what_made_room_while_others_were_decided_upon(self):
         """Those did not see what it has left over."""

@@ -68,7 +68,8 @@ class TestFind(testtools.TestCase):
         found = self.find(one, (2, 2))
         self.assertEqual(({0: "c", 1: "c"}, {0: "a", 1: "b"}), (found.targets, found.origins))
         self.assertEqual((), found.vms)
-        self.assertEqual(("job 9", "backfilled", "suspend"), (found.by, found.how, found.mode))
+        self.assertEqual(("job 9", "backfilled"), (found.by, found.how))
+        self.assertEqual("shelve", found.mode, "suspended, it could not start elsewhere")
 
     def test_processes_that_keep_their_hosts_swap_in_place(self):
         found = self.find(job(number=1, cpu=0.5), (0, 2))
@@ -77,6 +78,11 @@ class TestFind(testtools.TestCase):
     def test_or_stay_where_they_are(self):
         found = self.find(job(number=1, tier=BG), (0, 2))
         self.assertEqual(({1: "c"}, ()), (found.targets, found.vms))
+
+    def test_as_many_as_possible_stay(self):
+        """Whatever the order in which the policy names the hosts."""
+        found = self.find(job(number=1, tier=BG), (2, 0))
+        self.assertEqual(({1: "c"}, {1: "b"}), (found.targets, found.origins))
 
     def test_only_into_slots_that_were_idle(self):
         other = Run(job(number=2, size=1).core, BG, (2,))
@@ -151,6 +157,7 @@ class TestRelocate(OperationCase):
             [note] = self.finish(record, one, seen(gang, tiers=[BG], where=hosts(HOSTS)))
             self.assertEqual("migrated", note.kind)
             self.assertEqual("1 of 2 processes into bg, preempted by job 9", note.detail)
+            self.assertEqual(100.0, one.swapped_at)
         self.assertEqual(JobState.RUNNING, one.state)
 
     def test_otherwise_it_is_saved(self):
@@ -159,8 +166,8 @@ class TestRelocate(OperationCase):
         step = self.advance(record, one, seen(servers(one), tiers=[BG]))
         self.assertEqual((None, []), (step.state, step.requests))
         self.assertEqual(ActionKind.EVICT, record.kind)
-        self.assertEqual(EvictPlan("job 9", Preemption.SUSPEND), record.plan)
-        self.assertIsNone(record.begun_at)
+        self.assertEqual(EvictPlan("job 9", Preemption.SUSPEND, unmoved=True), record.plan)
+        self.assertEqual((100.0, JobState.PREEMPTING), (record.begun_at, one.state))
         self.assertEqual({}, record.progress.attempts)
 
     def test_also_when_a_slot_was_taken_meanwhile(self):
