@@ -76,9 +76,11 @@ def cluster_of(
     given = [place for each in departures for place in _depart(seen, cluster, each, counted)]
     leaving = {each.job for each in departures}
     placed = {}
+    hoped: dict[int, dict[int, int]] = {}
     for job in starting:
         places = {} if job in leaving else _places(seen, job, counted)
         if len(places) < job.size and job.number in planned:
+            hoped[job.number] = places
             names = planned[job.number]
             places = {i: seen.index[name] for i, name in enumerate(names) if name in seen.index}
         placed[job] = places
@@ -91,6 +93,9 @@ def cluster_of(
         promised = Counter(chain.from_iterable(handed.values()))
         # First those whose slots are known, so that no other job is assumed to get these.
         for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
+            claimed = hoped.get(job.number)
+            if claimed is not None and not _has_room(cluster, tier, places, claimed):
+                places = claimed
             wanted = job.size - len(places)
             expected = expectations.get(job.number)
             if expected and expected.late:
@@ -160,6 +165,18 @@ def _places(seen: Observation, job: Job, counted: set[str]) -> dict[int, int]:
     holding = {each.index: each.id for each in seen.gang(job) if each.id in seen.claims}
     counted.update(holding.values())
     return {process: seen.index[seen.claims[vm].host] for process, vm in holding.items()}
+
+
+def _has_room(
+    cluster: Cluster, tier: Tier, planned: Mapping[int, int], claimed: Mapping[int, int]
+) -> bool:
+    """Whether a job still has room where it was planned: Nova may have put others there.
+
+    :param planned: the hosts of its processes.
+    :param claimed: those of the processes that hold their slots already.
+    """
+    coming = Counter(host for process, host in planned.items() if process not in claimed)
+    return all(cluster.room(tier, host) >= count for host, count in coming.items())
 
 
 def _adopt_others(
