@@ -48,7 +48,7 @@ def find(
         run = cluster.runs.get(number)
         if run is None:
             continue
-        after = _match(run.hosts, start.hosts)
+        after = start.hosts
         changing = _changing(run, after)
         coming = Counter(after[process] for process in changing)
         if all(cluster.room(BG, host) >= taken[host] + count for host, count in coming.items()):
@@ -76,17 +76,6 @@ def _is_at_work(job: Job, seen: Observation) -> bool:
     return len(gang) == job.size and all(
         server.status == "ACTIVE" and not server.busy for server in gang
     )
-
-
-def _match(before: Sequence[int], after: Iterable[int]) -> list[int]:
-    """The hosts of the processes afterwards, of which as many as possible stay where they are."""
-    free = Counter(after)
-    stays = []
-    for host in before:
-        stays.append(free[host] > 0)
-        free[host] -= stays[-1]
-    others = free.elements()
-    return [host if stay else next(others) for host, stay in zip(before, stays, strict=True)]
 
 
 def _changing(run: Run, after: Sequence[int]) -> list[int]:

@@ -79,11 +79,6 @@ class TestFind(testtools.TestCase):
         found = self.find(job(number=1, tier=BG), (0, 2))
         self.assertEqual(({1: "c"}, ()), (found.targets, found.vms))
 
-    def test_as_many_as_possible_stay(self):
-        """Whatever the order in which the policy names the hosts."""
-        found = self.find(job(number=1, tier=BG), (2, 0))
-        self.assertEqual(({1: "c"}, {1: "b"}), (found.targets, found.origins))
-
     def test_only_into_slots_that_were_idle(self):
         other = Run(job(number=2, size=1).core, BG, (2,))
         self.assertIsNone(self.find(job(number=1), (2, 2), other))
