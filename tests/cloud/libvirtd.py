@@ -32,7 +32,7 @@ DOMAIN = """
   </devices>
 </domain>
 """
-#: Boot sectors. `jmp $`.
+#: The code of boot sectors. `jmp $`.
 SPIN = b"\xeb\xfe"
 #: Spins for 14 s; then, for 14 s, spins and halts in turn for 0.44 s each; and so on. It goes by
 #: the BIOS's count of ticks, 18.2 a second, at 0x46c.
@@ -74,8 +74,7 @@ class Libvirtd:
         import libvirt
 
         for name, code in (("spin", SPIN), ("phases", PHASES)):
-            sector = code.ljust(510, b"\0") + b"\x55\xaa"
-            (self._directory / f"{name}.img").write_bytes(sector)
+            (self._directory / f"{name}.img").write_bytes(boot_sector(code))
         ready = self._directory / "ready"
         with open(self._directory / "out.log", "w") as log:
             command = libvirtd.prepare(self._directory, "host1", ready)
@@ -125,6 +124,11 @@ class Libvirtd:
                 disk=self._directory / "spin.img",
             )
         ).create()
+
+
+def boot_sector(code):
+    """A disk that runs this code."""
+    return code.ljust(510, b"\0") + b"\x55\xaa"
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from nova_twotier.ledger import names
 from nova_twotier.tools.fakecloud import FakeCloud, bootstrap, handover, libvirtd
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
-from tests.cloud.libvirtd import SPIN, await_split, missing, pins, weight
+from tests.cloud.libvirtd import SPIN, await_split, boot_sector, missing, pins, weight
 from tests.cloud.waiting import wait_for
 
 libvirt = pytest.importorskip("libvirt", reason='the node agent needs the "agent" extra')
@@ -58,7 +58,7 @@ class Cloud:
     def _spinning_image(self):
         # Glance takes a boot sector for raw data if it looks like one of FAT; SeaBIOS boots no
         # disk of one sector.
-        sector = bytearray(SPIN)
+        sector = bytearray(boot_sector(SPIN))
         sector[0x10], sector[0x15] = 2, 0xF8
         image = {"name": "spin", "disk_format": "raw", "container_format": "bare"}
         uuid = self._images.post("/v2/images", json=image).json()["id"]
