@@ -35,9 +35,7 @@ def cloud(tmp_path_factory):
     cloud.up()
     conf = f"--config-file={cloud.info()['files']['manager_conf']}"
     debug = root / "debug.conf"
-    # Whoever makes room is shelved: that needs the trust, a migration does not.
-    manager = "poll_interval = 0.3\nmigrate_preempted = false\n"
-    debug.write_text(f"[DEFAULT]\ndebug = true\n[manager]\n{manager}")
+    debug.write_text("[DEFAULT]\ndebug = true\n[manager]\npoll_interval = 0.3\n")
     log = root / "manager.log"
     argv = python("nova_twotier.cmd.manager", conf, f"--config-file={debug}")
     try:
@@ -241,10 +239,11 @@ def test_the_owner_changes_it_through_the_job_only(operator, alice, job):
 
 def test_a_job_makes_room_and_comes_back(operator, alice):
     """The manager shelves and unshelves servers that are its tenants', and locked."""
-    before = alice.submit(size=2)
+    # Their slots are closed: there is no background to move to.
+    before = alice.submit(size=2, cpu=1)
     alice.await_state(before, "running")
-    first = alice.submit(size=4)
-    later = alice.submit(size=2)
+    first = alice.submit(size=4, cpu=1)
+    later = alice.submit(size=2, cpu=1)
     alice.await_state(later, "running")
     alice.ask(before, "complete")
     alice.await_state(first, "running")
