@@ -27,7 +27,7 @@ class CpuController:
         return _WEIGHT_FILES[self.version]
 
     def has(self, controllers: str) -> bool:
-        """Whether a line of /proc/<pid>/cgroup with these controllers is of this one."""
+        """Whether a line of /proc/<pid>/cgroup that names these controllers is about this one."""
         return "cpu" in controllers.split(",") if self.version == 1 else not controllers
 
     def allowed(self, weight: int) -> int:

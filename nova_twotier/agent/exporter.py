@@ -14,7 +14,7 @@ _LABELS = ("vm", "tier", "cpus")
 
 
 class Exporter(Collector):
-    """The last sample, as metrics.
+    """Exports the last sample of the telemetry as Prometheus metrics.
 
     :param host: the host's name, a label of all series.
     """

@@ -62,7 +62,7 @@ class Telemetry:
         self.readings: tuple[Reading, ...] = ()
 
     def step(self, now: float, found: HostClaims, guests: Mapping[str, Guest]) -> None:
-        """Take a sample if one is due, and publish what is news.
+        """Take a sample if one is due, and write to the ledger what it contradicts.
 
         :param now: time in seconds, from any start.
         :param found: the host's claims.

@@ -5,7 +5,7 @@ from logging import LoggerAdapter
 
 
 class Troubles:
-    """The troubles that there are now; each has a key, such as the uuid of a VM."""
+    """Remembers what is wrong now, under a key for each thing, such as the uuid of a VM."""
 
     def __init__(self, log: LoggerAdapter):
         self._log = log

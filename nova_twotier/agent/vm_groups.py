@@ -38,7 +38,7 @@ class VmGroup:
 
     @property
     def weight(self) -> int:
-        """Its CPU weight; while it is idle, some other number.
+        """The CPU weight of the VM; without meaning while the VM is idle.
 
         :raises Gone: if the VM no longer runs.
         """
@@ -68,7 +68,7 @@ class VmGroup:
             self._weight_file.write_text(str(weight))
 
     def set_idle(self, idle: bool) -> None:
-        """Make it idle or not.
+        """Let the VM have only CPU time that no other VM wants, or end that.
 
         :raises Gone: if the VM no longer runs.
         :raises HypervisorError: if the kernel refuses, or does not know idle groups.
@@ -92,20 +92,22 @@ class VmGroups:
 
     def __init__(self, controller: CpuController, proc: pathlib.Path = _PROC):
         self._controller, self._proc = controller, proc
-        self._found: dict[str, VmGroup] = {}
+        #: By uuid, with the process that was found there.
+        self._found: dict[str, tuple[pathlib.Path, VmGroup]] = {}
 
     def find(self, uuid: str) -> VmGroup | None:
         """The group of a VM.
 
         None while its process is not in it yet, or if this process may not see it.
         """
-        group = self._found.get(uuid)
-        if group is None or not group.path.exists():
+        found = self._found.get(uuid)
+        # The group of an earlier process of the VM may have been left behind.
+        if found is None or not (found[0].exists() and found[1].path.exists()):
             self._found = dict(self._scan())
-            group = self._found.get(uuid)
-        return group
+            found = self._found.get(uuid)
+        return found and found[1]
 
-    def _scan(self) -> Iterator[tuple[str, VmGroup]]:
+    def _scan(self) -> Iterator[tuple[str, tuple[pathlib.Path, VmGroup]]]:
         for process in self._proc.glob("[0-9]*"):
             try:
                 arguments = (process / "cmdline").read_bytes().split(b"\0")
@@ -115,10 +117,10 @@ class VmGroups:
                 continue  # it has ended, or is no VM
             path = self._path(groups)
             if path is not None:
-                yield uuid, VmGroup(path, self._controller)
+                yield uuid, (process, VmGroup(path, self._controller))
 
     def _path(self, groups: str) -> pathlib.Path | None:
-        """The VM's group by /proc/<pid>/cgroup."""
+        """The VM's group, by the text of its QEMU's /proc/<pid>/cgroup."""
         for line in groups.splitlines():
             _number, controllers, path = line.split(":", 2)
             if self._controller.has(controllers):

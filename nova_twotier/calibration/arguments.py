@@ -66,7 +66,7 @@ def parse(args: list[str]) -> argparse.Namespace:
         type=_at_least(LEAST_REPETITIONS, int),
         default=7,
         metavar="N",
-        help=f"of each point, at least {LEAST_REPETITIONS} (default: 7)",
+        help=f"times that each point is measured, at least {LEAST_REPETITIONS} (default: 7)",
     )
     parser.add_argument(
         "--seconds",

@@ -86,6 +86,17 @@ class TestVmGroups(testtools.TestCase):
         self.assertRaises(Gone, first.set_weight, 1)
         self.assertRaises(Gone, first.set_idle, True)
 
+    def test_a_group_that_an_earlier_process_left_behind(self):
+        for number in (1, 2):
+            path = f"machine/qemu-{number}-x.libvirt-qemu"
+            group = self.group(path)
+            self.process(number, VM, f"3:cpu:/{path}/emulator\n")
+            if number == 1:
+                finder = VmGroups(self.controller, self.proc)
+                finder.find(VM)
+                self.remove(self.proc / "1")
+        self.assertEqual(group, finder.find(VM).path)
+
     def remove(self, *directories):
         for directory in directories:
             for file in directory.iterdir():
