@@ -57,7 +57,7 @@ class Undecided(CloudError):
 
 
 class NotYet(CloudError):
-    """What was asked about has not happened yet: no failure, and it is asked again at once."""
+    """What was asked about has not happened yet: no failure, and it is asked again later."""
 
 
 class Unfit(CloudError):

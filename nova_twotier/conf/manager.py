@@ -256,8 +256,9 @@ Example: 120
         default=True,
         help="""
 Whether a job that is preempted, and for which idle background slots on other hosts are found at
-once, is live-migrated there: it keeps its memory and continues. Otherwise, or if Nova does not
-migrate a server, it is preempted as it asked for when it was submitted, and starts again there.
+once, is live-migrated there: it keeps its memory and continues. Otherwise it is preempted as it
+asked for when it was submitted. So it is if Nova does not migrate a server, but shelved instead of
+suspended, since it is to start on other hosts.
 
 Set it to false if the pool's hosts cannot live-migrate servers to each other.
 """,

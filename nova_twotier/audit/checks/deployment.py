@@ -49,9 +49,10 @@ def aggregate(_conf, facts: Facts) -> Result:
 
 
 def placement_results(conf, facts: Facts) -> Result:
-    """The limit must allow all candidates of each host: the scheduler never sees the others.
+    """Checks that the limit of Placement's answers leaves out no candidates of the two-tier hosts.
 
-    A slot of either tier, and CPU points of either tier where a flavor asks for them.
+    Each host is a candidate with a slot of either tier, and where a flavor asks for CPU points,
+    with points of either tier.
     """
     points = any(f"resources:{CPU}" in specs for specs in facts.two_tier_flavors.values())
     needed = (4 if points else 2) * len(facts.shapes)
