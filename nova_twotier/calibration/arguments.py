@@ -7,11 +7,13 @@ import pathlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from nova_twotier.calibration import layouts, mechanisms
+from nova_twotier.calibration import layouts, mechanisms, qemu
 from nova_twotier.calibration.points import LEAST_REPETITIONS
 
 Value = TypeVar("Value")
 
+#: The types of VMs in the order in which they are tried, and the word for that.
+VM_TYPES, AUTO = tuple(qemu.ACCELERATORS), "auto"
 #: As many of the allowed CPUs are used unless others are chosen.
 MOST_CPUS = 4
 #: What `--quick` replaces.
@@ -60,6 +62,15 @@ def parse(args: list[str]) -> argparse.Namespace:
         metavar="M[,M...]",
         help="equal (the reference), shares:FG:BG (weights), cpu.idle, sched_idle, nice (default: "
         f"{','.join(mechanisms.names())})",
+    )
+    parser.add_argument(
+        "--vms",
+        nargs="?",
+        choices=(AUTO, *VM_TYPES),
+        const=AUTO,
+        metavar="TYPE",
+        help="run VMs instead of plain processes, by QEMU and without libvirt: kvm, qemu (emulated) "
+        f"or {AUTO} (kvm where it works; the default of TYPE)",
     )
     parser.add_argument(
         "--repetitions",
@@ -148,6 +159,7 @@ def parse(args: list[str]) -> argparse.Namespace:
         "options that are given as well do not count",
     )
     parsed = parser.parse_args(args)
+    parsed.vms = VM_TYPES if parsed.vms == AUTO else tuple(filter(None, [parsed.vms]))
     if parsed.quick:
         vars(parsed).update(QUICK)
     if missing := set(parsed.cpus) - os.sched_getaffinity(0):

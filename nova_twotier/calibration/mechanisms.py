@@ -87,7 +87,7 @@ def apply(
 ) -> None:
     """Put processes that run or are paused under a mechanism, whatever they were under before.
 
-    :param front: the foreground's process on each CPU.
+    :param front: the foreground's process on each CPU, or the thread that is to compete for it.
     :param back: the background's.
     """
     for cpu, pid in front.items():
@@ -108,6 +108,6 @@ def apply(
 
 
 def _schedule(pid: int, policy: int, nice: int) -> None:
-    """Set how the kernel schedules a process, whatever it was started with."""
+    """Set how the kernel schedules a process or thread, whatever it was started with."""
     os.sched_setscheduler(pid, policy, os.sched_param(0))
     os.setpriority(os.PRIO_PROCESS, pid, nice)
