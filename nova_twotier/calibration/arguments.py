@@ -65,12 +65,13 @@ def parse(args: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--vms",
+        type=_vm_types,
         nargs="?",
-        choices=(AUTO, *VM_TYPES),
-        const=AUTO,
+        const=VM_TYPES,
+        default=(),
         metavar="TYPE",
-        help="run VMs instead of plain processes, by QEMU and without libvirt: kvm, qemu (emulated) "
-        f"or {AUTO} (kvm where it works; the default of TYPE)",
+        help="measure with VMs of this type instead of plain processes: kvm, qemu (emulated), or "
+        f"{AUTO}: kvm where it works (default of TYPE: {AUTO})",
     )
     parser.add_argument(
         "--repetitions",
@@ -159,7 +160,6 @@ def parse(args: list[str]) -> argparse.Namespace:
         "options that are given as well do not count",
     )
     parsed = parser.parse_args(args)
-    parsed.vms = VM_TYPES if parsed.vms == AUTO else tuple(filter(None, [parsed.vms]))
     if parsed.quick:
         vars(parsed).update(QUICK)
     if missing := set(parsed.cpus) - os.sched_getaffinity(0):
@@ -225,6 +225,14 @@ def _layout(text: str) -> str:
     if text not in layouts.LAYOUTS:
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(layouts.LAYOUTS)}")
     return text
+
+
+def _vm_types(text: str) -> tuple[str, ...]:
+    if text == AUTO:
+        return VM_TYPES
+    if text not in VM_TYPES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join((*VM_TYPES, AUTO))}")
+    return (text,)
 
 
 def _mechanism(text: str) -> str:

@@ -103,15 +103,15 @@ def _measure(
     :param types: of VMs; none for plain processes.
     :param program: of QEMU.
     """
-    print(
-        f"{plan.turns} turns on CPU {', '.join(map(str, plan.cpus))} take about "
-        f"{_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
-        file=sys.stderr,
-    )
     # Its thread would be copied into the loads.
     tqdm.tqdm.monitor_interval = 0
     with host.punctual():
         kind = vms.kind(types, program, groups.rest, plan.cpus) if types else processes.kind()
+        print(
+            f"{plan.turns} turns with {kind.name} on CPU {', '.join(map(str, plan.cpus))} take about "
+            f"{_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
+            file=sys.stderr,
+        )
         turns = Experiment(plan, groups, kind).run()
         return kind.name, list(tqdm.tqdm(turns, total=plan.turns, unit="turn", disable=None))
 

@@ -152,9 +152,10 @@ def kind(types: Sequence[str], program: str, group: Group, measured: Sequence[in
     try:
         scan = scan_seconds(hypervisor, measured[0])
     except LoadFailed as error:
+        reason = f"VMs of type {vm_type} do not work here: {error}"
         if not others:
-            raise
-        print(f"No VMs of type {vm_type}: {error}", file=sys.stderr)
+            raise LoadFailed(f"{reason}; see --vms for other types") from error
+        print(f"{reason}; trying {others[0]}", file=sys.stderr)
         return kind(others, program, group, measured)
     name = f"VMs ({vm_type}, QEMU {qemu.version(program)})"
     return Kind(name, partial(VmJob, hypervisor), scan)
@@ -177,7 +178,7 @@ def scan_seconds(hypervisor: Hypervisor, cpu: int) -> float:
                 fastest = min(fastest, step / _SCANS)
     if fastest > _LONGEST_SCAN:
         raise LoadFailed(
-            f"a guest takes more than {_SCANS * _LONGEST_SCAN:g} s to read {WORKING_SET} bytes "
-            f"{_SCANS} times"
+            f"guests are too slow: they take more than {_SCANS * _LONGEST_SCAN:g} s to read "
+            f"{WORKING_SET} bytes {_SCANS} times"
         )
     return fastest
