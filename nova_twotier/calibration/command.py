@@ -108,8 +108,8 @@ def _measure(
     with host.punctual():
         kind = vms.kind(types, program, groups.rest, plan.cpus) if types else processes.kind()
         print(
-            f"{plan.turns} turns with {kind.name} on CPU {', '.join(map(str, plan.cpus))} take about "
-            f"{_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
+            f"{plan.turns} turns with {kind.name} on CPU {', '.join(map(str, plan.cpus))} take "
+            f"about {_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
             file=sys.stderr,
         )
         turns = Experiment(plan, groups, kind).run()
