@@ -16,6 +16,8 @@ PROGRAMS = ("qemu-system-x86_64", "qemu-kvm", "/usr/libexec/qemu-kvm")
 ACCELERATORS = {"kvm": "kvm", "qemu": "tcg"}
 #: Seconds until a VM has to have booted and completed a step.
 _PATIENCE = 20.0
+#: Bytes of the disk: QEMU's BIOS boots none of one sector.
+_DISK = 2**20
 #: How QEMU names the thread of the first virtual CPU; what follows depends on the accelerator.
 _VCPU = "CPU 0/"
 
@@ -55,6 +57,7 @@ def arguments(program: str, vm_type: str, disk: int, line: int) -> Sequence[str]
     """
     return (
         program,
+        *("-machine", "q35"),
         *("-accel", ACCELERATORS[vm_type]),
         *("-name", "twotier-calibrate,debug-threads=on"),
         *("-m", "8"),
@@ -87,6 +90,7 @@ class Vm:
 
         try:
             os.write(disk, sector)
+            os.ftruncate(disk, _DISK)
             self._process = subprocess.Popen(  # noqa: S603
                 arguments(program, vm_type, disk, theirs.fileno()),
                 pass_fds=(disk, theirs.fileno()),
