@@ -80,10 +80,8 @@ class TestProgram(testtools.TestCase):
         with testtools.ExpectedException(LoadFailed, "QEMU .* has no thread named CPU 0/.*"):
             _ = vm.vcpu
 
-    def test_it_gets_the_disk_and_the_line(self):
-        vm = self.vm(
-            'for each; do :; done; cat "$(echo "$*" | grep -o "/proc/self/fd/[0-9]*")" >&2'
-        )
+    def test_it_gets_the_disk(self):
+        vm = self.vm('head -c 6 "$(echo "$*" | grep -o "/proc/self/fd/[0-9]*")" >&2')
         with testtools.ExpectedException(LoadFailed, ".*sector"):
             vm.await_report()
 
