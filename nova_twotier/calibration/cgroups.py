@@ -18,8 +18,8 @@ PREFIX = "twotier-calibrate-"
 DEFAULT_WEIGHTS = {1: 1024, 2: 100}
 #: Lists the processes of a group, and those of its threads that are in it, by version.
 _PROCESSES_FILE, _THREADS_FILES = "cgroup.procs", {1: "tasks", 2: "cgroup.threads"}
-#: Higher than any weight that there is.
-_HIGHEST = 2**20
+#: The weight of the foreground unless another is measured.
+FRONT_WEIGHT = 10000
 #: Signals that end a calibration.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds to wait until the kernel has let go of processes that were killed.
@@ -107,7 +107,8 @@ class Groups:
     :raises CgroupsUnusable: if they cannot be made.
     """
 
-    #: A group that comes first, where CPUs are contended.
+    #: A group that counts as much as the foreground. If it had a higher weight, it would draw that
+    #: of the whole measurement away from the CPUs that are measured.
     rest: Group
 
     def __init__(
@@ -171,7 +172,7 @@ class Groups:
                 groups[cpu] = self._child(f"{tier}-{cpu}")
         if self._threaded:
             self.rest = self._child("rest")
-            self.rest.weigh(_HIGHEST)
+            self.rest.weigh(FRONT_WEIGHT)
 
     def _child(self, name: str) -> Group:
         path = self._top / name

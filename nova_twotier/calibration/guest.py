@@ -15,10 +15,11 @@ _SEGMENT = 0x10000
 _FIRST = 0x10
 _END = _FIRST + 0x10 * (WORKING_SET // _SEGMENT)
 
-#: A BIOS loads the sector to address 0x7c00, and interrupt 4, the serial port's, ends at 0x7c02.
+#: A BIOS loads the sector to address 0x7c00; the handler of interrupt 4, the serial port's, is at
+#: 0x7c02.
 _START = bytes.fromhex(
     "eb07"  # jmp start
-    # handler: tell the interrupt controller that it is over; the interrupt has ended the halt
+    # handler: it only acknowledges the interrupt, which has ended the halt
     "50 b020 e620 58 cf"  # push ax; mov al, 0x20; out 0x20, al; pop ax; iret
     # start:
     "fa fc"  # cli; cld

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nova_twotier.calibration.cgroups import Groups
+from nova_twotier.calibration.cgroups import FRONT_WEIGHT, Groups
 
 #: The pairs of weights that are measured by default: the node agent's, and the papers'.
-AGENT, PAPERS = (10000, 100), (10000, 1)
+AGENT, PAPERS = (FRONT_WEIGHT, 100), (FRONT_WEIGHT, 1)
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class UnknownMechanism(ValueError):
     """A name that stands for no mechanism; the message says which there are."""
 
 
-#: The reference: what happens on a host without tiers.
-EQUAL = Mechanism("equal", weights=(100, 100))
+#: The reference: what happens on a host without tiers. The foreground has the same weight as with
+#: tiers, and so the same share of the weight of the whole measurement.
+EQUAL = Mechanism("equal", weights=(FRONT_WEIGHT, FRONT_WEIGHT))
 _FIXED = {
     each.name: each
     for each in (
         EQUAL,
-        Mechanism("cpu.idle", weights=(100, 100), idle=True),
+        Mechanism("cpu.idle", weights=(FRONT_WEIGHT, FRONT_WEIGHT), idle=True),
         Mechanism("sched_idle", policy=os.SCHED_IDLE),
         Mechanism("nice", nice=19),
     )

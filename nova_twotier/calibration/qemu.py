@@ -71,8 +71,9 @@ def arguments(program: str, vm_type: str, disk: int, line: int) -> Sequence[str]
 
 
 class Vm:
-    """A VM that runs from when it is made until it is closed.
+    """A VM that runs until it is closed, or this process ends.
 
+    :param sector: the first of its disk, which it boots.
     :param cpus: of all threads of QEMU, until its virtual CPU is moved elsewhere.
     :raises OSError: if it cannot be started.
     """

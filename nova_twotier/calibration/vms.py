@@ -1,9 +1,10 @@
 """Jobs of VMs, which meet by messages through this process.
 
-QEMU's threads are where the node agent has them: those of virtual CPUs compete for the CPUs that
-are measured; all others do not, or come first. A guest reports the end of a step through its serial
-port, and halts. A thread of this process waits for all guests of the job, lets the pause pass, and
-lets them go on: their pause and their barrier, which need no CPU time of theirs.
+QEMU's threads are placed as the node agent places them: those of virtual CPUs compete for the CPUs
+that are measured; all others run elsewhere, or have the weight of the foreground. A guest reports
+the end of a step through its serial port, and halts. A thread of this process, the relay, waits
+until all guests of the job have reported, then for the length of the pause, and lets them go on. So
+neither the pause nor the barrier takes CPU time of the guests.
 """
 
 import contextlib
@@ -48,6 +49,7 @@ class Hypervisor:
     cpus: frozenset[int]
 
     def start(self, sector: bytes) -> qemu.Vm:
+        """A new VM, which begins to run."""
         vm = qemu.Vm(self.program, self.vm_type, sector, self.cpus)
         try:
             self.group.add_process(vm.pid)
@@ -69,7 +71,7 @@ class VmJob:
         self.pids: dict[int, int] = {}
         self._hypervisor = hypervisor
         self._load = load
-        # Who has nobody to wait for never sleeps.
+        # A single guest without a pause runs on, as a process would.
         self._waits = len(self.cpus) > 1 or load.pause > 0
         self._vms: list[qemu.Vm] = []
         self._sample = Sample(0, 0.0, 0.0)
@@ -120,7 +122,7 @@ class VmJob:
         return self._sample
 
     def _lead(self) -> None:
-        """Let the guests go on after each step, and count their steps, until they end."""
+        """Be the relay: count the guests' steps and let them go on, until they end."""
         os.sched_setaffinity(0, self._hypervisor.cpus)  # of this thread
         with host.punctual(), contextlib.suppress(OSError):
             while True:
