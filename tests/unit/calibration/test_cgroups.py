@@ -74,6 +74,8 @@ class TestGroups(testtools.TestCase):
                 self.assertEqual("7", tree.read(f"front-0/{members}"))
                 groups.rest.add_process(8)
                 self.assertEqual("8", tree.read("rest/cgroup.procs"))
+                weight_file = tree.hierarchy.weight_file
+                self.assertEqual(str(cgroups.FRONT_WEIGHT), tree.read(f"rest/{weight_file}"))
                 types = [path.read_text() for path in groups.rest.path.glob("cgroup.type")]
                 self.assertEqual(["threaded"] if version == 2 else [], types)
             self.assertEqual([], list(tree.root.glob("twotier-calibrate-*")))

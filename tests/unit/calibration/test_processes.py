@@ -10,21 +10,11 @@ import testtools
 
 from nova_twotier.calibration.loads import Load, LoadFailed
 from nova_twotier.calibration.processes import ProcessJob
+from tests.unit.calibration.steps import await_steps
 
 CPUS = sorted(os.sched_getaffinity(0))
 #: A step that is short, but leaves the CPU to others.
 LIGHT = Load(scans=5, pause=0.002)
-#: Seconds until a test gives up.
-PATIENCE = 60
-
-
-def await_steps(job, count):
-    """The first sample with so many steps."""
-    deadline = time.monotonic() + PATIENCE
-    while (sample := job.sample()).steps < count:
-        assert time.monotonic() < deadline, sample
-        time.sleep(0.01)
-    return sample
 
 
 class TestJob(testtools.TestCase):

@@ -14,12 +14,11 @@ from fixtures import MonkeyPatch
 
 from nova_twotier.calibration import qemu, vms
 from nova_twotier.calibration.loads import Load, LoadFailed
+from tests.unit.calibration.steps import await_steps
 
 CPUS = sorted(os.sched_getaffinity(0))
 #: A step that is short, but leaves the CPU to others.
 LIGHT = Load(scans=20, pause=0.004)
-#: Seconds until a test gives up.
-PATIENCE = 60
 
 
 class NoGroup:
@@ -27,15 +26,6 @@ class NoGroup:
 
     def add_process(self, pid):
         pass
-
-
-def await_steps(job, count):
-    """The first sample with so many steps."""
-    deadline = time.monotonic() + PATIENCE
-    while (sample := job.sample()).steps < count:
-        assert time.monotonic() < deadline, sample
-        time.sleep(0.01)
-    return sample
 
 
 class TestKind(testtools.TestCase):
