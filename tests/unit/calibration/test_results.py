@@ -41,8 +41,10 @@ class TestResults(testtools.TestCase):
             self.assertRaises(results.NotResults, results.read_points, self.path)
 
     def test_table(self):
-        text = table.render([builders.point(0.5, progress=0.4, jitter=0.01)])
-        row = [cell.strip() for cell in text.splitlines()[3].strip("|").split("|")]
+        text = table.render([builders.point(0.5, progress=0.4, jitter=0.01)], "VMs (kvm)")
+        lines = text.splitlines()
+        self.assertEqual("Measured with VMs (kvm)", lines[1].strip("| "))
+        row = [cell.strip() for cell in lines[5].strip("|").split("|")]
         self.assertEqual(
             ["single", "nice", "0.500", "1.0 [-1.0 .. 3.0]", "0.80 [0.76 .. 0.84]"], row[:5]
         )
@@ -50,5 +52,5 @@ class TestResults(testtools.TestCase):
 
     def test_plot(self):
         path = self.directory / "plot.png"
-        plot.draw([*self.points, builders.point(0.5, layout="spread")], path)
+        plot.draw([*self.points, builders.point(0.5, layout="spread")], "VMs (kvm)", path)
         self.assertTrue(path.read_bytes().startswith(b"\x89PNG"))
