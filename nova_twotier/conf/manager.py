@@ -34,6 +34,19 @@ Example: amcbf
 """,
     ),
     cfg.FloatOpt(
+        "deadline_factor",
+        default=1.0,
+        min=0,
+        help="""
+How much of its run time a job's turn is put off under the policy amcbf-deadline: it considers jobs
+by submission + deadline_factor * run time. The run time is the walltime of the job, else its
+estimate, else a day. No job waits for one that was submitted later than its own submission +
+deadline_factor * run time. 0: by submission alone, as amcbf. Other policies ignore it.
+
+Example: 0.5
+""",
+    ),
+    cfg.FloatOpt(
         "threshold",
         mutable=True,
         default=THRESHOLD,

@@ -26,6 +26,8 @@ class Consolidation(Policy):
 
     tiers = 2
     only_head: ClassVar[bool]
+    #: What a job may take slots from, in words for its owner.
+    behind: ClassVar[str] = "later arrivals"
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
@@ -83,5 +85,5 @@ class Consolidation(Policy):
         below = background_need(snapshot, job)
         if not job.foreground:
             return f"needs {below}"
-        need = foreground_need(snapshot, held, job)
+        need = foreground_need(snapshot, held, job, self.behind)
         return f"{need}; or {below}" if job.background else need
