@@ -51,6 +51,7 @@ class AmcbfF4(Amcbf):
     """F4 with two tiers, to tell what the order does from what the tiers do."""
 
     name = "amcbf-f4"
+    reorders = True
 
     def rank(self, job: Job) -> float:
         return f4(job)

@@ -10,6 +10,7 @@ UNKNOWN_RUN_TIME = 86_400.0
 class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
     summary = "As AMCBF, by arrival + factor * run time: short jobs pass, long ones do not starve."
+    reorders = True
     behind = "later deadlines"
 
     def rank(self, job: Job) -> float:
