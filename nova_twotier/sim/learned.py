@@ -21,6 +21,7 @@ def _log_arrival(job: Job) -> float:
 
 class EasyF1(Easy):
     name = "easy-f1"
+    summary = "EASY in the learned order F1 (SC 2017, Table 3); large jobs may starve."
 
     def rank(self, job: Job) -> float:
         return math.log10(max(1.0, job.expected)) * job.size + 8.70e2 * _log_arrival(job)
@@ -28,6 +29,7 @@ class EasyF1(Easy):
 
 class EasyF2(Easy):
     name = "easy-f2"
+    summary = "EASY in the learned order F2 (SC 2017, Table 3); large jobs may starve."
 
     def rank(self, job: Job) -> float:
         return math.sqrt(job.expected) * job.size + 2.56e4 * _log_arrival(job)
@@ -35,6 +37,7 @@ class EasyF2(Easy):
 
 class EasyF3(Easy):
     name = "easy-f3"
+    summary = "EASY in the learned order F3 (SC 2017, Table 3); large jobs may starve."
 
     def rank(self, job: Job) -> float:
         return job.expected * job.size + 6.86e6 * _log_arrival(job)
@@ -42,6 +45,7 @@ class EasyF3(Easy):
 
 class EasyF4(Easy):
     name = "easy-f4"
+    summary = "EASY in the learned order F4 (SC 2017, Table 3); large jobs may starve."
 
     def rank(self, job: Job) -> float:
         return f4(job)
@@ -51,6 +55,7 @@ class AmcbfF4(Amcbf):
     """F4 with two tiers, to tell what the order does from what the tiers do."""
 
     name = "amcbf-f4"
+    summary = "AMCBF in the learned order F4; large jobs may starve."
     reorders = True
 
     def rank(self, job: Job) -> float:

@@ -64,11 +64,13 @@ class _AsPrinted(Guaranteeing):
 
 class BgmbfAsPrinted(_AsPrinted):
     name = "bgmbf-as-printed"
+    summary = "bgmbf as Symmetry 2018, Algorithm 2 prints it."
     like = Bgmbf()
 
 
 class BgmbfSdfAsPrinted(_AsPrinted):
     name = "bgmbf-sdf-as-printed"
+    summary = "bgmbf-sdf as Symmetry 2018, Algorithm 2 prints it."
     like = BgmbfSdf()
 
 
