@@ -38,10 +38,11 @@ Example: amcbf
         default=1.0,
         min=0,
         help="""
-How much of its run time a job's turn is put off under the policy amcbf-deadline: it considers jobs
-by submission + deadline_factor * run time. The run time is the walltime of the job, else its
-estimate, else a day. No job waits for one that was submitted later than its own submission +
-deadline_factor * run time. 0: by submission alone, as amcbf. Other policies ignore it.
+The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
+ignore this option. The run time is the job's walltime, else its estimate, else a day.
+
+A job yields only to jobs that were submitted within deadline_factor * run time after it: the
+smaller this is, the fewer pass. 0: by submission alone, as amcbf.
 
 Example: 0.5
 """,

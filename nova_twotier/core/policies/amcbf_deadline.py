@@ -9,7 +9,7 @@ UNKNOWN_RUN_TIME = 86_400.0
 
 class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
-    summary = "As AMCBF, by arrival + factor * run time: short jobs pass, long ones do not starve."
+    summary = "As AMCBF, but by arrival + run time, so that short jobs pass; none starves."
     reorders = True
     behind = "later deadlines"
 
