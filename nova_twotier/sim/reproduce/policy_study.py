@@ -142,7 +142,9 @@ def _tables(results: Results, settings: Settings) -> Iterator[Table]:
         jobs = (workload if settings.head is None else workload.head(settings.head)).jobs
         bounds[trace] = [max(job.estimate for job in jobs) / 3600]
     yield Table(
-        f"Starvation bound of {OURS}", ("no job yields to one that arrived so much later (h)",), bounds
+        f"Starvation bound of {OURS}",
+        ("yields to none that arrived so much later (h)",),
+        bounds,
     )
 
 

@@ -1,12 +1,15 @@
 """The study of policies from the command line to the report, on tiny traces."""
 
 import math
+import random
 
 import pandas
 import testtools
 
+from nova_twotier.sim import metrics
 from nova_twotier.sim.reproduce import measures, policy_study
 from nova_twotier.sim.reproduce.claims import UNTESTED
+from nova_twotier.sim.reproduce.experiment import Settings
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.workloads import catalogue, swf
 from tests.unit.sim.test_reproduce import ReproduceCase
@@ -34,6 +37,25 @@ class TestStudy(ReproduceCase):
         for caption in ("KTH, as logged", "NASA, robustness", "Starvation bound of amcbf-deadline"):
             self.assertIn(f"<caption>{caption}</caption>", page)
         self.assertIn("What was aimed at", page)
+
+    def test_claims_and_plots_fit_the_runs(self):
+        rng = random.Random(1)
+        study, settings = policy_study.STUDY, Settings(traces=self.traces(), seeds=2)
+        runs = study.runs(settings)
+        rows = [
+            {"series": run.series, "place": run.place, "load": run.point.load}
+            | {"shown": run.shown, "seed": run.point.scenario.seed}
+            | {metric: rng.uniform(1, 2) for metric in metrics.names()}
+            for run in runs
+        ]
+        found = Results(pandas.DataFrame(rows))
+        for claim in study.claims:
+            self.assertNotEqual(UNTESTED, claim.measure(found), claim.text)
+        for plot in study.plots:
+            self.assertFalse(found.means(plot.metric, plot.place).empty)
+        # Only the costs of 20 s are those of the runs as logged.
+        keys = {run.point.key() for run in runs}
+        self.assertEqual(len(policy_study.TRACES) * 2 * 2, len(runs) - len(keys))
 
     def test_a_part(self):
         """Only the traces that are wanted need to be there."""
