@@ -27,7 +27,8 @@ from nova_twotier.db.states import (
 from nova_twotier.ledger.names import DEFAULT_POOL
 
 
-def _as_it_is(core: CoreJob, /) -> CoreJob:
+def as_it_is(core: CoreJob, /) -> CoreJob:
+    """How a policy that orders by arrival admits a job."""
     return core
 
 
@@ -165,7 +166,7 @@ class Job(Base):
     tiers = ALL_TIERS
     #: Makes what the policy of its pool is shown of it, see `Policy.admit`. Not in the database:
     #: code that knows the policy sets it.
-    admit = staticmethod(_as_it_is)
+    admit = staticmethod(as_it_is)
 
     @validates("state")
     def _drop_user_data(self, _name: str, state: str) -> str:

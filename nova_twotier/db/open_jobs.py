@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.db.models import Job
+from nova_twotier.db.models import Job, as_it_is
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
 
@@ -23,7 +23,7 @@ class OpenJobs:
     :param admit: of the pool's policy, see `Policy.admit`.
     """
 
-    def __init__(self, pool: str, admit: Callable[[CoreJob], CoreJob]):
+    def __init__(self, pool: str, admit: Callable[[CoreJob], CoreJob] = as_it_is):
         self._pool = pool
         self._admit = admit
         #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
