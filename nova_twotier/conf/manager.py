@@ -37,6 +37,7 @@ Example: amcbf
         "deadline_factor",
         default=1.0,
         min=0,
+        max=1000,
         help="""
 The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
 ignore this option. The run time is the job's walltime, else its estimate, else a day.

@@ -3,7 +3,7 @@
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.amcbf import Amcbf
 
-#: Run time, in seconds, of a job that names none: a day, so that naming one does not set it back.
+#: Run time, in seconds, of a job that names none: a day, so that most gain by naming theirs.
 UNKNOWN_RUN_TIME = 86_400.0
 
 
@@ -16,7 +16,7 @@ class AmcbfDeadline(Amcbf):
     def rank(self, job: Job) -> float:
         """The walltime counts before the estimate: it is enforced, so nobody gains by a short one.
 
-        A job that runs longer than its estimate keeps its rank.
+        A job that runs longer than its estimate keeps its rank: queue and cluster are sorted by it.
         """
         known = job.estimate if job.walltime is None else job.walltime
         return job.arrival + self.factor * (UNKNOWN_RUN_TIME if known is None else known)
