@@ -15,7 +15,7 @@ from nova_twotier.core.policies.preemption import (
     foreground_need,
     select,
 )
-from nova_twotier.core.snapshot import ARRIVAL, BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
+from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
 class Consolidation(Policy):
@@ -26,14 +26,17 @@ class Consolidation(Policy):
 
     tiers = 2
     only_head: ClassVar[bool]
+    #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
+    #: queue manager asks again when a start is over, and has to get the same answer.
+    reorders: ClassVar[bool] = False
+    #: What a job may take slots from, in words for its owner.
+    behind: ClassVar[str] = "later arrivals"
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
-        if event is ARRIVAL:
-            fills = queue.has_fitting(idle[FG])
-        elif event in FOREGROUND_CHANGED:
+        if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
@@ -41,7 +44,7 @@ class Consolidation(Policy):
         if not (selection or fills or below.has_fitting(idle[BG]) or cluster.overdue()):
             return []
         play = Play(snapshot)
-        # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
+        # 1. The foreground: rearranged when it has changed; otherwise, an arrival takes idle slots.
         if selection:
             self._rearrange(play, selection)
         elif fills:
@@ -83,5 +86,5 @@ class Consolidation(Policy):
         below = background_need(snapshot, job)
         if not job.foreground:
             return f"needs {below}"
-        need = foreground_need(snapshot, held, job)
+        need = foreground_need(snapshot, held, job, self.behind)
         return f"{need}; or {below}" if job.background else need

@@ -246,14 +246,17 @@ def held_by_later(job: Job, held: Iterable[Job]) -> int:
     return sum(other.size for other in held if other.order > job.order)
 
 
-def foreground_need(snapshot: Snapshot, held: Holders, job: Job) -> str:
+def foreground_need(
+    snapshot: Snapshot, held: Holders, job: Job, behind: str = "later arrivals"
+) -> str:
     """What a job needs in the foreground, and what is available.
 
     :param held: of the foreground, by jobs that may lose it.
+    :param behind: what those jobs are called.
     """
     reason = f"needs {job.size} foreground slots, {snapshot.cluster.idle[FG]} idle"
     if later := held.later(job):
-        reason += f" + {later} held by later arrivals"
+        reason += f" + {later} held by {behind}"
     return reason
 
 

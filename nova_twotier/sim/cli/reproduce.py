@@ -12,7 +12,7 @@ REPORT = "report.html"
 
 
 class Reproduce(Table):
-    """Run a paper's table or figure anew: our numbers beside the printed ones, and a report"""
+    """Run a paper's table or figure anew, or our own study of policies, and write a report"""
 
     _epilog = (
         "Example: twotier-sim reproduce jss2015-table2 --traces traces --seeds 5 --out table2. "
@@ -63,6 +63,13 @@ class Reproduce(Table):
             metavar="N",
             help="only the first N jobs of each workload, for a quick look, e.g. 2000 "
             "(default: all)",
+        )
+        parser.add_argument(
+            "--only",
+            type=lambda text: tuple(text.split(",")),
+            metavar="PART[,PART...]",
+            help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
+            "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged (default: all)",
         )
         options.add_parallel(parser)
 
@@ -119,7 +126,7 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     numbers, claims = outcome.numbers, outcome.findings
     points = outcome.experiment.points
     unit = "points" if points else "percent"
-    columns = ["finding", "paper", "ours"]
+    columns = ["finding", outcome.experiment.against, "ours"]
     columns += ["low", "high", f"deviation_{unit}"] if numbers else []
     columns += ["holds"] if claims else []
     rows = []
@@ -137,13 +144,16 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
 
 def _given(parsed) -> dict:
     """The options of an experiment that the user has given."""
-    names = ("traces", "out", "seeds", "model_jobs", "loads", "head")
+    names = ("traces", "out", "seeds", "model_jobs", "loads", "head", "only")
     return {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
 
 
 def _command(name: str, given: dict) -> str:
     words = ["twotier-sim", "reproduce", name]
     for option, value in given.items():
-        text = ",".join(f"{each:g}" for each in value) if isinstance(value, list) else str(value)
-        words += [f"--{option.replace('_', '-')}", text]
+        if isinstance(value, list):
+            value = ",".join(f"{each:g}" for each in value)
+        elif isinstance(value, tuple):
+            value = ",".join(value)
+        words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join(words)

@@ -128,8 +128,43 @@ def at_most_times(
 
     def measure(results: Results) -> Finding:
         means = results.means(metric, place, loads)
+        if not {series, base}.issubset(means):
+            return UNTESTED
         ours = (means[series] / means[base]).max()
         return _finding(ours, ours <= limit)
+
+    return measure
+
+
+def never_above(limit: float, series: str, base: str, metric: str, *, place: str) -> Measure:
+    """Whether the metric is with no seed more than `limit` times the base's; the greatest ratio."""
+
+    def measure(results: Results) -> Finding:
+        runs = results.runs[results.runs["place"] == place]
+        seeds = runs.pivot_table(index="seed", columns="series", values=metric)
+        if not {series, base}.issubset(seeds):
+            return UNTESTED
+        ours = (seeds[series] / seeds[base]).max()
+        return _finding(ours, ours <= limit)
+
+    return measure
+
+
+def better_in_pairs(
+    pairs: Sequence[tuple[str, str]], metrics: Sequence[str], *, place: str
+) -> Measure:
+    """Whether the first of each pair of series has the lower metrics, at every point."""
+
+    def measure(results: Results) -> Finding:
+        wins = total = 0
+        for metric in metrics:
+            means = results.means(metric, place)
+            for series, base in pairs:
+                if {series, base}.issubset(means):
+                    margin = (means[series] - means[base]).dropna()
+                    wins += int((margin < 0).sum())
+                    total += len(margin)
+        return Finding(f"{wins} of {total}", wins == total) if total else UNTESTED
 
     return measure
 

@@ -112,6 +112,14 @@ class TestEasy(Properties, testtools.TestCase):
     policy = "easy"
 
 
+class TestEasySjf(Properties, testtools.TestCase):
+    policy = "easy-sjf"
+
+
+class TestEasySaf(Properties, testtools.TestCase):
+    policy = "easy-saf"
+
+
 class TestConservative(Properties, testtools.TestCase):
     policy = "conservative"
 
@@ -142,6 +150,10 @@ class TestCmcbf(Properties, testtools.TestCase):
 
 class TestAmcbf(Properties, testtools.TestCase):
     policy = "amcbf"
+
+
+class TestAmcbfDeadline(Properties, testtools.TestCase):
+    policy = "amcbf-deadline"
 
 
 class TestCcfcfs(Properties, testtools.TestCase):

@@ -17,7 +17,7 @@ WAIT, SLOWDOWN = measures.AVERAGES
 METRICS = (WAIT, SLOWDOWN)
 NAN = math.nan
 #: Their runs are of traces: they have tests of their own.
-NEED_TRACES = ("jss2015-table", "symmetry2018-")
+NEED_TRACES = ("jss2015-table", "symmetry2018-", "policies")
 
 
 def results(curves, metric=WAIT, place="W", loads=(0.5, 0.7, 0.9)):
