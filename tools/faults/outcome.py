@@ -69,7 +69,7 @@ def broken(done: dict) -> list[str]:
     problems = [
         f"{name}: {text}"
         for name, invariant in done["invariants"].items()
-        for text in invariant["broken"]
+        for text in invariant["broken"] or ([] if invariant["holds"] else ["never checked"])
     ]
     problems += [
         f"{job['name']} ended as {job['state']}: {job['reason']}"

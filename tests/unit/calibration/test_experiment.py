@@ -62,9 +62,9 @@ class TestOrder(testtools.TestCase):
         # The control groups are not what is tested here.
         self.useFixture(fixtures.MonkeyPatch(f"{mechanisms.__name__}.apply", lambda *_args: None))
         self.turns = list(experiment.Experiment(self.plan, None, scan=0.01).run())
+        self.assertEqual(self.plan.turns, len(self.turns))
 
     def test_references_enclose_every_turn_of_both(self):
-        self.assertEqual(self.plan.turns, len(self.turns))
         whos = [turn.who for turn in self.turns[: len(self.turns) // 2]]
         references = [FOREGROUND, BACKGROUND]
         for begin in range(0, len(whos), 3):

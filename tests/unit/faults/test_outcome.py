@@ -35,12 +35,16 @@ class TestUntried(testtools.TestCase):
 
 class TestBroken(testtools.TestCase):
     def test_invariants_and_jobs(self):
-        invariants = {"gangs": {"broken": ["one", "two"]}, "claims": {"broken": []}}
+        invariants = {
+            "gangs": {"holds": False, "broken": ["one", "two"]},
+            "claims": {"holds": True, "broken": []},
+            "ends": {"holds": False, "broken": []},
+        }
         jobs = [
             {"name": "a", "state": "finished", "reason": ""},
             {"name": "b", "state": "failed", "reason": "no host"},
         ]
         self.assertEqual(
-            ["gangs: one", "gangs: two", "b ended as failed: no host"],
+            ["gangs: one", "gangs: two", "ends: never checked", "b ended as failed: no host"],
             outcome.broken({"invariants": invariants, "jobs": jobs}),
         )

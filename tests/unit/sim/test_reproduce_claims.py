@@ -132,6 +132,7 @@ class TestMeasures(testtools.TestCase):
     def test_nothing_to_improve(self):
         found = results({"A": [0, 2, 1], "F": [0, 10, 10]})
         self.check(85.0, True, measures.at_least(0, "A", "F", WAIT), found)
+        self.check(0.0, False, measures.at_least(0, "F", "F", WAIT), found)
         idle = results({"A": [0, 0, 0], "F": [0, 0, 0]})
         self.assertEqual(UNTESTED, measures.at_least(0, "A", "F", WAIT)(idle))
 
@@ -162,8 +163,11 @@ class TestMeasures(testtools.TestCase):
         found = results({"A": [1, 2, 6], "E": [2, 3, 4], "Z": [9, 9, 9]})
         self.check(0.9, True, measures.only_above(0.8, "E", "A", WAIT, place="W"), found)
         self.check(0.9, False, measures.only_above(0.95, "E", "A", WAIT, place="W"), found)
-        self.check("never", True, measures.only_above(0.8, "Z", "A", WAIT, place="W"), found)
-        self.assertEqual(UNTESTED, measures.only_above(0.3, "E", "A", WAIT, place="W")(found))
+        self.check("never", False, measures.only_above(0.8, "Z", "A", WAIT, place="W"), found)
+        self.check(0.9, False, measures.only_above(1, "E", "A", WAIT, place="W"), found)
+        for limit, winner in ((0.3, "E"), (0.9, "Z")):
+            measure = measures.only_above(limit, winner, "A", WAIT, place="W")
+            self.assertEqual(UNTESTED, measure(found))
 
     def test_ordered(self):
         found = results({"A": [1, 1, 1], "B": [3, 3, 0], "C": [3, 3, 3]})
