@@ -115,6 +115,22 @@ def gain(
     return measure
 
 
+def needed(series: Sequence[str], base: str, paper: float, *, place: str) -> Measure:
+    """Whether the best of the series can use `paper` per cent more CPU cycles than a base does.
+
+    Without a background, the base uses the more the fewer slots are idle. Ours: the utilisation
+    from which the best is so much higher, as a multiple of the base's with no slot idle.
+    """
+
+    def measure(results: Results) -> Finding:
+        used = results.means("utilisation", place)
+        full = used[base] / results.means("allocation_share", place)[base]
+        ours = (used[list(series)].max(axis=1) / (1 + paper / 100) / full).max()
+        return _finding(ours, ours <= 1)
+
+    return measure
+
+
 def at_most_times(
     limit: float,
     series: str,

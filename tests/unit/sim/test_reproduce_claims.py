@@ -153,6 +153,16 @@ class TestMeasures(testtools.TestCase):
         self.check(2.0, True, measures.gain(["A", "B"], "F", WAIT, 2.4, 1, place="W"), found)
         self.check(2.0, False, measures.gain(["A", "B"], "F", WAIT, 11, 5, place="W"), found)
 
+    def test_needed_utilisation(self):
+        """Processes of 60 % CPU that fill 90 % of the slots: 54 % are used, 60 % at most."""
+        found = results({"A": [0.8, 0.72], "E": [0.54, 0.54]}, loads=(0.5, 0.9)).runs
+        found["utilisation"] = found[WAIT]
+        found["allocation_share"] = [0.95, 0.95, 0.9, 0.9]
+        both = Results(found)
+        measure = measures.needed(["A"], "E", 25, place="W")
+        self.check(0.64 / 0.6, False, measure, both)
+        self.check(0.8 / 1.6 / 0.6, True, measures.needed(["A"], "E", 60, place="W"), both)
+
     def test_ratio(self):
         found = results({"A": [1, 2, 6], "F": [2, 2, 2]})
         self.check(3.0, False, measures.at_most_times(1.4, "A", "F", WAIT), found)
