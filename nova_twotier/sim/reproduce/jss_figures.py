@@ -27,6 +27,7 @@ from nova_twotier.sim.workloads.utilisation import Utilisation
 #: The number of jobs that is run if the user does not say; the paper has PAPER_JOBS.
 JOBS = 20_000
 PAPER_JOBS = {"FWload": 350_000, "JWload": 100_000}
+
 _MODELS = {"FWload": "feitelson", "JWload": "jann"}
 _NOTES = {"FWload": models.SURROGATE, "JWload": models.REFIT}
 

@@ -27,6 +27,7 @@ class TestUntried(testtools.TestCase):
             ({"kills": 3}, "manager killed only 3 times of 4"),
             ({"deaths": 1}, "died 1 times without being killed"),
             ({"scenario": SCENARIOS["nova"], "spoiled": 40}, "only 40 of 1000 requests"),
+            ({"scenario": SCENARIOS["nova"], "requests": 0}, "only 0 of 0 requests"),
             ({"mishaps": [True, False]}, "did not happen"),
         ):
             [problem] = self.untried(**values)
