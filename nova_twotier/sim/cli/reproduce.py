@@ -9,6 +9,8 @@ from nova_twotier.sim.cli import options, values
 from nova_twotier.sim.cli.command import Number, Table, cell
 
 REPORT = "report.html"
+#: In the place of a name: every experiment, with the runs that they share in one directory.
+ALL = "all"
 
 
 class Reproduce(Table):
@@ -17,12 +19,13 @@ class Reproduce(Table):
     _epilog = (
         "Example: twotier-sim reproduce jss2015-table2 --traces traces --seeds 5 --out table2. "
         "The directory gets report.html and keeps what is finished: a second call runs the rest. "
-        "`twotier-sim reproduce list` prints the names."
+        "`twotier-sim reproduce list` prints the names. With `all`, they share a directory, and "
+        "each has a report NAME.html there."
     )
 
     def add_arguments(self, parser):
         parser.add_argument(
-            "name", nargs="?", metavar="NAME", help="such as jss2015-table2, or list"
+            "name", nargs="?", metavar="NAME", help="such as jss2015-table2, or all, or list"
         )
         parser.add_argument(
             "--list", action="store_true", help="print the names, each with a line, as `list` does"
@@ -71,24 +74,41 @@ class Reproduce(Table):
             help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
             "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged (default: all)",
         )
+        parser.add_argument(
+            "--doc",
+            type=pathlib.Path,
+            metavar="FILE",
+            help="a Markdown document into which the claims are written, too, in the place of "
+            "those of an earlier call, e.g. doc/simulator.md (default: none)",
+        )
         options.add_parallel(parser)
 
     def take_action(self, parsed_args):
-        from nova_twotier.sim.reproduce import registry
+        from nova_twotier.sim.reproduce import document, registry
 
         if parsed_args.list or parsed_args.name == "list":
             rows = [(each.name, each.source, each.about) for each in registry.EXPERIMENTS.values()]
             return ("name", "source", "description"), rows
         if parsed_args.name is None:
             raise ValueError("which one? `reproduce list` prints the names")
-        return self._reproduce(registry.get(parsed_args.name), parsed_args)
+        if parsed_args.doc is not None:
+            document.check(parsed_args.doc)
+        if parsed_args.name == ALL:
+            out = parsed_args.out or pathlib.Path(f"reproduce-{ALL}")
+            every = registry.EXPERIMENTS.values()
+            return _totals(
+                self._reproduce(each, parsed_args, out, f"{each.name}.html") for each in every
+            )
+        experiment = registry.get(parsed_args.name)
+        out = parsed_args.out or pathlib.Path(f"reproduce-{experiment.name}")
+        return _rows(self._reproduce(experiment, parsed_args, out, REPORT))
 
-    def _reproduce(self, experiment, parsed):
-        from nova_twotier.sim.reproduce import report, runner
+    def _reproduce(self, experiment, parsed, out, file):
+        """Run an experiment and write its report, and its claims into the document."""
+        from nova_twotier.sim.reproduce import document, report, runner
         from nova_twotier.sim.reproduce.experiment import Settings
 
         given = _given(parsed)
-        out = parsed.out or pathlib.Path(f"reproduce-{experiment.name}")
         fields = {name: value for name, value in given.items() if name != "out"}
         if "loads" in fields:
             fields["loads"] = tuple(fields["loads"])
@@ -96,9 +116,13 @@ class Reproduce(Table):
         outcome = runner.run(experiment, settings, out, jobs=parsed.jobs, dask=parsed.dask)
         page = report.page(outcome, _command(experiment.name, given))
         out.mkdir(parents=True, exist_ok=True)
-        (out / REPORT).write_text(page, encoding="utf-8")
-        self.app.complain(f"the report is {out / REPORT}")
-        return _rows(outcome)
+        (out / file).write_text(page, encoding="utf-8")
+        self.app.complain(f"the report is {out / file}")
+        if parsed.doc is not None:
+            # Directories are of one machine.
+            kept = {name: value for name, value in given.items() if name not in ("out", "traces")}
+            document.write(parsed.doc, outcome, _command(experiment.name, kept))
+        return outcome
 
 
 class Amount(FormattableColumn):
@@ -140,6 +164,15 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
         row += [Number(None)] * 3 if numbers else []
         rows.append((*row, Holds(finding.holds)))
     return tuple(columns), rows
+
+
+def _totals(outcomes) -> tuple[tuple, list[tuple]]:
+    """How many claims of each experiment hold."""
+    rows = []
+    for outcome in outcomes:
+        verdicts = [finding.holds for _claim, finding in outcome.findings]
+        rows.append((outcome.experiment.name, *map(verdicts.count, (True, False, None))))
+    return ("experiment", "hold", "do_not", "not_tested"), rows
 
 
 def _given(parsed) -> dict:

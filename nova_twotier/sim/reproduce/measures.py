@@ -66,11 +66,11 @@ def improvement(
 def at_least(
     least: float, series: str, base: str, metric: str, *, place: str | None = None
 ) -> Measure:
-    """Whether the metric is on average at least so many per cent below the base's."""
+    """Whether the metric is on average below the base's, by at least so many per cent."""
 
     def measure(results: Results) -> Finding:
         ours = _improvement(results, series, base, metric, place)
-        return _finding(ours, ours >= least)
+        return _finding(ours, ours >= least and ours > 0)
 
     return measure
 
@@ -111,6 +111,22 @@ def gain(
         means = results.means(metric, place)
         ours = (100 * (means[list(series)].max(axis=1) / means[base] - 1)).max()
         return _finding(ours, abs(ours - paper) <= within)
+
+    return measure
+
+
+def needed(series: Sequence[str], base: str, paper: float, *, place: str) -> Measure:
+    """Whether the best of the series can use `paper` per cent more CPU cycles than a base does.
+
+    Without a background, the base uses the more the fewer slots are idle. Ours: the utilisation
+    from which the best is so much higher, as a multiple of the base's with no slot idle.
+    """
+
+    def measure(results: Results) -> Finding:
+        used = results.means("utilisation", place)
+        full = used[base] / results.means("allocation_share", place)[base]
+        ours = (used[list(series)].max(axis=1) / (1 + paper / 100) / full).max()
+        return _finding(ours, ours <= 1)
 
     return measure
 
@@ -170,15 +186,21 @@ def better_in_pairs(
 
 
 def only_above(limit: float, winner: str, loser: str, metric: str, *, place: str) -> Measure:
-    """Whether the winner is better at no load up to the limit; the first at which it is."""
+    """Whether the winner is better at some load above the limit and at none up to it.
+
+    Ours: the first load at which it is. Runs on one side of the limit cannot tell, unless they
+    show the winner better below it.
+    """
 
     def measure(results: Results) -> Finding:
         means = results.means(metric, place)
         loads = means.index.get_level_values("load")
-        if not (loads <= limit).any():
-            return UNTESTED
         first = loads[means[winner] < means[loser]].min()
-        return Finding("never", True) if math.isnan(first) else _finding(first, first > limit)
+        if first <= limit:
+            return _finding(first, False)
+        if not ((loads <= limit).any() and (loads > limit).any()):
+            return UNTESTED
+        return Finding("never", False) if math.isnan(first) else _finding(first, True)
 
     return measure
 

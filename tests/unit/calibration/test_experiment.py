@@ -64,9 +64,9 @@ class TestOrder(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(f"{mechanisms.__name__}.apply", lambda *_args: None))
         kind = Kind("processes", ProcessJob, scan=0.01)
         self.turns = list(experiment.Experiment(self.plan, None, kind).run())
+        self.assertEqual(self.plan.turns, len(self.turns))
 
     def test_references_enclose_every_turn_of_both(self):
-        self.assertEqual(self.plan.turns, len(self.turns))
         whos = [turn.who for turn in self.turns[: len(self.turns) // 2]]
         references = [FOREGROUND, BACKGROUND]
         for begin in range(0, len(whos), 3):

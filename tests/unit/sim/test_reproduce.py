@@ -179,7 +179,7 @@ class TestFigures(ReproduceCase):
         out, page = self.works("tpds2013-fig4", *self.SMALL, form="csv")
         first, *_others = csv.DictReader(io.StringIO(out))
         self.assertEqual("CMBF and AMBF outperform FCFS", first["finding"])
-        self.check_page(page, 4)
+        self.check_page(page, 5)
         # The runs at saturation serve a claim and are in no plot.
         self.assertNotIn("<th scope='row'>2</th>", page)
         self.assertEqual(6 * 2 + 3, len(list((self.out / "runs").glob("*.json"))))
