@@ -73,7 +73,7 @@ class Properties:
         for each in snapshot.queue:
             self.assertIn(
                 "2 foreground slots, 0 idle" if each == snapshot.queue[0] else "",
-                driver.policy.reason(snapshot, each),
+                str(driver.policy.reason(snapshot, each)),
             )
 
     @inherited
