@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-#: Reason shown to a job's owner when its ports do not get their bandwidth.
-PUBLIC_REASON = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
 #: Types of Neutron's errors that the same request would meet again.
 LASTING = frozenset({"QosRuleNotSupported"})
 #: Most servers in one listing of ports, which bounds the length of the URL.
@@ -43,7 +41,7 @@ class NeutronError(CloudError):
     """
 
     def __init__(self, message: str, status: int = 0, kind: str = ""):
-        super().__init__(message, status, PUBLIC_REASON)
+        super().__init__(message, status, failures.NEUTRON())
         self.kind = kind
 
     @property
