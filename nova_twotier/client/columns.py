@@ -14,6 +14,7 @@ JOB = {
 }
 JOB_LONG = {
     "Pool": "pool",
+    "Why": "why",
     "Start": "start",
     "Started": "started_at",
     "Finished": "finished_at",
@@ -53,9 +54,17 @@ class Events(FormattableColumn):
 
     def human_readable(self):
         return "\n".join(
-            f"{event['at'][:19]}Z {event['kind']} {event['detail']}".rstrip()
+            f"{event['at'][:19]}Z {event['kind']}"
+            + (f": {event['detail']}" if event["detail"] else "")
             for event in self._value
         )
+
+
+class Why(FormattableColumn):
+    """A reason for programs; people see its code."""
+
+    def human_readable(self):
+        return self._value["code"] if self._value else ""
 
 
 class Shown(FormattableColumn):
@@ -82,6 +91,8 @@ def cell(name: str, value):
         return Cpu(value)
     if name == "events":
         return Events(value)
+    if name == "why":
+        return Why(value)
     return Words(value) if isinstance(value, list | dict) else value
 
 

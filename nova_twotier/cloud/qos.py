@@ -21,6 +21,7 @@ from requests import Response
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import session_for
+from nova_twotier.core.reasons import failures
 from nova_twotier.ledger.placement import brief
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """How jobs start, are preempted and are moved."""
 
-from nova_twotier.core.reasons.reason import Code
+from nova_twotier.core.reasons.reason import Code, Reason
 
 IMMEDIATE = Code(
     "immediate",
@@ -80,5 +80,16 @@ WALLTIME_NEAR = Code(
     "Its walltime is nearly over.",
     "Save the results; submit the next job with a longer `--walltime`.",
 )
+
+
+def moved(processes: int, size: int, tier: str, by: int | None = None) -> Reason:
+    """
+    :param processes: how many of the `size` processes have moved.
+    :param by: number of the job for which they have, if it is another one.
+    """
+    code = MOVED if by is None else DEMOTED
+    return code(by, moved=processes, size=size, tier=tier)
+
+
 #: How a start came about, by the value of `core.actions.How`.
 STARTS = {code.name: code for code in (IMMEDIATE, BACKFILLED, RESERVED, TENTATIVE)}
