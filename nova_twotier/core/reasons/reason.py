@@ -45,7 +45,7 @@ def job_number(number: int) -> str:
     return f"job {number}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Code:
     """One kind of reason. Call it with the parameters to get a `Reason`.
 
@@ -60,6 +60,9 @@ class Code:
     text: str
     meaning: str
     cure: str
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

@@ -10,10 +10,14 @@ from nova_twotier.db.migrations.steps import add_column, drop_column
 revision = "0012"
 down_revision = "0011"
 
-_CODE, _DATA = sa.column("reason_code", sa.String), sa.column("reason_data", sa.JSON)
-_TEXT, _DETAIL = sa.column("reason", sa.Text), sa.column("detail", sa.Text)
-_JOB = sa.table("job", sa.column("number", sa.Integer), _TEXT, _CODE, _DATA)
-_EVENT = sa.table("event", sa.column("id", sa.Integer), _DETAIL, _CODE, _DATA)
+
+def _table(name, key, text):
+    """A table with the column of the old texts and the new ones."""
+    new = sa.column("reason_code", sa.String), sa.column("reason_data", sa.JSON)
+    return sa.table(name, sa.column(key, sa.Integer), sa.column(text, sa.Text), *new)
+
+
+_JOB, _EVENT = _table("job", "number", "reason"), _table("event", "id", "detail")
 _ACTION = sa.table(
     "action",
     *(sa.column("id", sa.Integer), sa.column("kind", sa.String), sa.column("state", sa.String)),
@@ -35,9 +39,9 @@ def upgrade():
         add_column(table, sa.Column("reason_code", sa.String(32)))
         add_column(table, sa.Column("reason_data", sa.JSON))
     if "reason" in {each["name"] for each in sa.inspect(connection).get_columns("job")}:
-        _convert(connection, _JOB, _JOB.c.number, _TEXT, _TEXT != "")
+        _convert(connection, _JOB, _JOB.c.number, _JOB.c.reason, bool)
     # The details that name no job can be read by everybody as they are.
-    _convert(connection, _EVENT, _EVENT.c.id, _DETAIL, _DETAIL.like("%job %"), _LABEL.search)
+    _convert(connection, _EVENT, _EVENT.c.id, _EVENT.c.detail, _LABEL.search)
     still_open = sa.select(_ACTION).where(_ACTION.c.state == "expected")
     for row in connection.execute(still_open).all():
         changed = {"plan": _plan(row.kind, row.plan), "begun": _progress(row.begun or {})}
@@ -45,12 +49,12 @@ def upgrade():
     drop_column("job", "reason")
 
 
-def _convert(connection, table, key, text, condition, wanted=bool):
-    """Move texts to the new columns, for those rows that have none there yet."""
+def _convert(connection, table, key, text, wanted):
+    """Move those texts to the new columns that are wanted there."""
     last = -1
-    query = sa.select(key, text).where(condition, _CODE.is_(None)).order_by(key).limit(_PAGE)
-    change = sa.update(table).where(key == sa.bindparam("row"))
-    change = change.values({text: "", _CODE: sa.bindparam("code"), _DATA: sa.bindparam("data")})
+    query = sa.select(key, text).where(text != "").order_by(key).limit(_PAGE)
+    new = {"reason_code": sa.bindparam("code"), "reason_data": sa.bindparam("data")}
+    change = sa.update(table).where(key == sa.bindparam("row")).values({**new, text.name: ""})
     while rows := connection.execute(query.where(key > last)).all():
         last = rows[-1][0]
         found = [(row, _reason(words)) for row, words in rows if wanted(words)]
