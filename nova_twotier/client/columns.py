@@ -64,7 +64,7 @@ class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
     def human_readable(self):
-        return self._value["code"] if self._value else ""
+        return _code(self._value)
 
 
 class Shown(FormattableColumn):
@@ -76,6 +76,10 @@ class Shown(FormattableColumn):
 
     def human_readable(self):
         return self._shown
+
+
+def _code(why: dict | None) -> str:
+    return why["code"] if why else ""
 
 
 def amount(value: float | None, width: int) -> Shown:
@@ -97,8 +101,11 @@ def cell(name: str, value):
 
 
 def row(columns: dict[str, str], item: dict) -> tuple:
-    """An item as a row; missing fields are empty."""
-    return tuple(cell(field, item.get(field)) for field in columns.values())
+    """An item as a row; missing fields are empty, and of a reason there is the code alone."""
+    return tuple(
+        _code(item.get(field)) if field == "why" else cell(field, item.get(field))
+        for field in columns.values()
+    )
 
 
 def one(item: dict) -> tuple[tuple, tuple]:
