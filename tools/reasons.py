@@ -8,18 +8,19 @@ from nova_twotier.core.reasons.reason import EFFECTS
 INTRODUCTION = """\
 # Reasons
 
-`python -m nova_twotier.tools.reasons` prints this page from the list in `nova_twotier/core/reasons`; do not edit it.
+`python -m nova_twotier.tools.reasons` prints this page from `nova_twotier/core/reasons`; do not
+edit it.
 
-Whatever makes a job wait, start, move, fail or lose its slots has a reason from this list. `openstack twotier job explain` shows the text,
-its code (`why`) and what to do about it (`cure`); the API has code, parameters and text ([api.md](api.md#reasons)), and
-`/metrics` counts waiting jobs by code. Codes are never reused for another meaning.
+Whatever makes a job wait, start, move, fail or lose its slots has a reason from this list.
+`openstack twotier job explain` shows its text, its code (`why`) and what to do (`cure`); the API has
+code, parameters and text ([api.md](api.md#reasons)), and `/metrics` counts waiting jobs by code.
+Codes are never reused for another meaning.
 
-In the texts, `{name}` is a parameter, and `{by}` the job that is to blame: its name and uuid for readers who may see it, "a job of
-another project" for others. A part in brackets is left out if its parameters are not given.
+In the texts, `{name}` is a parameter, and `{by}` the job that is to blame: its name and uuid for
+readers who may see it, "a job of another project" for others. A part in brackets is left out if its
+parameters are not given.
 """
-EFFECT_NOTE = """\
-The same cause can lead to several things; `effect` says to which, and the text says it, too.
-"""
+EFFECT_NOTE = "The same cause can lead to several things; `effect` says to which."
 
 
 def page() -> str:
@@ -33,7 +34,7 @@ def page() -> str:
     effects = "\n".join(
         f"| `{effect}` | {text.format('...')} |" for effect, text in EFFECTS.items()
     )
-    parts.append(f"## Effects\n\n{EFFECT_NOTE}\n| effect | text |\n|---|---|\n{effects}\n")
+    parts.append(f"## Effects\n\n{EFFECT_NOTE}\n\n| effect | text |\n|---|---|\n{effects}\n")
     return "\n".join(parts)
 
 
