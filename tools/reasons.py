@@ -12,7 +12,7 @@ INTRODUCTION = """\
 edit it.
 
 Whatever makes a job wait, start, move, fail or lose its slots has a reason from this list.
-`openstack twotier job explain` shows its text, its code (`why`) and what to do (`cure`); the API has
+`openstack twotier job explain` shows its text, code (`why`) and what to do (`cure`); the API has
 code, parameters and text ([api.md](api.md#reasons)), and `/metrics` counts waiting jobs by code.
 Codes are never reused for another meaning.
 
