@@ -50,10 +50,11 @@ nova-tests: $(VENV)/test
 matrix: $(VENV)/test
 	$(BIN)/nox
 
-# The commented samples of the configuration and the policy, from their own help texts.
+# What is generated: the commented samples of configuration and policy, and the list of reasons.
 sample: $(VENV)/demo
 	$(BIN)/oslo-config-generator --config-file etc/nova-twotier/config-generator.conf
 	$(BIN)/oslopolicy-sample-generator --config-file etc/nova-twotier/policy-generator.conf
+	$(BIN)/python -m nova_twotier.tools.reasons > doc/reasons.md
 
 clean:
 	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr

@@ -1,9 +1,9 @@
 """The resource of events: what happened to jobs."""
 
 from nova_twotier.api import queries, schemas, views
-from nova_twotier.api import texts as manager_texts
 from nova_twotier.api.endpoint import Request, Resource, endpoint, find_job, next_page, page_size
 from nova_twotier.api.errors import invalid
+from nova_twotier.api.reasons import Reader
 from nova_twotier.api.validation import parse_time
 
 #: Largest id of an event: a 32-bit integer in all databases.
@@ -35,14 +35,12 @@ class Events(Resource):
             limit=size + 1,
         )
         found, more = found[:size], len(found) > size
-        texts = manager_texts.Texts(
-            self.site.store, project, [event.detail for event, _job in found]
-        )
+        reader = Reader(self.site.store, project, [event.reason for event, _job in found])
         return {
             "events": [
                 {
                     "id": str(event.id),
-                    **views.happening(event, texts.readable(event.detail)),
+                    **views.happening(event, reader),
                     "job": owner.uuid if owner else None,
                     "project_id": owner.project_id if owner else None,
                 }

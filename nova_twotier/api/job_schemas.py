@@ -10,6 +10,7 @@ from nova_twotier.api.schemas import (
     PRINTABLE,
     STATES,
     UUID,
+    WHY,
     list_of,
     object_of,
 )
@@ -166,7 +167,8 @@ _JOB = {
         "enum": ["complete", "cancel", None],
         "description": "The action that its owner has requested; the manager carries it out.",
     },
-    "reason": {"type": "string", "description": "Why it waits, or how it ended."},
+    "reason": {"type": "string", "description": "Why it waits, or how it ended, in words."},
+    "why": WHY,
     "submitted_at": {"type": "string", "format": "date-time"},
     "started_at": _TIME,
     "finished_at": _TIME,
@@ -239,7 +241,12 @@ EXPLANATION = object_of(
     {
         "uuid": UUID,
         "state": {"enum": STATES},
-        "reason": {"type": "string", "description": "In words, never empty."},
+        "reason": {"type": "string", "description": "Its state and the reason, never empty."},
+        "why": WHY,
+        "cure": {
+            "type": ["string", "null"],
+            "description": "What its owner can do about it, in words; null without a reason.",
+        },
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,

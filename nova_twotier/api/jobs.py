@@ -1,23 +1,24 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
 from nova_twotier.api import job_schemas, job_trusts, queries, quotas, requests, views
-from nova_twotier.api import texts as manager_texts
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import Refused, invalid
+from nova_twotier.api.reasons import Reader, reason_of, situation
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
 
 
 class JobResource(Resource):
-    def reader(self, request: Request) -> str | None:
+    def project(self, request: Request) -> str | None:
         """The project whose jobs the caller may see; None for all projects."""
         sees_all = request.caller.may("twotier:jobs:list:all_projects", request.caller.project_id)
         return None if sees_all else request.caller.project_id
 
     def shown(self, request: Request, job: Job) -> dict:
-        texts = manager_texts.Texts(self.site.store, self.reader(request), [job.reason])
-        return views.job_in_full(request, job, texts.readable(job.reason))
+        reason = reason_of(job)
+        reader = Reader(self.site.store, self.project(request), [reason])
+        return views.job_in_full(request, job, reason, reader)
 
 
 class Jobs(JobResource):
@@ -59,9 +60,11 @@ class Jobs(JobResource):
         except NoSuchJob:
             raise invalid("marker: there is no such job; start again from the first page") from None
         jobs, more = jobs[:size], len(jobs) > size
-        texts = manager_texts.Texts(self.site.store, project, [job.reason for job in jobs])
+        reasons = [reason_of(job) for job in jobs]
+        reader = Reader(self.site.store, project, reasons)
+        pairs = zip(jobs, reasons, strict=True)
         return {
-            "jobs": [views.job_summary(request, job, texts.readable(job.reason)) for job in jobs],
+            "jobs": [views.job_summary(request, job, why, reader) for job, why in pairs],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
         }
 
@@ -127,16 +130,17 @@ class Explain(JobResource):
     )
     def on_get(self, request: Request, job: Job):
         events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
-        situation = manager_texts.situation(job)
-        texts = manager_texts.Texts(
-            self.site.store, self.reader(request), [situation, *(event.detail for event in events)]
-        )
+        why = reason_of(job)
+        told = [why, *(event.reason for event in events)]
+        reader = Reader(self.site.store, self.project(request), told)
         return {
             "uuid": job.uuid,
             "state": job.state,
-            "reason": texts.readable(situation),
+            "reason": situation(job, reader.text(why)),
+            "why": reader.data(why),
+            "cure": why and why.code.cure,
             "position": queries.position(self.site.store, job),
-            "events": [views.happening(event, texts.readable(event.detail)) for event in events],
+            "events": [views.happening(event, reader) for event in events],
         }
 
 

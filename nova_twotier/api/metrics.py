@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: requests and their latencies, jobs and processes by state."""
+"""Metrics for Prometheus: requests and their latencies, jobs by state and by reason."""
 
 import os
 import re
@@ -79,4 +79,11 @@ class _Queue:
         for state, (number, size) in queries.by_state(self._store).items():
             jobs.add_metric([state], number)
             processes.add_metric([state], size)
-        yield from (jobs, processes)
+        waiting = GaugeMetricFamily(
+            "twotier_waiting_jobs",
+            "Queued jobs of all projects by the code of their reason",
+            labels=["reason"],
+        )
+        for code, number in queries.waiting_by_reason(self._store).items():
+            waiting.add_metric([code], number)
+        yield from (jobs, processes, waiting)

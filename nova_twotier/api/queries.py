@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import load_only
 
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Event, Job
 from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
@@ -27,6 +28,14 @@ def by_state(
         for state, jobs, processes in session.execute(query):
             found[JobState(state)] = jobs, int(processes)
     return found
+
+
+def waiting_by_reason(store: Store) -> dict[str, int]:
+    """Numbers of queued jobs of all projects, by the code of their reason."""
+    code = func.coalesce(Job.reason_code, waits.UNDECIDED.name).label("code")
+    query = select(code, func.count()).where(Job.state == JobState.QUEUED).group_by("code")
+    with store.reading() as session:
+        return dict(session.execute(query).all())
 
 
 def position(store: Store, job: Job) -> int | None:

@@ -3,6 +3,7 @@
 Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schemas`.
 """
 
+from nova_twotier.core.reasons import CODES, Effect
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
 from nova_twotier.db.states import JobState, QueueMode
 
@@ -37,11 +38,38 @@ def list_of(name: str, item: dict) -> dict:
     return object_of({name: {"type": "array", "items": item}, "links": {"$ref": "#Links"}})
 
 
+#: A reason for programs; null if there is none.
+WHY = {
+    "anyOf": [{"$ref": "#Reason"}, {"type": "null"}],
+    "description": "The reason for programs; null if there is none.",
+}
+REASON = object_of(
+    {
+        "code": {"enum": list(CODES), "description": "See doc/reasons.md."},
+        "parameters": {
+            "type": "object",
+            "additionalProperties": {"type": ["string", "number"]},
+            "description": "What the text says, by name; which there are depends on the code.",
+        },
+        "by": {
+            "anyOf": [UUID, {"type": "null"}],
+            "description": "The job that is to blame; null if there is none, or if it is another "
+            "project's.",
+        },
+        "effect": {
+            "enum": [*map(str, Effect), None],
+            "description": "What it has led to, if the code alone does not say that.",
+        },
+        "text": {"type": "string"},
+    },
+    description="A reason: its code and parameters, and its text for people.",
+)
 #: Properties of an event, without whose it is.
 HAPPENING = {
     "at": {"type": "string", "format": "date-time"},
     "kind": {"type": "string"},
     "detail": {"type": "string"},
+    "why": WHY,
 }
 EVENT = object_of(
     {
@@ -148,6 +176,7 @@ NAMED = {
         ),
     },
     "Event": EVENT,
+    "Reason": REASON,
     "Queue": QUEUE,
     "QueueChange": QUEUE_CHANGE,
     "Version": _VERSION,

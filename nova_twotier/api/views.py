@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 from nova_twotier.api.endpoint import Request
+from nova_twotier.api.reasons import Reader
+from nova_twotier.core.reasons import Reason
 from nova_twotier.db.models import Event, Job
 
 
@@ -13,9 +15,10 @@ def time(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
-def job_summary(request: Request, job: Job, reason: str) -> dict:
+def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
     """
-    :param reason: the job's, as the caller may read it.
+    :param reason: the job's, see `reason_of`.
+    :param reader: renders it for the caller.
     """
     return {
         "uuid": job.uuid,
@@ -30,7 +33,8 @@ def job_summary(request: Request, job: Job, reason: str) -> dict:
         "saved": job.saved,
         "start": job.how,
         "asked_to": job.requested_action,
-        "reason": reason,
+        "reason": reader.text(reason),
+        "why": reader.data(reason),
         "submitted_at": time(job.submitted_at),
         "started_at": time(job.started_at),
         "finished_at": time(job.finished_at),
@@ -56,9 +60,9 @@ def job_summary(request: Request, job: Job, reason: str) -> dict:
     }
 
 
-def job_in_full(request: Request, job: Job, reason: str) -> dict:
+def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
     return {
-        **job_summary(request, job, reason),
+        **job_summary(request, job, reason, reader),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
@@ -71,6 +75,11 @@ def networks(stored: list[str] | None) -> str | list[str] | None:
     return stored[0] if stored in (["none"], ["auto"]) else stored
 
 
-def happening(event: Event, detail: str) -> dict:
+def happening(event: Event, reader: Reader) -> dict:
     """An event without its job."""
-    return {"at": time(event.at), "kind": event.kind, "detail": detail}
+    return {
+        "at": time(event.at),
+        "kind": event.kind,
+        "detail": reader.text(event.reason) if event.reason else event.detail,
+        "why": reader.data(event.reason),
+    }

@@ -14,6 +14,7 @@ JOB = {
 }
 JOB_LONG = {
     "Pool": "pool",
+    "Why": "why",
     "Start": "start",
     "Started": "started_at",
     "Finished": "finished_at",
@@ -53,9 +54,17 @@ class Events(FormattableColumn):
 
     def human_readable(self):
         return "\n".join(
-            f"{event['at'][:19]}Z {event['kind']} {event['detail']}".rstrip()
+            f"{event['at'][:19]}Z {event['kind']}"
+            + (f": {event['detail']}" if event["detail"] else "")
             for event in self._value
         )
+
+
+class Why(FormattableColumn):
+    """A reason for programs; people see its code."""
+
+    def human_readable(self):
+        return _code(self._value)
 
 
 class Shown(FormattableColumn):
@@ -67,6 +76,10 @@ class Shown(FormattableColumn):
 
     def human_readable(self):
         return self._shown
+
+
+def _code(why: dict | None) -> str:
+    return why["code"] if why else ""
 
 
 def amount(value: float | None, width: int) -> Shown:
@@ -82,12 +95,17 @@ def cell(name: str, value):
         return Cpu(value)
     if name == "events":
         return Events(value)
+    if name == "why":
+        return Why(value)
     return Words(value) if isinstance(value, list | dict) else value
 
 
 def row(columns: dict[str, str], item: dict) -> tuple:
-    """An item as a row; missing fields are empty."""
-    return tuple(cell(field, item.get(field)) for field in columns.values())
+    """An item as a row; missing fields are empty, and of a reason there is the code alone."""
+    return tuple(
+        _code(item.get(field)) if field == "why" else cell(field, item.get(field))
+        for field in columns.values()
+    )
 
 
 def one(item: dict) -> tuple[tuple, tuple]:

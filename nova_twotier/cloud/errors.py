@@ -9,13 +9,9 @@ from keystoneauth1 import exceptions as ksa_exc
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud import trusts
+from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.ledger.placement import brief
 
-#: The reason that the owner reads if Keystone does not accept the trust.
-NO_TRUST = (
-    "Keystone does not let the queue manager act for the job's owner any more: the user is "
-    "disabled, or has lost the role in the project that it had when it submitted the job"
-)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -29,13 +25,13 @@ class CloudError(Exception):
     """Nova refused a request, or did not answer it; the message says which.
 
     :param status: of the answer in HTTP; 0 if there was none.
-    :param public_reason: what the owner of the job may read of it; empty for most.
+    :param reason: what the owner of the job may read of it; None for most.
     """
 
-    def __init__(self, message: str, status: int = 0, public_reason: str = ""):
+    def __init__(self, message: str, status: int = 0, reason: Reason | None = None):
         super().__init__(message)
         self.status = status
-        self.public_reason = public_reason
+        self.reason = reason
 
     @property
     def passing(self) -> bool:
@@ -61,7 +57,7 @@ class NotYet(CloudError):
 
 
 class Unfit(CloudError):
-    """The job's flavor or image is not suitable for jobs; `public_reason` says why."""
+    """The job's flavor or image is not suitable for jobs; `reason` says why."""
 
 
 class UnfitFlavor(Unfit):
@@ -90,7 +86,7 @@ def translated(method: Callable[P, T]) -> Callable[P, T]:
             message = f"Nova refused {method.__name__}: {error}"
             raise CloudError(message, getattr(error, "http_status", 0)) from error
         except trusts.NoTrust as error:
-            raise CloudError(str(error), 403, NO_TRUST) from error
+            raise CloudError(str(error), 403, failures.TRUST()) from error
         except trusts.TrustError as error:
             raise CloudError(str(error)) from error
 

@@ -23,6 +23,7 @@ from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import job_tiers
+from nova_twotier.core.reasons import failures
 from nova_twotier.ledger.names import CPU, SLOT
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Cloud:
         try:
             self._flavor(name)
         except UnfitFlavor as error:
-            raise ConfigError(f"[manager]flavor: {error.public_reason}") from None
+            raise ConfigError(f"[manager]flavor: {error}") from None
 
     def remember(self, jobs: Mapping[str, str]) -> None:
         """Remember the uuid of the job of each server, by server id, whatever the metadata says."""
@@ -223,11 +224,9 @@ class Cloud:
         longest = self._conf.manager.longest_shutdown
         # Nova itself refuses values that are not numbers.
         if value.isdecimal() and int(value) > longest:
-            text = (
-                f"image {uuid} has {SHUTDOWN_TIMEOUT}={value}; choose one that has at most "
-                f"{longest:g}, or none"
-            )
-            raise UnfitImage(text, 400, text)
+            given = f"{SHUTDOWN_TIMEOUT}={value}"
+            reason = failures.UNFIT_IMAGE(image=uuid, given=given, longest=longest)
+            raise UnfitImage(str(reason), 400, reason)
 
     def _flavor(self, name: str) -> str:
         """The id of a flavor by its name or id.
@@ -237,18 +236,16 @@ class Cloud:
         flavors = self._reader.flavors()
         found = next((each for each in flavors if name in (each["name"], each["id"])), None)
         if found is None:
-            text = f"there is no flavor {name}; choose one of those that there are"
-            raise UnfitFlavor(text, 404, text)
+            reason = failures.NO_FLAVOR(flavor=name)
+            raise UnfitFlavor(str(reason), 404, reason)
         wanted = f"resources:{SLOT}"
         if found.get("extra_specs", {}).get(wanted) != "1":
-            text = f"flavor {name} does not have {wanted}=1; choose one that has"
-            raise UnfitFlavor(text, 400, text)
+            reason = failures.UNFIT_FLAVOR(flavor=name, wanted=wanted)
+            raise UnfitFlavor(str(reason), 400, reason)
         if points := found["extra_specs"].get(f"resources:{CPU}"):
-            text = (
-                f"flavor {name} has resources:{CPU}={points}, which is for servers without a job; "
-                "choose one without, and give the job's CPU utilisation"
-            )
-            raise UnfitFlavor(text, 400, text)
+            given = f"resources:{CPU}={points}"
+            reason = failures.FLAVOR_WITH_CPU(flavor=name, given=given)
+            raise UnfitFlavor(str(reason), 400, reason)
         return found["id"]
 
     @translated

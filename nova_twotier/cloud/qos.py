@@ -21,6 +21,7 @@ from requests import Response
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import session_for
+from nova_twotier.core.reasons import failures
 from nova_twotier.ledger.placement import brief
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-#: Reason shown to a job's owner when its ports do not get their bandwidth.
-PUBLIC_REASON = "Neutron does not guarantee the bandwidth of its servers; tell the operator"
 #: Types of Neutron's errors that the same request would meet again.
 LASTING = frozenset({"QosRuleNotSupported"})
 #: Most servers in one listing of ports, which bounds the length of the URL.
@@ -43,7 +42,7 @@ class NeutronError(CloudError):
     """
 
     def __init__(self, message: str, status: int = 0, kind: str = ""):
-        super().__init__(message, status, PUBLIC_REASON)
+        super().__init__(message, status, failures.NEUTRON())
         self.kind = kind
 
     @property

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
 NOTHING: Mapping[int, int] = MappingProxyType({})
@@ -180,10 +181,9 @@ class Cluster:
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]
 
-    def need(self, job: Job, tier: Tier) -> str:
-        """What a waiting job lacks in a tier, in words for its owner."""
-        words = "foreground" if tier is FG else "background"
-        return f"needs {job.size} {words} slots, {self.idle[tier]} idle"
+    def need(self, job: Job) -> Reason:
+        """What a waiting job lacks in the foreground."""
+        return waits.SLOTS(size=job.size, idle=self.idle[FG])
 
     def uses(self, tier: Tier) -> bool:
         """Whether anything runs in the tier."""

@@ -19,6 +19,7 @@ from nova_twotier.core.embedding import (
 )
 from nova_twotier.core.embedding.hose import embedding as embedded
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import THRESHOLD
 
 
@@ -93,14 +94,14 @@ class Linked(Cluster):
             not job.mbps or isinstance(self._answer(job), Embedding)
         )
 
-    def need(self, job: Job, tier: Tier) -> str:
-        if job.size > self.idle[tier]:
-            return super().need(job, tier)
+    def need(self, job: Job) -> Reason:
+        if job.size > self.idle[FG]:
+            return super().need(job)
         answer = self._answer(job)
         if isinstance(answer, Rejection):
             return answer.reason
         # An embedding may find a place with less bandwidth left that it did not find with more.
-        return f"{job.size} VMs had no place when it was their turn; they are tried again"
+        return waits.UNPLACED(size=job.size)
 
     def _answer(self, job: Job) -> Embedding | Rejection:
         kind = job.size, job.mbps

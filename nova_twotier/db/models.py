@@ -17,6 +17,7 @@ from nova_twotier.core.jobs import UNKNOWN_CPU
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
+from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import (
     OVER,
     ActionState,
@@ -62,8 +63,8 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
-class Job(Base):
-    """A tenant's job."""
+class Job(Reasoned, Base):
+    """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
     # To find the last job of a kind at once, however many of its name others have.
@@ -102,7 +103,6 @@ class Job(Base):
     tier: Mapped[str | None] = mapped_column(String(2))
     saved: Mapped[bool] = mapped_column(default=False)
     how: Mapped[str | None] = mapped_column(String(16))
-    reason: Mapped[str] = mapped_column(Text, default="")
     #: What its owner asked for: "complete" or "cancel".
     requested_action: Mapped[str | None] = mapped_column(String(16))
     #: A held job neither starts nor, after an eviction, restarts until it is released.
@@ -295,6 +295,7 @@ class Action(Base):
     progress_data: Mapped[dict[str, Any]] = mapped_column("begun", default=dict)
     begun_at: Mapped[float | None]
     state: Mapped[str] = mapped_column(String(16), default=ActionState.EXPECTED, index=True)
+    #: For operators: why it failed, with what the cloud said; `progress.undoing` is for owners.
     reason: Mapped[str] = mapped_column(Text, default="")
     created_at: Mapped[float]
     closed_at: Mapped[float | None]
@@ -346,8 +347,8 @@ class Action(Base):
         self._progress, self.progress_data = progress, progress.dump()
 
 
-class Event(Base):
-    """Something that happened to a job, for its owner and for the records."""
+class Event(Reasoned, Base):
+    """Something that happened to a job, for its owner and for the records; its reason says why."""
 
     __tablename__ = "event"
 
@@ -356,6 +357,7 @@ class Event(Base):
     at: Mapped[float] = mapped_column(index=True)
     job: Mapped[int | None] = mapped_column(ForeignKey("job.number"), index=True)
     kind: Mapped[str] = mapped_column(String(32))
+    #: Of events without a reason: a text that names no job.
     detail: Mapped[str] = mapped_column(Text, default="")
 
 

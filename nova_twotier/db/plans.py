@@ -1,10 +1,12 @@
 """The plans of actions of each kind, as they are recorded before an action begins."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from nova_twotier.core import reasons
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason
 from nova_twotier.db.states import ActionKind, JobState, Preemption
 
 
@@ -30,13 +32,13 @@ class StartPlan:
 class EvictPlan:
     """Preempt a job.
 
-    :param by: for people: the job that it makes room for.
+    :param reason: why; it names the job that it makes room for.
     :param mode: what becomes of its work.
     :param repairs: it makes room for no job: the servers no longer run together.
     :param unmoved: the policy has started the job again elsewhere, and it could not be migrated.
     """
 
-    by: str
+    reason: Reason
     mode: Preemption = Preemption.SHELVE
     repairs: bool = False
     unmoved: bool = False
@@ -46,8 +48,7 @@ class EvictPlan:
 class TierChange:
     """A job takes another tier: these VMs in place, the others by live migration.
 
-    :param by: for people: the job that it makes room for; None if the change benefits the job
-        itself.
+    :param by: number of the job that it makes room for; None if the change benefits the job itself.
     """
 
     number: int
@@ -55,7 +56,7 @@ class TierChange:
     size: int
     tier: Tier
     vms: tuple[str, ...]
-    by: str | None = None
+    by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,14 @@ class RelocatePlan(MigratePlan):
 
     :param origins: the host that each of the migrating processes leaves.
     :param vms: the servers that only change their tier.
-    :param by: for people: the job that it makes room for.
+    :param by: number of the job that it makes room for.
     :param how: how that start came about, see `core.actions.How`.
     :param mode: what becomes of its work if it cannot be migrated.
     """
 
     origins: Mapping[int, str]
     vms: tuple[str, ...]
-    by: str
+    by: int
     how: str
     mode: Preemption
 
@@ -100,7 +101,7 @@ class PowerOnPlan:
     :param reason: why they are off.
     """
 
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,13 @@ class EndPlan:
     """End a run of a job.
 
     :param then: the state that the job has afterwards: over, or queued to begin anew.
+    :param reason: why; None if it has finished by itself.
     :param at: when it ended.
     :param exit_status: that of the job, if its guests reported one.
     """
 
     then: JobState
-    reason: str
+    reason: Reason | None
     at: float
     exit_status: int | None = None
 
@@ -123,7 +125,17 @@ Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | RelocatePlan | PowerOnPl
 
 def dump(plan: Plan) -> dict[str, Any]:
     """As JSON has it."""
-    return asdict(plan)
+    return _plain(plan)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Reason):
+        return reasons.dump(value)
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return value
 
 
 def load(kind: str, data: Mapping[str, Any]) -> Plan:
@@ -139,7 +151,8 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
             )
         case ActionKind.EVICT:
             unmoved = data.get("unmoved", False)
-            return EvictPlan(data["by"], Preemption(data["mode"]), data["repairs"], unmoved)
+            reason = reasons.load(data["reason"])
+            return EvictPlan(reason, Preemption(data["mode"]), data["repairs"], unmoved)
         case ActionKind.SWAP:
             return SwapPlan(tuple(_tier_change(change) for change in data["changes"]))
         case ActionKind.MIGRATE:
@@ -154,11 +167,12 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 Preemption(data["mode"]),
             )
         case ActionKind.POWER_ON:
-            return PowerOnPlan(data["reason"])
+            return PowerOnPlan(reasons.load(data["reason"]))
         case ActionKind.END:
             # Those of older releases have no exit status.
             status = data.get("exit_status")
-            return EndPlan(JobState(data["then"]), data["reason"], data["at"], status)
+            why = reasons.load(data["reason"]) if data["reason"] else None
+            return EndPlan(JobState(data["then"]), why, data["at"], status)
 
 
 def _hosts(data: Mapping[str, str]) -> dict[int, str]:

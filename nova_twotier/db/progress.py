@@ -1,8 +1,11 @@
 """The requests of an action and their outcomes, recorded so that a new leader can continue it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple, Self
+
+from nova_twotier.core import reasons
+from nova_twotier.core.reasons import Reason
 
 
 class RequestKey(NamedTuple):
@@ -27,24 +30,21 @@ class RequestKey(NamedTuple):
 class Refusal:
     """Why the cloud refused the start of a job, or to power its servers on again.
 
-    :param public_reason: what the job's owner may read of it; empty: nothing.
-    :param unfit: the flavor is not suitable for jobs; no further attempt will succeed.
-    :param quota: the project's quota is used up.
+    :param detail: for operators: what the cloud said.
+    :param unfit: the flavor or image is not suitable for jobs; no further attempt will succeed.
     """
 
-    reason: str
-    public_reason: str = ""
+    reason: Reason
+    detail: str = ""
     unfit: bool = False
-    quota: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """
     :param attempts: how often Nova accepted or refused each request; 0 if it has only been sent.
-    :param undoing: why the action is being undone; empty while it is not.
-    :param public_reason: what the owners of its jobs may read of its failure, where that is less
-        than what operators read.
+    :param undoing: why the action is given up, and undone where it has begun; None while it is not.
+    :param detail: for operators: what the cloud said of that.
     :param vacated_at: since when deleted servers have still held slots.
     :param booted_at: when a boot was last under way.
     :param was_suspended: the servers that are restored were suspended, not shelved.
@@ -59,14 +59,14 @@ class Progress:
     """
 
     attempts: Mapping[RequestKey, int] = field(default_factory=dict)
-    undoing: str = ""
-    public_reason: str = ""
+    undoing: Reason | None = None
+    detail: str = ""
     vacated_at: float | None = None
     booted_at: float | None = None
     was_suspended: bool = False
     refusal: Refusal | None = None
     crowded_out: bool = False
-    waited_for: str = ""
+    waited_for: Reason | None = None
     escalated_at: float | None = None
     retry_at: float | None = None
     off: tuple[str, ...] = ()
@@ -79,12 +79,13 @@ class Progress:
 
     def dump(self) -> dict[str, Any]:
         """In JSON, without fields that still have their defaults."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        attempts = {str(key): count for key, count in found.pop("attempts").items()}
         data = {
-            name: value
-            for name, value in asdict(self).items()
-            if name != "attempts" and value not in ("", None, False, ())
+            name: _plain(value)
+            for name, value in found.items()
+            if value not in ("", None, False, ())
         }
-        attempts = {str(key): count for key, count in self.attempts.items()}
         return data | ({"attempts": attempts} if attempts else {})
 
     @classmethod
@@ -94,6 +95,19 @@ class Progress:
         values["attempts"] = {RequestKey.parse(key): count for key, count in attempts.items()}
         for name in ("off", "acknowledged"):
             values[name] = tuple(values.get(name, ()))
+        for name in ("undoing", "waited_for"):
+            if reason := values.get(name):
+                values[name] = reasons.load(reason)
         if refusal := values.get("refusal"):
-            values["refusal"] = Refusal(**refusal)
+            reason = reasons.load(refusal["reason"])
+            values["refusal"] = Refusal(reason, refusal["detail"], refusal["unfit"])
         return cls(**values)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, Reason):
+        return reasons.dump(value)
+    if isinstance(value, Refusal):
+        return {**asdict(value), "reason": reasons.dump(value.reason)}
+    return value

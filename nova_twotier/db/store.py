@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.reasons import waits
 from nova_twotier.db import migration
 from nova_twotier.db.connection import (
     DATABASE_ERRORS,
@@ -35,8 +36,6 @@ __all__ = [
     "queue_event",
 ]
 
-#: Why a held job waits.
-HELD = "held until it is released"
 #: Columns that lists leave out.
 LONG = (Job.cpu, Job.learned, Job.measured, Job.user_data)
 
@@ -151,7 +150,7 @@ class Store:
             project_id=project_id,
             user_id=user_id,
             held=held,
-            reason=HELD if held else "",
+            reason=waits.HELD() if held else None,
             pool=pool,
             flavor=flavor,
             image=image,
@@ -275,7 +274,7 @@ class Store:
                 now = time.time()
                 job.held = held
                 if job.state == JobState.QUEUED:
-                    job.reason = HELD if held else ""
+                    job.reason = waits.HELD() if held else None
                     if not held:
                         # Not before the jobs that it was submitted after: a clock may have stepped.
                         job.eligible_at = max(now, job.eligible_at)

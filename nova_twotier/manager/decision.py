@@ -13,6 +13,7 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Action, Job
@@ -28,7 +29,7 @@ from nova_twotier.manager.reasons import Reasons
 from nova_twotier.manager.releases import Releases
 
 #: Why a suspended job waits although slots are free.
-ELSEWHERE = "waits for slots on the hosts where it is suspended"
+ELSEWHERE = waits.SUSPENDED_HOSTS()
 #: Seconds until the manager checks again whether Nova is done with the servers of a job.
 RECHECK = 5.0
 
@@ -324,14 +325,13 @@ def _without(cores: Mapping[int, CoreJob], others: Mapping[int, CoreJob]) -> lis
     ]
 
 
-def _too_large(job: Job, slots: int) -> str:
-    return f"needs {job.size} slots in one tier, the pool has {slots}"
+def _too_large(job: Job, slots: int) -> Reason:
+    return waits.TOO_LARGE(size=job.size, slots=slots)
 
 
-def _wait(job: Job, reason: str) -> None:
+def _wait(job: Job, reason: Reason) -> None:
     """Say why the pool cannot take a job, which no policy is shown: it would hold up others."""
-    if job.reason != reason:
-        job.reason = reason
+    job.reason = reason
 
 
 def _later(at: float | None, pause: float) -> float:

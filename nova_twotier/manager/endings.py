@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Effect, Reason, changes, failures
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, Plan, PowerOnPlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
@@ -24,7 +25,8 @@ def endings(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action
     :param off: why servers are off, where that is known.
     """
     if job.requested_action:
-        return _end(job, _OUTCOMES[job.requested_action], "as its owner asked", seen)
+        reason = failures.REQUESTED(action=job.requested_action)
+        return _end(job, _OUTCOMES[job.requested_action], reason, seen)
     if job.state == JobState.QUEUED:
         return _waiting(job, seen, attempts)
     return _running(job, seen, attempts, off)
@@ -42,22 +44,23 @@ def _waiting(job: Job, seen: Observation, attempts: int) -> Action | None:
 def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
     gang = seen.gang(job)
     shutdowns = [off[server.id] for server in gang if server.id in off] if off else []
-    befallen = [each for each in shutdowns if each.cause]
+    befallen = [(each.cause, each) for each in shutdowns if each.cause]
     if len(gang) == len(shutdowns) == job.size and not befallen:
         return _ended(job, shutdowns, seen)
     if job.walltime is not None and job.ran(seen.at) >= job.walltime:
-        return _end(job, JobState.FAILED, f"ran its walltime of {job.walltime:g} s", seen)
+        return _end(job, JobState.FAILED, failures.WALLTIME(walltime=job.walltime), seen)
     if reason := defect(job, seen):
         return _broken(job, reason, seen)
     if seen.at < job.not_before or seen.busy(job):
         return None
     if befallen:
-        return _power_on(job, max(befallen, key=lambda each: each.vain), seen, attempts)
+        cause, shutdown = max(befallen, key=lambda each: each[1].vain)
+        return _power_on(job, cause, shutdown, seen, attempts)
     if _together(job, seen):
         return None
     # Shelve it, whatever mode it asks for: that keeps its work, and it may restart on any host.
-    by = f"the manager: its servers are not all at work in {job.tier}"
-    plan = EvictPlan(by, Preemption.SHELVE, repairs=True)
+    reason = changes.SCATTERED(tier=job.tier)
+    plan = EvictPlan(reason, Preemption.SHELVE, repairs=True)
     return _action(ActionKind.EVICT, PHASE_EVICT, job, plan, seen)
 
 
@@ -66,17 +69,17 @@ def _ended(job: Job, shutdowns: Iterable[Shutdown], seen: Observation) -> Action
     statuses = [each.exit_status for each in shutdowns]
     for process, status in enumerate(statuses):
         if status:
-            reason = f"process {process} ended with exit status {status}"
+            reason = failures.EXIT_STATUS(process=process, status=status)
             return _end(job, JobState.FAILED, reason, seen, status)
-    return _end(job, JobState.FINISHED, "", seen, None if None in statuses else 0)
+    return _end(job, JobState.FINISHED, None, seen, None if None in statuses else 0)
 
 
-def _power_on(job: Job, shutdown: Shutdown, seen: Observation, attempts: int) -> Action:
+def _power_on(
+    job: Job, reason: Reason, shutdown: Shutdown, seen: Observation, attempts: int
+) -> Action:
     """Start the servers again from their disks, unless that was tried often enough."""
-    reason = f"a server was off: {shutdown.cause}"
     if shutdown.unreported and shutdown.vain >= attempts:
-        reason = f"{reason}, though started {shutdown.vain} times: does its image use the console?"
-        return _end(job, JobState.FAILED, reason, seen)
+        return _end(job, JobState.FAILED, reason.plus(times=shutdown.vain), seen)
     if max(shutdown.vain, job.failures) >= attempts:
         return _broken(job, reason, seen)
     return _action(ActionKind.POWER_ON, PHASE_END, job, PowerOnPlan(reason), seen)
@@ -92,18 +95,21 @@ def _together(job: Job, seen: Observation) -> bool:
     )
 
 
-def _broken(job: Job, reason: str, seen: Observation) -> Action:
+def _broken(job: Job, reason: Reason, seen: Observation) -> Action:
     """Let a job whose gang is no longer whole begin anew, as often as its retries allow."""
     if job.requeues < job.retries:
-        return _end(job, JobState.QUEUED, f"restarts from the beginning: {reason}", seen)
+        return _end(job, JobState.QUEUED, reason.led_to(Effect.RESTARTED), seen)
     if job.retries:
-        times = "once" if job.retries == 1 else f"{job.retries} times"
-        reason = f"{reason}, and it was restarted {times} before"
+        reason = reason.led_to(Effect.GIVEN_UP)
     return _end(job, JobState.FAILED, reason, seen)
 
 
 def _end(
-    job: Job, then: JobState, reason: str, seen: Observation, exit_status: int | None = None
+    job: Job,
+    then: JobState,
+    reason: Reason | None,
+    seen: Observation,
+    exit_status: int | None = None,
 ) -> Action:
     plan = EndPlan(then, reason, seen.at, exit_status)
     return _action(ActionKind.END, PHASE_END, job, plan, seen)
@@ -113,14 +119,14 @@ def _action(kind: ActionKind, phase: int, job: Job, plan: Plan, seen: Observatio
     return Action(kind=kind, phase=phase, job=job.number, plan=plan, created_at=seen.at)
 
 
-def warning(job: Job, now: float, before: float) -> str:
-    """The warning to a job whose walltime is nearly over; empty if none is due.
+def warning(job: Job, now: float, before: float) -> Reason | None:
+    """The warning to a job whose walltime is nearly over; None if none is due.
 
     :param before: seconds before the end of it.
     """
     if job.state != JobState.RUNNING or job.walltime is None or job.warned_at is not None:
-        return ""
+        return None
     left = job.walltime - job.ran(now)
     if left > before:
-        return ""
-    return f"is stopped in {max(0, round(left))} s: its walltime is {job.walltime:g} s"
+        return None
+    return changes.WALLTIME_NEAR(left=max(0, round(left)), walltime=job.walltime)

@@ -22,6 +22,7 @@ from nova_twotier.cloud.hosts import BLIND, Hosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.reasons import Reason, failures, waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
 from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
@@ -55,9 +56,6 @@ from nova_twotier.manager.surplus import Surplus
 from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
-
-#: Why jobs wait in a queue that is paused.
-PAUSED = "the queue is paused"
 
 
 @dataclass(frozen=True)
@@ -246,7 +244,7 @@ class Engine:
             self._hold_up(work, work.seen.outage)
             return
         if work.mode == QueueMode.PAUSED:
-            self._hold_up(work, PAUSED)
+            self._hold_up(work, waits.PAUSED())
 
         self._drop_unwanted(work)
 
@@ -314,24 +312,24 @@ class Engine:
         """Warn jobs, and their guests, that their walltime is about to end."""
         now = work.env.now
         for job in work.active:
-            if text := warning(job, now, self._options.walltime_warning):
+            if reason := warning(job, now, self._options.walltime_warning):
                 job.warned_at = now
-                work.note(Note(job.number, "warned", text))
+                work.note(Note(job.number, "warned", reason))
                 end = datetime.fromtimestamp(now + (job.walltime or 0.0) - job.ran(now), UTC)
                 notice = f"stopped at {end.isoformat(timespec='seconds')}"
                 for server in work.seen.gang(job):
                     run = partial(self._cloud.notice, server, notice)
                     work.messages.append(CloudRequest(RequestKey(NOTICE, server.id), run))
 
-    def _hold_up(self, work: Round, reason: str) -> None:
+    def _hold_up(self, work: Round, reason: Reason) -> None:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
         self._decisions.events.happened(ALL)
         self._decisions.victims = ()
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
         for job in work.jobs.values():
-            waits = job.state == JobState.QUEUED and not job.held and job.failures < attempts
-            if waits and job.reason != reason:
+            waiting = job.state == JobState.QUEUED and not job.held and job.failures < attempts
+            if waiting:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
@@ -341,8 +339,8 @@ class Engine:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
                 if job.requested_action or job.not_before > work.env.now:
-                    asked = f"its owner asked to {job.requested_action} it"
-                    reason = asked if job.requested_action else job.reason
+                    asked = job.requested_action
+                    reason = failures.REQUESTED(action=asked) if asked else job.reason
                     order.drop(action, reason, work.env.now)
 
     def _end(self, work: Round) -> None:
@@ -388,7 +386,6 @@ class Engine:
             self._decisions.events.happened(self._decisions.events.caused(action, jobs))
             work.note(*operation.close(context))
         else:
-            action.reason = step.reason
             work.note(*operation.undo(context))
             if not step.alone:
                 order.abandon(work.opened, action, env.now)

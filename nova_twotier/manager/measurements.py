@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from nova_twotier.core.reasons import changes
 from nova_twotier.db.models import Job
 from nova_twotier.manager.operations.operation import Note
 
@@ -23,4 +24,5 @@ def record(job: Job, found: Mapping[int, float]) -> Note:
         shown.append(f"process {process}: {share:.0%} ({known} before)")
     job.measure(found)
     rest = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
-    return Note(job.number, "measured", "CPU of " + ", ".join([*shown[:NAMED], *rest]))
+    processes = ", ".join([*shown[:NAMED], *rest])
+    return Note(job.number, "measured", changes.MEASURED(processes=processes))

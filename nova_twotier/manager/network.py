@@ -10,6 +10,7 @@ from nova_twotier.core.cluster import Host, Run
 from nova_twotier.core.embedding import InvalidTopology, Topology
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.models import Job
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.placement import Placement
@@ -18,9 +19,6 @@ from nova_twotier.ledger.tree import TierHost
 
 LOG = logging.getLogger(__name__)
 
-#: Reasons why jobs with bandwidth wait even if hosts are free.
-NO_LINKS = "its bandwidth cannot be guaranteed: the pool's hosts have no twotier:uplink_mbps"
-NO_TREE = "its bandwidth cannot be guaranteed: the pool's network is described wrongly"
 #: Kinds of jobs whose refusals are remembered: more than wait at once, as a rule.
 MOST_KINDS = 10_000
 
@@ -36,27 +34,24 @@ class Network:
         self._hosts: Sequence[TierHost] = ()
         #: None without a network with known rates; `_problem` says why.
         self._topology: Topology | None = None
-        self._problem = NO_LINKS
+        self._problem = waits.NO_RATES()
         #: Uuid of each link's provider.
         self._providers: dict[str, str] = {}
         #: The cluster without any job.
         self._empty: Linked | None = None
-        #: Why a job of a size and bandwidth does not fit the empty cluster; empty if it does.
-        self._refusals: dict[tuple[int, float], str] = {}
+        #: Why a job of a size and bandwidth does not fit the empty cluster; None if it does.
+        self._refusals: dict[tuple[int, float], Reason | None] = {}
         #: Bmax: the largest bandwidth of a job that this manager has seen, Mbit/s.
         self._max_mbps = 0
 
-    def refusal(self, job: Job, hosts: Sequence[TierHost]) -> str:
-        """Why the bandwidth of a job can never be guaranteed; empty if it can be.
+    def refusal(self, job: Job, hosts: Sequence[TierHost]) -> Reason | None:
+        """Why the bandwidth of a job can never be guaranteed; None if it can be.
 
         :param hosts: the pool's, from an `Observation`.
         """
         if not self._policy.embeds:
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
-            return (
-                f"its bandwidth cannot be guaranteed by the policy {self._policy.name}, only by "
-                f"one of: {able}"
-            )
+            return waits.NO_GUARANTEE(policy=self._policy.name, able=able)
         if hosts is not self._hosts:
             if hosts != self._hosts:
                 self._build(hosts)
@@ -68,9 +63,8 @@ class Network:
         if kind not in self._refusals:
             if len(self._refusals) >= MOST_KINDS:
                 self._refusals.clear()
-            core = job.core
-            fits = self._empty.fits(core, FG)
-            self._refusals[kind] = "" if fits else self._empty.need(core, FG)
+            never = waits.NETWORK_TOO_SMALL(size=job.size, mbps=job.mbps)
+            self._refusals[kind] = None if self._empty.fits(job.core, FG) else never
         return self._refusals[kind]
 
     def pins(self, job: Job) -> bool:
@@ -94,7 +88,7 @@ class Network:
         cluster.limit({link: left.get(uuid, 0) for link, uuid in self._providers.items()})
 
     def _build(self, hosts: Sequence[TierHost]) -> None:
-        self._topology, self._empty, self._problem = None, None, NO_LINKS
+        self._topology, self._empty, self._problem = None, None, waits.NO_RATES()
         self._refusals.clear()
         rates, _problems = capacities({host.name: host.shape for host in hosts})
         if not rates:
@@ -103,7 +97,7 @@ class Network:
             self._topology = Topology.from_paths(_paths(hosts), rates)
         except InvalidTopology as error:
             LOG.error("Bandwidth cannot be guaranteed: twotier:switch is wrong: %s", error)
-            self._problem = NO_TREE
+            self._problem = waits.BAD_NETWORK()
             return
         self._providers = {link: names.link_uuid(link) for link in rates}
         # A disabled host may take VMs later, a leaving one does not.

@@ -16,6 +16,7 @@ from operator import attrgetter
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.slots import cpu_points, is_hot
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
@@ -44,7 +45,7 @@ class Observation:
     :param claims: the slot that each VM holds, by VM.
     :param enabled: names of the hosts that take new VMs.
     :param down: names of the hosts that count as dead, with the servers on them.
-    :param outage: why nothing is decided or restarted for the time being; empty without an outage.
+    :param outage: why nothing is decided or restarted for the time being; None without an outage.
     :param others: the claims of VMs that hold more than one slot: those that evacuated servers left
         behind, and all of a VM of which it is not known which slot it keeps.
     :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
@@ -59,7 +60,7 @@ class Observation:
     claims: Mapping[str, Claim]
     down: frozenset[str] = frozenset()
     others: tuple[Claim, ...] = ()
-    outage: str = ""
+    outage: Reason | None = None
     recorded: Container[str] = frozenset()
     preemptible: Mapping[str, Server] = field(default_factory=dict)
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.core.slots import is_hot
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import (
@@ -26,7 +27,6 @@ from nova_twotier.manager.departures import Departure, Expectation
 from nova_twotier.manager.idle_slots import IdleSlots
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
-from nova_twotier.manager.operations.start import TAKEN
 from nova_twotier.manager.planning import PHASE_START_BG, PHASE_START_FG
 
 #: Seconds in which actions are expected to make room for others. Slower ones reserve no idle slots,
@@ -61,10 +61,10 @@ def abandon(opened: Iterable[Action], failed: Action, now: float) -> None:
     for action in together:
         unbegun = action.state == ActionState.EXPECTED and action.begun_at is None
         if unbegun and not (swapped and action.kind == ActionKind.MIGRATE):
-            drop(action, "an action before it failed", now)
+            drop(action, failures.EARLIER_FAILED(), now)
 
 
-def abandon_all(opened: Sequence[Action], reason: str, now: float) -> None:
+def abandon_all(opened: Sequence[Action], reason: Reason, now: float) -> None:
     """Drop all actions that policies decided and that have not begun, as `abandon` does."""
     swapping = {action.created_at for action in opened if action.kind == ActionKind.SWAP}
     for action in opened:
@@ -74,9 +74,10 @@ def abandon_all(opened: Sequence[Action], reason: str, now: float) -> None:
             drop(action, reason, now)
 
 
-def drop(action: Action, reason: str, now: float) -> None:
+def drop(action: Action, reason: Reason | None, now: float) -> None:
     """Close an action that has not begun."""
-    action.state, action.closed_at, action.reason = ActionState.FAILED, now, reason
+    action.state, action.closed_at = ActionState.FAILED, now
+    action.reason = str(reason or "")
 
 
 def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
@@ -201,7 +202,7 @@ class Turns:
         if self._fits(action, plan.tier):
             return True
         if not before:
-            drop(action, TAKEN, self.now)
+            drop(action, failures.SLOTS_TAKEN(), self.now)
             self.dropped = True
         return False
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Set
 from oslo_log import log as logging
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.manager.fencing import Fence
 
 LOG = logging.getLogger(__name__)
@@ -33,8 +34,8 @@ class Outages:
         #: The last heartbeats of the hosts that are down, as they were when the hosts were first
         #: seen down.
         self._heard_at: dict[str, float | None] = {}
-        #: Why nothing is decided or restarted; empty without an outage.
-        self.reason = ""
+        #: Why nothing is decided or restarted; None without an outage.
+        self.reason: Reason | None = None
         #: When an outage was last seen, and when a host was last declared dead.
         self._outage_at = self._death_at = -math.inf
 
@@ -89,14 +90,10 @@ class Outages:
         return largest if len(largest) > most else set()
 
     def _see_outage(self, group: set[str], now: float) -> None:
-        before, self.reason = self.reason, ""
+        before, self.reason = self.reason, None
         if group:
             self._outage_at = now
-            # Tenants read this: it names no hosts.
-            self.reason = (
-                "many hosts went down together: nothing is decided until they are back or an "
-                "operator declares them dead"
-            )
+            self.reason = waits.OUTAGE()
         if self.reason and not before:
             LOG.error(
                 "Outage in pool %s: %s. To declare them dead: openstack compute service set "

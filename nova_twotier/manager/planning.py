@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason, changes
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import (
     EvictPlan,
@@ -75,7 +76,7 @@ def records(
                 plan = relocated[number]
                 evictions.append(Record(ActionKind.RELOCATE, PHASE_EVICT, number, plan, now))
             case decided.Evict() | decided.Kill():
-                evict = EvictPlan(_by(action), _mode(action, jobs[number], again))
+                evict = EvictPlan(_why(action), _mode(action, jobs[number], again))
                 evictions.append(Record(ActionKind.EVICT, PHASE_EVICT, number, evict, now))
             case decided.Move():
                 changes.append(_tier_change(action, jobs, seen))
@@ -126,10 +127,10 @@ def _with_bandwidth(
     return replace(plan, hosts=hosts, links=seen.needs(job, hosts))
 
 
-def _by(action: decided.Evict | decided.Kill) -> str:
+def _why(action: decided.Evict | decided.Kill) -> Reason:
     if action.by.number == action.job.number:
-        return "itself, for the foreground"
-    return action.by.label
+        return changes.TO_FOREGROUND()
+    return changes.PREEMPTED(action.by.number)
 
 
 def _mode(action: decided.Evict | decided.Kill, job: Job, again: set[int]) -> Preemption:
@@ -150,5 +151,5 @@ def _tier_change(move: decided.Move, jobs: Jobs, seen: Observation) -> TierChang
     job = jobs[move.job.number]
     gang = seen.gang(job)
     vms = tuple(server.id for server in gang if server.index not in move.migrating)
-    by = move.by.label if move.by else None
+    by = move.by.number if move.by else None
     return TierChange(job.number, job.uuid, job.size, move.tier, vms, by)

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Job
 
@@ -26,14 +27,14 @@ class Reasons:
 
     def __init__(self, policy: Policy):
         self._policy = policy
-        self._find: Callable[[CoreJob], str] | None = None
-        self._given: Mapping[int, str] = {}
+        self._find: Callable[[CoreJob], Reason] | None = None
+        self._given: Mapping[int, Reason] = {}
         #: Jobs that still wait after the last decision.
         self._left: dict[int, CoreJob] = {}
         #: Numbers of the jobs whose reasons are due, in turn.
         self._due: dict[int, None] = {}
 
-    def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, str]) -> None:
+    def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, Reason]) -> None:
         """Start over after a decision: after the queue's head come the new jobs, then the others.
 
         :param after: the state after the decision, its preemptions included; it is kept.
@@ -56,5 +57,4 @@ class Reasons:
             del self._due[number]
             if number in waiting and number in self._left:
                 reason = self._given.get(number) or self._find(self._left[number])
-                if waiting[number].reason != reason:
-                    waiting[number].reason = reason
+                waiting[number].reason = reason

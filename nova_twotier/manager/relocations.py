@@ -63,7 +63,7 @@ def find(
                     for server in seen.gang(job)
                     if server.index in changing and server.index not in moves
                 ),
-                by=evict.by.label,
+                by=evict.by.number,
                 how=start.how,
                 mode=_mode(job),
             )

@@ -53,9 +53,9 @@ class Round:
 
     def note(self, *notes: Note) -> None:
         for note in notes:
-            LOG.info("Job %s %s %s", note.job, note.kind, note.detail)
+            LOG.info("Job %s %s %s", note.job, note.kind, note.reason or "")
             at = self.env.now
-            event = Event(at=at, job=note.job, kind=note.kind, detail=note.detail)
+            event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
             self.events.append(event)
 
     def hosts(self) -> set[str]:

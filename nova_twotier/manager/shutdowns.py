@@ -17,6 +17,7 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.nova import CONSOLE_LINES, Cloud
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.manager.asked import Asked
@@ -74,14 +75,14 @@ NEUTRAL = frozenset(
 class Shutdown:
     """Why a server is off.
 
-    :param cause: why it was stopped, as its owner may read it; empty: its guest ended.
+    :param cause: why it was stopped; None: its guest ended.
     :param exit_status: that its guest reported, if it did.
     :param vain: how often it has been started again for this reason.
     :param unreported: nothing else stopped it, but its guest should have reported its end and did
         not.
     """
 
-    cause: str = ""
+    cause: Reason | None = None
     exit_status: int | None = None
     vain: int = 0
     unreported: bool = False
@@ -189,12 +190,11 @@ def explain(log: Iterable[InstanceAction], booted_at: Callable[[], float | None]
     """
     actions = _relevant(log)
     if vain := len(list(takewhile(lambda each: each.name == START and each.failed, actions))):
-        return Shutdown("it was started again, and did not come up", vain=vain)
+        return Shutdown(failures.NOT_UP(), vain=vain)
     before = list(dropwhile(_is_stop, actions))
     if len(before) == len(actions) or not before or before[0].failed or before[0].name not in RUNS:
-        doing = f"after `{before[0].name}`" if before else "without a record"
-        return Shutdown(f"Nova left it off {doing}")
-    return Shutdown("its host rebooted") if _rebooted(actions, booted_at()) else Shutdown()
+        return Shutdown(failures.LEFT_OFF(action=before[0].name if before else None))
+    return Shutdown(failures.HOST_REBOOTED()) if _rebooted(actions, booted_at()) else Shutdown()
 
 
 def unreported(log: Iterable[InstanceAction], boot: float | None) -> Shutdown:
@@ -209,7 +209,7 @@ def unreported(log: Iterable[InstanceAction], boot: float | None) -> Shutdown:
     while True:
         actions = list(dropwhile(_is_stop, actions))
         if not actions or actions[0].name != START or _rebooted(actions[1:], boot):
-            return Shutdown("its script did not report its end", vain=vain, unreported=True)
+            return Shutdown(failures.UNREPORTED(), vain=vain, unreported=True)
         vain, actions = vain + 1, actions[1:]
 
 

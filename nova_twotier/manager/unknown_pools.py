@@ -5,6 +5,7 @@ from collections.abc import Set
 from oslo_log import log as logging
 from sqlalchemy import select
 
+from nova_twotier.core.reasons import failures
 from nova_twotier.db.models import Event, Job, Leader
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
@@ -29,9 +30,9 @@ def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
         failed = list(session.scalars(_strays(Job, known).with_for_update()))
         for job in failed:
             job.state, job.finished_at = JobState.FAILED, now
-            job.reason = f"there is no pool {job.pool}; there are {', '.join(sorted(known))}"
+            job.reason = failures.NO_POOL(pool=job.pool, pools=", ".join(sorted(known)))
             LOG.info("Job %s failed: %s", job.number, job.reason)
-            session.add(Event(at=now, job=job.number, kind="failed", detail=job.reason))
+            session.add(Event(at=now, job=job.number, kind="failed", reason=job.reason))
     return failed
 
 

@@ -66,7 +66,7 @@ def admitted(
                 cluster.saw(one)
             arrived.clear()
         else:
-            rejected.append((job.number, job.size, empty.need(job, FG)))
+            rejected.append((job.number, job.size, str(empty.need(job))))
 
 
 def run_without_queue(
@@ -88,7 +88,7 @@ def run_without_queue(
             start = Start(job, FG, run.hosts, How.IMMEDIATE)
             stage.carry_out([start], {job.number: each}, job.arrival)
         else:
-            rejected.append((job.number, job.size, cluster.need(job, FG)))
+            rejected.append((job.number, job.size, str(cluster.need(job))))
     yield from _leave(cluster, stage, float("inf"))
 
 

@@ -93,6 +93,6 @@ class TestGuestEnds(QueueTestCase):
 
         self.poll(started, "job 1 was started again")
         job = self.store.job(1)
-        self.assertIn(cause, job.reason)
+        self.assertIn(cause, str(job.reason))
         self.assertEqual((JobState.RUNNING, 0), (job.state, job.requeues))
         self.settle(self.server)

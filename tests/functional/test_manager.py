@@ -5,6 +5,7 @@ import dataclasses
 from sqlalchemy import select
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import failures
 from nova_twotier.db.models import Action, JobServer
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Progress
@@ -111,7 +112,7 @@ class TestManager(ManagerTestCase):
         self.rounds(self.engine("fcfs"), 20)
         jobs = [self.store.job(each.number) for each in (large, small)]
         self.assertEqual([JobState.QUEUED, JobState.RUNNING], [job.state for job in jobs])
-        self.assertEqual("needs 7 slots in one tier, the pool has 6", jobs[0].reason)
+        self.assertEqual("needs 7 slots in one tier, the pool has 6", str(jobs[0].reason))
 
     def test_a_job_that_cannot_start(self):
         self.cloud(seed=6)
@@ -119,7 +120,7 @@ class TestManager(ManagerTestCase):
         self.nova.refused.add(refused.uuid)
         jobs = self.play("amcbf", [(1, 2, 0.5)], lives=[1, 3])
         self.assertEqual([JobState.FAILED, JobState.FINISHED], [job.state for job in jobs])
-        self.assertIn("No valid host was found", jobs[0].reason)
+        self.assertIn("No valid host was found", str(jobs[0].reason))
         self.check_clean()
 
     def test_what_a_failure_drops_is_not_begun(self):
@@ -135,7 +136,7 @@ class TestManager(ManagerTestCase):
                         job=first.number,
                         plan=plan,
                         begun_at=1.0,
-                        progress=Progress(undoing="no host"),
+                        progress=Progress(undoing=failures.SERVERS_OFF()),
                         created_at=0.0,
                     ),
                     Action(

@@ -39,7 +39,7 @@ class TestStuck(ManagerTestCase):
         self.assertEqual(JobState.RUNNING, self.store.job(small.number).state)
         self.rounds(engine, 30)
         self.assertEqual(JobState.RUNNING, self.store.job(2).state)
-        [killed] = [event.detail for event in self.store.events(3) if event.kind == "killed"]
+        [killed] = [str(event.reason) for event in self.store.events(3) if event.kind == "killed"]
         self.assertIn("begins anew: its state could not be saved within 20 s", killed)
 
 

@@ -87,7 +87,7 @@ class TestFlavor(ModesTestCase):
         self.assertEqual(
             f"did not start: flavor {plain} does not have resources:CUSTOM_TWOTIER_SLOT=1; "
             "choose one that has",
-            job.reason,
+            str(job.reason),
         )
         self.assertEqual([], self.servers(1))
 

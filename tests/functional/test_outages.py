@@ -34,7 +34,7 @@ class TestOutage(ManagerTestCase):
         self.assertEqual(self.before, {server.id for server in self.nova.servers()})
         for job in self.running:
             self.assertEqual((JobState.RUNNING, 0), self.state(job))
-        self.assertIn("hosts went down together", self.store.job(late.number).reason)
+        self.assertIn("hosts went down together", str(self.store.job(late.number).reason))
         self.nova.down = set()
         self.rounds(self.manager, 15)
         self.assertEqual((JobState.RUNNING, 0), self.state(late))

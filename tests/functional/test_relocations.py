@@ -24,7 +24,7 @@ class TestRelocations(ManagerTestCase):
         jobs = self.play("amcbf", ARRIVALS, LIVES)
         self.assertEqual([JobState.FINISHED] * 3, [job.state for job in jobs])
         self.check_clean()
-        return {event.kind: event.detail for event in self.store.events(2)}
+        return {event.kind: str(event.reason) for event in self.store.events(2)}
 
     def others(self, at):
         away = {each.id for each in self.nova.servers() if each.status.startswith("SHELVED")}

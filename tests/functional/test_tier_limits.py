@@ -48,8 +48,8 @@ class TestLimits(ManagerTestCase):
         self.store.request_action(1, "complete")
         self.rounds(engine, 25)
         self.assertEqual({2: FG}, self.running())
-        self.assertIn("needs 2 foreground slots, 0 idle", self.store.job(high).reason)
-        self.assertNotIn("background", self.store.job(high).reason)
+        self.assertIn("needs 2 foreground slots, 0 idle", str(self.store.job(high).reason))
+        self.assertNotIn("background", str(self.store.job(high).reason))
 
     def test_policy_of_one_tier(self):
         """It says why it waits, holds nobody up, and starts when the flavor allows it."""
@@ -59,7 +59,7 @@ class TestLimits(ManagerTestCase):
         self.rounds(engine, 10)
         self.assertEqual([JobState.QUEUED, JobState.RUNNING], [j.state for j in self.store.jobs()])
         told = "may run only in the background, which policy fcfs does not use"
-        self.assertEqual(told, self.store.job(low).reason)
+        self.assertEqual(told, str(self.store.job(low).reason))
         self.nova.flavors = {}
         self.rounds(engine, 15)
         self.assertEqual([JobState.RUNNING] * 2, [j.state for j in self.store.jobs()])

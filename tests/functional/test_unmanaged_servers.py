@@ -23,7 +23,7 @@ class TestStrangers(ManagerTestCase):
         self.rounds(engine, 5)
         job = self.store.job(1)
         self.assertEqual((JobState.QUEUED, 0), (job.state, job.failures))
-        self.assertIn("needs 6 foreground slots, 5 idle", job.reason)
+        self.assertIn("needs 6 foreground slots, 5 idle", str(job.reason))
         self.assertEqual(["submitted"], self.kinds(1))
         self.delete(theirs)
         self.rounds(engine, 20)

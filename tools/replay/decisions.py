@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from nova_twotier.core import actions as core
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.queue import Order
+from nova_twotier.core.reasons import changes
+from nova_twotier.core.reasons.reason import job_number
 from nova_twotier.db.models import Action, Place
 from nova_twotier.db.plans import EvictPlan, MigratePlan, RelocatePlan, StartPlan, SwapPlan
 from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
 START, MOVE, EVICT, KILL = "start", "move", "evict", "kill"
-#: How the queue manager names a job that is preempted so that it can restart elsewhere.
+#: By whom a job is preempted so that it can restart elsewhere.
 ITSELF = "itself"
 #: Lines of a difference before and after each line that differs, and in all.
 CONTEXT, SHOWN = 5, 40
@@ -75,15 +77,16 @@ def recorded(actions: Iterable[Action], orders: Mapping[int, Order]) -> list[Dec
                 found.append(Decided(at, START, job, start.tier, how=start.how))
             case EvictPlan() as evict:
                 kind = KILL if evict.mode is Preemption.REQUEUE else EVICT
-                by = ITSELF if evict.by.startswith(ITSELF) else evict.by
+                itself = evict.reason.code is changes.TO_FOREGROUND
+                by = ITSELF if itself else _job(evict.reason.by)
                 found.append(Decided(at, kind, job, by=by))
             case SwapPlan() as swap:
                 for each in swap.changes:
                     places[each.number] = len(found)
-                    moved = Decided(at, MOVE, each.number, each.tier, by=each.by or "")
+                    moved = Decided(at, MOVE, each.number, each.tier, by=_job(each.by))
                     found.append(replace(moved, in_place=len(each.vms)))
             case RelocatePlan() as relocate:
-                found.append(Decided(at, EVICT, job, by=relocate.by))
+                found.append(Decided(at, EVICT, job, by=_job(relocate.by)))
                 restarts.append(Decided(at, START, job, Tier.BG, how=relocate.how))
             case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
@@ -91,6 +94,10 @@ def recorded(actions: Iterable[Action], orders: Mapping[int, Order]) -> list[Dec
     for restart in restarts:
         found.insert(_place_of(restart, found, orders), restart)
     return found
+
+
+def _job(number: int | None) -> str:
+    return "" if number is None else job_number(number)
 
 
 def _place_of(restart: Decided, found: Sequence[Decided], orders: Mapping[int, Order]) -> int:

@@ -119,7 +119,7 @@ def _jobs(player: Player) -> Table:
     present.sort(key=lambda job: (rank.get(job.tier, 2), job.number))
     for job in present[:ROWS]:
         share = player.guests.share(player.roster[job.number])
-        waits = job.reason if job.state == JobState.QUEUED else ""
+        waits = str(job.reason or "") if job.state == JobState.QUEUED else ""
         shown.add_row(job.name, str(job.size), job.state, job.tier or "", f"{share:.0%}", waits)
     if len(present) > ROWS:
         shown.add_row(f"and {len(present) - ROWS} more", "", "", "", "", "")

@@ -104,7 +104,7 @@ def _row(player: Player, entry) -> dict:
         "size": entry.size,
         "runtime": entry.job.runtime,
         "state": record.state,
-        "reason": record.reason,
+        "reason": str(record.reason or ""),
         "submit": trace(record.submitted_at),
         "start": None if record.started_at is None else trace(record.started_at),
         "finish": None if record.finished_at is None else trace(record.finished_at),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nova_twotier.core.jobs import Job, check_size
+from nova_twotier.core.reasons import Reason
 
 
 class InvalidRequest(ValueError):
@@ -63,6 +64,6 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The reason why a request is not embedded, as a text for the tenant."""
+    """The reason why a request is not embedded."""
 
-    reason: str
+    reason: Reason

@@ -11,7 +11,6 @@ class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
     summary = "As AMCBF, but by arrival + run time, so that short jobs pass; none starves."
     reorders = True
-    behind = "later deadlines"
 
     def rank(self, job: Job) -> float:
         """The walltime counts before the estimate: it is enforced, so nobody gains by a short one.

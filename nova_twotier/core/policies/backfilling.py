@@ -16,6 +16,7 @@ from nova_twotier.core.policies.policy import IMMEDIATE, RESERVED, Policy, in_tu
 from nova_twotier.core.policies.profile import Profile
 from nova_twotier.core.policies.shadow import Shadow
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
@@ -72,22 +73,19 @@ class Backfilling(Policy):
             if not snapshot.cluster.idle[FG]:
                 break
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         return self.reasons(snapshot)(job)
 
-    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         queue = snapshot.queue.allowed(FG)
         return partial(self._reason, snapshot, self.first(queue) if queue else None)
 
-    def _reason(self, snapshot: Snapshot, first: Job | None, job: Job) -> str:
+    def _reason(self, snapshot: Snapshot, first: Job | None, job: Job) -> Reason:
         if not job.foreground:
             return self.background_only()
         idle = snapshot.cluster.idle[FG]
         if first is None or job.number == first.number or (self.depth and job.size > idle):
-            return snapshot.cluster.need(job, FG)
+            return snapshot.cluster.need(job)
         if not self.depth:
-            return f"waits behind {first.label}"
-        return (
-            f"would fit the {idle} idle foreground slots, but could delay an earlier arrival "
-            f"({first.label} is the first)"
-        )
+            return waits.TURN(first.number)
+        return waits.DELAY(first.number, idle=idle)

@@ -10,6 +10,7 @@ from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
@@ -106,12 +107,12 @@ class Guaranteeing(Policy):
                     step.backfill(job)
         return step.actions()
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         if not job.foreground:
             return self.background_only()
         cluster, head = snapshot.cluster, snapshot.queue.allowed(FG)[0]
-        need = cluster.need(job, FG)
+        need = cluster.need(job)
         if job.number != head.number:
             return need
         passed = len(self.passed(cluster, head))
-        return f"{need}; nor without the {passed} that passed it" if passed else need
+        return need.plus(passed=passed) if passed else need

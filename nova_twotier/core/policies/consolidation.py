@@ -11,10 +11,11 @@ from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
     Selection,
-    background_need,
-    foreground_need,
+    lacks,
+    lacks_background,
     select,
 )
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
@@ -29,8 +30,6 @@ class Consolidation(Policy):
     #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
     #: queue manager asks again when a start is over, and has to get the same answer.
     reorders: ClassVar[bool] = False
-    #: What a job may take slots from, in words for its owner.
-    behind: ClassVar[str] = "later arrivals"
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
@@ -76,15 +75,15 @@ class Consolidation(Policy):
             play.wait(run.job)
         play.raise_up(selection.chosen, rising)
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         return self.reasons(snapshot)(job)
 
-    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
-        below = background_need(snapshot, job)
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+        idle = snapshot.cluster.idle
         if not job.foreground:
-            return f"needs {below}"
-        need = foreground_need(snapshot, held, job, self.behind)
-        return f"{need}; or {below}" if job.background else need
+            return lacks_background(job.size, idle[BG])
+        below = idle[BG] if job.background else None
+        return lacks(job.size, idle[FG], held.later(job), below)

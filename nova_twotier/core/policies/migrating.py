@@ -7,7 +7,8 @@ from typing import ClassVar
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import Holders, foreground_need, select
+from nova_twotier.core.policies.preemption import Holders, lacks, select
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 
 
@@ -39,11 +40,13 @@ class Migrating(Policy):
         run = snapshot.cluster.start(job, FG)
         return make_start((job, FG, run.hosts, in_turn(snapshot.queue, job)))
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         return self.reasons(snapshot)(job)
 
-    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
-        return foreground_need(snapshot, held, job) if job.foreground else self.background_only()
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+        if not job.foreground:
+            return self.background_only()
+        return lacks(job.size, snapshot.cluster.idle[FG], held.later(job))

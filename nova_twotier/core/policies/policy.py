@@ -8,6 +8,7 @@ from typing import ClassVar
 from nova_twotier.core.actions import Action, How
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
@@ -59,20 +60,20 @@ class Policy:
         """
         raise NotImplementedError
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
-        """Why `job` of the queue waits, as a text for its owner."""
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
+        """Why `job` of the queue waits."""
         raise NotImplementedError
 
-    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         """`reason` for many jobs of a snapshot that does not change meanwhile.
 
         Whatever is the same for all of them is computed once.
         """
         return partial(self.reason, snapshot)
 
-    def background_only(self) -> str:
+    def background_only(self) -> Reason:
         """Why a background-only job waits under a policy with one tier."""
-        return f"may run only in the background, which policy {self.name} does not use"
+        return waits.TIER_UNUSED(policy=self.name)
 
 
 #: Shortcuts for code that runs for every start: looking up an enum member takes five times longer.

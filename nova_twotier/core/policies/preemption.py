@@ -8,20 +8,22 @@ import heapq
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
-from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Order, Queue
-from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.reasons import Reason, waits
 
 _order = attrgetter("order")
 #: With so few candidates, checking each of them is faster.
 _FEW = 50
 _NEVER = math.inf, 0
+#: Reasons that are kept, to be shared by jobs that are alike.
+MOST_REASONS = 4096
 
 
 class Selection(NamedTuple):
@@ -246,20 +248,22 @@ def held_by_later(job: Job, held: Iterable[Job]) -> int:
     return sum(other.size for other in held if other.order > job.order)
 
 
-def foreground_need(
-    snapshot: Snapshot, held: Holders, job: Job, behind: str = "later arrivals"
-) -> str:
-    """What a job needs in the foreground, and what is available.
+@lru_cache(MOST_REASONS)
+def lacks(
+    size: int, idle: int, later: int, below: int | None = None, first: int | None = None
+) -> Reason:
+    """Why a job waits that may run in the foreground; the same object for all alike.
 
-    :param held: of the foreground, by jobs that may lose it.
-    :param behind: what those jobs are called.
+    :param idle: idle foreground slots.
+    :param later: foreground slots that later jobs hold and may lose.
+    :param below: open and idle background slots; None if it may not run there.
+    :param first: number of the job whose turn comes before its own, under a policy with turns.
     """
-    reason = f"needs {job.size} foreground slots, {snapshot.cluster.idle[FG]} idle"
-    if later := held.later(job):
-        reason += f" + {later} held by {behind}"
-    return reason
+    code = waits.SLOTS if first is None else waits.TURN
+    return code(first, size=size, idle=idle, later=later or None, open=below)
 
 
-def background_need(snapshot: Snapshot, job: Job) -> str:
-    """What a job needs in the background, and what is available."""
-    return f"{job.size} background slots, {snapshot.cluster.idle[BG]} open and idle"
+@lru_cache(MOST_REASONS)
+def lacks_background(size: int, idle: int) -> Reason:
+    """Why a job waits that may run in the background only."""
+    return waits.BACKGROUND_SLOTS(size=size, open=idle)

@@ -15,10 +15,11 @@ from nova_twotier.core.policies.play import Play
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
-    background_need,
-    foreground_need,
+    lacks,
+    lacks_background,
     spared,
 )
+from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
 
 
@@ -112,24 +113,24 @@ class Tentative(Policy):
         for job in sorted([*chosen, *moving], key=lambda job: job.order):
             play.start(job, FG)
 
-    def reason(self, snapshot: Snapshot, job: Job) -> str:
+    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         return self.reasons(snapshot)(job)
 
-    def reasons(self, snapshot: Snapshot) -> Callable[[Job], str]:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> str:
-        below = background_need(snapshot, job)
+    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+        idle = snapshot.cluster.idle
         if not job.foreground:
-            return f"needs {below}"
+            return lacks_background(job.size, idle[BG])
         head = snapshot.queue.allowed(FG)[0]
-        if self.aggressive:
-            need = foreground_need(snapshot, held, job)
-        else:
-            need = f"needs {job.size} foreground slots, {snapshot.cluster.idle[FG]} idle"
-        if job.number != head.number:
-            need += f", in its turn after {head.label}"
-        return f"{need}; or {below}" if job.background else need
+        return lacks(
+            job.size,
+            idle[FG],
+            held.later(job) if self.aggressive else 0,
+            idle[BG] if job.background else None,
+            None if job.number == head.number else head.number,
+        )
 
 
 def _collect(job: Job, holders: list[Run], idle: int) -> list[Job]:

@@ -12,6 +12,7 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.db.models import Action, Job, PlanT
 from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.ledger import claims
@@ -157,42 +158,52 @@ class Context:
         begun_at = self.action.begun_at
         return self.env.now if begun_at is None else begun_at
 
-    def overdue_reason(self, limit: float | None = None) -> str:
+    def overdue_reason(self, limit: float | None = None) -> Reason:
         """What an action that is overdue still waits for.
 
         :param limit: seconds that it had; by default, those of any action.
         """
-        waits = (
-            f"server {server.id} is {server.status}" + (f" ({server.task})" if server.busy else "")
-            for server in sorted(self.gang, key=lambda server: not server.busy)
-        )
-        first = next(waits, "slots of its servers are not free")
         limit = self.env.operation_timeout if limit is None else limit
-        return f"not over after {limit:g} s: {first}"
+        server = min(self.gang, key=lambda server: not server.busy, default=None)
+        if server is None:
+            return failures.SLOTS_NOT_FREED(seconds=limit)
+        task = server.task if server.busy else None
+        return failures.OVERDUE(seconds=limit, server=server.id, status=server.status, task=task)
 
     # Failure
 
-    def fail(self, reason: str, public_reason: str = "") -> None:
-        if public_reason:
-            self.record(public_reason=public_reason)
-        LOG.warning("Action %s of job %s failed: %s", self.action.kind, self.action.job, reason)
+    def fail(self, reason: Reason, detail: str = "") -> None:
+        """Record why the action is given up.
+
+        :param detail: what only operators may read of it.
+        """
+        self.record(undoing=reason, detail=detail)
+        self.action.reason = in_full(reason, detail)
+        kind, job = self.action.kind, self.action.job
+        LOG.warning("Action %s of job %s failed: %s", kind, job, self.action.reason)
 
     @property
-    def public_reason(self) -> str:
-        """Why the action failed, in words that the owners of its jobs may read."""
-        return self.progress.public_reason or self.action.reason
+    def failure(self) -> Reason:
+        """Why the action is given up.
+
+        :raises RuntimeError: if it is not.
+        """
+        reason = self.progress.undoing
+        if reason is None:
+            raise RuntimeError(f"action {self.action.kind} of job {self.action.job} goes on")
+        return reason
 
     # The gang
 
-    def defect(self) -> str:
+    def defect(self) -> Reason | None:
         return defect(self.job, self.seen)
 
-    def with_fault(self, reason: str) -> str:
-        """The reason for operators: with Nova's fault of the first server in ERROR, if any."""
+    def fault(self) -> str:
+        """For operators: Nova's fault of the first server in ERROR; empty if there is none."""
         for server in self.gang:
             if server.status == "ERROR":
-                return f"{reason}; Nova says: {server.fault or 'nothing'} (server {server.id})"
-        return reason
+                return f"Nova says: {server.fault or 'nothing'} (server {server.id})"
+        return ""
 
     def still_claiming(self) -> bool:
         """Whether a server that the action deleted still holds a slot.
@@ -222,20 +233,26 @@ class Context:
         claims.release(self.env.placement, self.job.uuid)
 
 
-def defect(job: Job, seen: Observation) -> str:
-    """Why a job's gang is unusable, such as missing servers; empty if it is usable.
+def in_full(reason: Reason, detail: str) -> str:
+    """A reason as operators read it."""
+    return f"{reason}; {detail}" if detail else str(reason)
 
-    The owner may read it; `Context.with_fault` adds what only operators may read.
+
+def defect(job: Job, seen: Observation) -> Reason | None:
+    """Why a job's gang is unusable, such as missing servers; None if it is usable.
+
+    The owner may read it; `Context.fault` is what only operators may read.
     """
     gang = seen.gang(job)
     if len(gang) < job.size:
-        return f"{job.size - len(gang)} of its {job.size} servers are gone"
+        return failures.SERVERS_GONE(missing=job.size - len(gang), size=job.size)
     if len(gang) > job.size:
-        return f"it has {len(gang)} servers for {job.size} processes"
+        return failures.TOO_MANY_SERVERS(servers=len(gang), size=job.size)
     for server in gang:
         if server.status == "ERROR":
-            fault = f": {server.fault}" if server.fault.startswith(NO_HOST) else ""
-            return f"server {server.id} is in ERROR{fault}"
+            if server.fault.startswith(NO_HOST):
+                return failures.NO_VALID_HOST(server=server.id, fault=server.fault)
+            return failures.SERVER_ERROR(server=server.id)
         if server.host in seen.down:
-            return f"the host of server {server.id} is down"
-    return ""
+            return failures.HOST_DOWN(server=server.id)
+    return None

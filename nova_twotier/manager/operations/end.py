@@ -9,7 +9,7 @@ from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.manager.operations import bandwidth
-from nova_twotier.manager.operations.context import Context
+from nova_twotier.manager.operations.context import Context, in_full
 from nova_twotier.manager.operations.gang import (
     SAVE,
     UNLOCK,
@@ -42,7 +42,7 @@ class End(Operation):
         untouched = context.gang and not context.progress.attempts
         if untouched and not action.reason and (reason := context.defect()):
             # For operators, before Nova's fault is deleted with the servers.
-            action.reason = context.with_fault(reason)
+            action.reason = in_full(reason, context.fault())
             LOG.warning("Job %s ends: %s", job.number, action.reason)
         keeps = job.keep_servers and context.plan(EndPlan).then in OVER
         step = self._keep(context) if keeps else remove(context)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from functools import partial
 
+from nova_twotier.core.reasons import Effect, Reason, changes, failures
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
@@ -46,14 +47,14 @@ class Evict(Operation):
         if context.progress.undoing:
             return self._take_back(context)
         if _is_off(context):
-            return failed(context, "its servers are off")
+            return failed(context, failures.SERVERS_OFF())
         # An eviction that makes room for no job is given up instead, since no job waits for it.
         drawn_out = _saves(context) and _is_drawn_out(context)
         step: Step | None
         if _mode(context) is Preemption.REQUEUE:
             step = remove(context)
         elif reason := context.defect():
-            return failed(context, context.with_fault(reason), reason)
+            return failed(context, reason, context.fault())
         elif refused := self._refused(context):
             return self._give_up(context, refused)
         else:
@@ -72,14 +73,15 @@ class Evict(Operation):
         return self._give_up(context, context.overdue_reason()) if late else step
 
     @staticmethod
-    def _refused(context: Context) -> str:
+    def _refused(context: Context) -> Reason | None:
         """Why it is given up, when the allowed attempts are used up."""
         mode = _mode(context)
         for server in context.gang:
             given_up = context.exhausted(SAVE, server.id)
             if given_up and not server.busy and not is_saved(server, mode):
-                return f"server {server.id} does not {mode}, it is {server.status}"
-        return ""
+                status = server.status
+                return failures.NOT_SAVED(server=server.id, mode=mode, status=status)
+        return None
 
     def _save(self, context: Context) -> Step | None:
         mode = _mode(context)
@@ -93,7 +95,7 @@ class Evict(Operation):
             return None
         return Step() if context.still_claiming() else None
 
-    def _give_up(self, context: Context, reason: str) -> Step:
+    def _give_up(self, context: Context, reason: Reason) -> Step:
         context.record(undoing=reason)
         return self._take_back(context)
 
@@ -113,7 +115,7 @@ class Evict(Operation):
             requests = [start(context, server, UNDO) for server in idle]
             if requests or any(server.busy for server in off):
                 return Step(requests)
-        return failed(context, context.progress.undoing)
+        return failed(context, context.failure)
 
     @staticmethod
     def _notify(context: Context) -> Step:
@@ -146,28 +148,28 @@ class Evict(Operation):
             context.record(acknowledged=(*context.progress.acknowledged, outcome.key.server))
 
     def close(self, context: Context) -> list[Note]:
-        job, by = context.job, context.plan(EvictPlan).by
+        job, reason = context.job, context.plan(EvictPlan).reason
         job.state, job.tier = JobState.QUEUED, None
         job.evictions += 1
         job.reset_backoff()
         if _mode(context) is Preemption.REQUEUE:
             job.begin_anew()
-            why = ""
-            if context.progress.escalated_at is not None:
-                why = f": its state could not be saved within {context.patience:g} s"
-            job.reason = f"preempted by {by}, begins anew{why}"
-            return [Note(job.number, "killed", f"by {by}, begins anew{why}")]
+            if context.progress.escalated_at is None:
+                job.reason = reason.led_to(Effect.LOST)
+            else:
+                job.reason = changes.SAVE_TIMEOUT(reason.by, seconds=context.patience)
+            return [Note(job.number, "killed", job.reason)]
         job.stop(context.begun_at)
         job.saved = True
-        job.reason = f"preempted by {by}, state saved"
-        return [Note(job.number, "evicted", f"by {by}, state saved")]
+        job.reason = reason.led_to(Effect.SAVED)
+        return [Note(job.number, "evicted", job.reason)]
 
     def undo(self, context: Context) -> list[Note]:
         # The next poll sees what is broken about the gang, and repairs it.
         job = context.job
         job.state = JobState.RUNNING
         job.back_off(context.env.now)
-        return [Note(job.number, "not evicted", context.public_reason)]
+        return [Note(job.number, "not evicted", context.failure)]
 
 
 def _is_off(context: Context) -> bool:

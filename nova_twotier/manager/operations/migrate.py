@@ -3,6 +3,7 @@
 from functools import partial
 
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import Reason, changes, failures
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.operations.context import Context
@@ -24,7 +25,7 @@ class Migrate(Operation):
         if context.progress.escalated_at is not None:
             return self._begin_anew(context)
         if reason := context.defect():
-            return failed(context, context.with_fault(reason), reason)
+            return failed(context, reason, context.fault())
         job, targets = context.job, context.plan(MigratePlan).targets
         step = Step()
         arrived = True
@@ -37,10 +38,10 @@ class Migrate(Operation):
                 step.requests += self._force(context, server)
                 continue
             if server.status != "ACTIVE":
-                reason = f"server {server.id} cannot migrate, it is {server.status}"
+                reason = failures.CANNOT_MIGRATE(server=server.id, status=server.status)
                 return self._give_up(context, reason)
             if context.exhausted(MIGRATE, server.id):
-                reason = f"server {server.id} does not migrate into {job.tier}"
+                reason = failures.NOT_MIGRATED(server=server.id, tier=job.tier)
                 return self._give_up(context, reason)
             # First the host of the plan, then any host that Nova finds in the tier.
             host = None if context.tried(MIGRATE, server.id) else target
@@ -52,7 +53,7 @@ class Migrate(Operation):
             step.requests += reset(context, {"migrating"})
         return self._begin_anew(context) if context.escalated() else step
 
-    def _give_up(self, context: Context, reason: str) -> Step:
+    def _give_up(self, context: Context, reason: Reason) -> Step:
         return failed(context, reason)
 
     @staticmethod
@@ -91,21 +92,20 @@ class Migrate(Operation):
             job.state, job.tier = JobState.QUEUED, None
             job.evictions += 1
             job.begin_anew()
-            why = f"begins anew: it could not be migrated within {context.patience:g} s"
-            job.reason = why
-            return [Note(job.number, "killed", why)]
+            job.reason = changes.MOVE_TIMEOUT(seconds=context.patience)
+            return [Note(job.number, "killed", job.reason)]
         job.migrations += 1
         job.reset_backoff()
         moved = len(context.plan(MigratePlan).targets)
-        detail = f"{moved} of {job.size} processes into {job.tier}{self._cause(context)}"
-        return [Note(job.number, "migrated", detail)]
+        by = self._preemptor(context)
+        return [Note(job.number, "migrated", changes.moved(moved, job.size, context.tier, by))]
 
-    def _cause(self, context: Context) -> str:
-        """What follows in the event after the number of processes."""
-        return ""
+    def _preemptor(self, context: Context) -> int | None:
+        """Number of the job for which it migrates, if that is another one."""
+        return None
 
     def undo(self, context: Context) -> list[Note]:
         # A later pass sees a gang across both tiers and repairs it.
         context.job.state = JobState.RUNNING
         context.job.back_off(context.env.now)
-        return [Note(context.job.number, "not migrated", context.public_reason)]
+        return [Note(context.job.number, "not migrated", context.failure)]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.reasons import Reason
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionState
 from nova_twotier.manager.operations.context import Context
@@ -35,7 +36,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Step:
-    """Requests to make now; `state` is set when the action is over, `reason` when it failed.
+    """Requests to make now; `state` is set when the action is over.
 
     :param freed: its slots can be given to other jobs although the action is not over.
     :param alone: the action failed, but the rest of the same decision is still valid.
@@ -43,7 +44,6 @@ class Step:
 
     requests: list[CloudRequest] = field(default_factory=list)
     state: ActionState | None = None
-    reason: str = ""
     freed: bool = False
     alone: bool = False
 
@@ -54,7 +54,7 @@ class Note:
 
     job: int
     kind: str
-    detail: str = ""
+    reason: Reason | None = None
 
 
 class Operation:
@@ -85,12 +85,11 @@ def done() -> Step:
     return Step(state=ActionState.DONE)
 
 
-def failed(context: Context, reason: str, public_reason: str = "") -> Step:
+def failed(context: Context, reason: Reason, detail: str = "") -> Step:
     """Give up the action.
 
-    :param reason: for operators: becomes the action's reason, and is logged.
-    :param public_reason: for the owners of its jobs, if they may not read the reason: texts from
-        Placement and Nova's faults name hosts and other tenants' servers.
+    :param detail: for operators only: texts from Placement and Nova's faults name hosts and other
+        tenants' servers.
     """
-    context.fail(reason, public_reason)
-    return Step(state=ActionState.FAILED, reason=reason)
+    context.fail(reason, detail)
+    return Step(state=ActionState.FAILED)

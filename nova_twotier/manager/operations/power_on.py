@@ -3,6 +3,7 @@
 from functools import partial
 
 from nova_twotier.cloud.servers import RUNNING, Server
+from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.plans import PowerOnPlan
 from nova_twotier.db.progress import Refusal
 from nova_twotier.manager.operations.context import Context
@@ -20,8 +21,6 @@ from nova_twotier.manager.operations.operation import (
 START, STOP = "start", "stop"
 #: The task of a server that is being started.
 STARTING = "powering-on"
-#: What the owner reads of a refusal.
-REFUSED = "Nova does not start its servers again"
 
 
 class PowerOn(Operation):
@@ -36,15 +35,15 @@ class PowerOn(Operation):
         # Nova itself may have noticed meanwhile that a guest is off.
         starts = outcome.key.purpose == START
         if starts and outcome.error is not None and outcome.final:
-            context.record(refusal=Refusal(str(outcome.error), REFUSED))
+            context.record(refusal=Refusal(failures.POWER_ON_REFUSED(), str(outcome.error)))
 
     def advance(self, context: Context) -> Step:
         if refusal := context.progress.refusal:
-            return failed(context, refusal.reason, refusal.public_reason)
+            return failed(context, refusal.reason, refusal.detail)
         if reason := context.defect():
-            return failed(context, context.with_fault(reason), reason)
+            return failed(context, reason, context.fault())
         if action := context.job.requested_action:
-            return failed(context, f"its owner asked to {action} it")
+            return failed(context, failures.REQUESTED(action=action))
         requests = [each for server in context.gang for each in _power_on(context, server)]
         if not requests and not any(server.busy for server in context.gang):
             return done()
@@ -57,14 +56,14 @@ class PowerOn(Operation):
     def close(self, context: Context) -> list[Note]:
         job, plan = context.job, context.plan(PowerOnPlan)
         job.reset_backoff()
-        job.reason = f"its servers were started again: {plan.reason}"
+        job.reason = plan.reason.led_to(Effect.POWERED_ON)
         return [Note(job.number, "started again", plan.reason)]
 
     def undo(self, context: Context) -> list[Note]:
         job = context.job
         job.failures += 1
         job.back_off(context.env.now)
-        return [Note(job.number, "not started again", context.public_reason)]
+        return [Note(job.number, "not started again", context.failure)]
 
 
 def _power_on(context: Context, server: Server) -> list[CloudRequest]:

@@ -8,6 +8,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.errors import CloudError, Unfit
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
 from nova_twotier.db.models import pause
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Refusal, RequestKey
@@ -15,7 +16,7 @@ from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
 from nova_twotier.manager.operations import bandwidth, shortage
-from nova_twotier.manager.operations.context import NO_HOST, Context
+from nova_twotier.manager.operations.context import NO_HOST, Context, in_full
 from nova_twotier.manager.operations.gang import (
     NOTICE,
     RESTORE,
@@ -44,24 +45,18 @@ LOG = logging.getLogger(__name__)
 
 BOOT = "boot"
 TOO_MANY_REQUESTS = 429
-#: The reason that the owner reads if others took the slots first.
-TAKEN = "the slots that it was to get were taken meanwhile"
-NO_BANDWIDTH = "the bandwidth that it was to get was taken meanwhile"
-#: The same if Nova did not place the gang as VirtualClusterFilter planned.
-BEYOND = "Nova placed it where it has less bandwidth than is guaranteed"
 
 
 class NoStart(Exception):
     """The job does not start.
 
-    :param public_reason: what its owner may read.
+    :param detail: what only operators may read of it.
     :param crowded_out: others have taken the slots or links that it was to get.
     """
 
-    def __init__(self, reason: str, public_reason: str = "", crowded_out: bool = False):
-        super().__init__(reason)
-        self.public_reason = public_reason
-        self.crowded_out = crowded_out
+    def __init__(self, reason: Reason, detail: str = "", crowded_out: bool = False):
+        super().__init__(str(reason))
+        self.reason, self.detail, self.crowded_out = reason, detail, crowded_out
 
 
 class Start(Operation):
@@ -70,7 +65,7 @@ class Start(Operation):
         job.state = JobState.RESTORING if job.saved else JobState.STARTING
         job.tier = context.plan(StartPlan).tier
         context.record(waited_for=job.reason)
-        job.reason = ""
+        job.reason = None
 
     def answered(self, context: Context, outcome: Outcome) -> None:
         super().answered(context, outcome)
@@ -89,7 +84,7 @@ class Start(Operation):
             return self._take_back(context)
         try:
             if refusal := context.progress.refusal:
-                raise NoStart(refusal.reason, refusal.public_reason)
+                raise NoStart(refusal.reason, refusal.detail)
             bring_up = self._restore if context.job.saved else self._boot
             step = bring_up(context) or self._settle(context)
             if step.state is None and context.overdue():
@@ -97,11 +92,11 @@ class Start(Operation):
             return step
         except NoStart as trouble:
             context.record(
-                undoing=str(trouble),
+                undoing=trouble.reason,
+                detail=trouble.detail,
                 crowded_out=trouble.crowded_out,
-                public_reason=trouble.public_reason,
             )
-            context.job.reason = f"did not start: {trouble.public_reason or trouble}"
+            context.job.reason = trouble.reason.led_to(Effect.NOT_STARTED)
             return self._take_back(context)
 
     def _boot(self, context: Context) -> Step | None:
@@ -113,9 +108,9 @@ class Start(Operation):
         if booted_at is not None and env.now < booted_at + env.boot_grace:
             return Step()
         if gang or context.exhausted(BOOT):
-            raise NoStart(f"Nova made {len(gang)} of {job.size} servers")
+            raise NoStart(failures.INCOMPLETE(made=len(gang), size=job.size))
         if job.requested_action:
-            raise NoStart(f"its owner asked to {job.requested_action} it")
+            raise NoStart(failures.REQUESTED(action=job.requested_action))
         self._admit(context, context.plan(StartPlan).links)
         context.record(booted_at=env.now)
         boot = partial(env.cloud.boot, job, env.user_data(job.number))
@@ -132,7 +127,7 @@ class Start(Operation):
             if server.busy or server.status != away:
                 continue
             if context.exhausted(RESTORE, server.id):
-                raise NoStart(f"server {server.id} does not come back in {context.job.tier}")
+                raise NoStart(failures.NOT_RESTORED(server=server.id, tier=context.tier))
             requests.append(request(RESTORE, server, _bringing_back(context, server)))
         if requests:
             self._admit(context, context.plan(StartPlan).links)
@@ -155,8 +150,7 @@ class Start(Operation):
         except StaleGeneration:
             raise
         except Conflict as error:
-            text = f"on the hosts where it is suspended, no slots in {tier} are free for it"
-            raise NoStart(str(error), text, crowded_out=True) from error
+            raise NoStart(waits.SUSPENDED_HOSTS(), str(error), crowded_out=True) from error
 
     @staticmethod
     def _admit(context: Context, links: Mapping[str, int]) -> None:
@@ -178,22 +172,23 @@ class Start(Operation):
         except (Conflict, NotFound) as error:
             if not links:
                 raise
-            raise NoStart(str(error), NO_BANDWIDTH, crowded_out=True) from error
+            raise NoStart(failures.BANDWIDTH_TAKEN(), str(error), crowded_out=True) from error
 
     def _settle(self, context: Context) -> Step:
         """Done when the whole gang is up, with slots in the tier and within its bandwidth."""
         job, gang = context.job, context.gang
         if reason := context.defect():
             if _crowded_out(context):
-                raise NoStart(context.with_fault(reason), TAKEN, crowded_out=True)
-            raise NoStart(context.with_fault(reason), reason)
+                detail = in_full(reason, context.fault())
+                raise NoStart(failures.SLOTS_TAKEN(), detail, crowded_out=True)
+            raise NoStart(reason, context.fault())
         if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
             if job.requested_action and not job.saved:
                 # Nova may never finish with them, but deletes them even so.
-                raise NoStart(f"its owner asked to {job.requested_action} it")
+                raise NoStart(failures.REQUESTED(action=job.requested_action))
             return Step()
         if not context.seen.in_tier(job, context.tier):
-            raise NoStart(f"Nova placed it outside {job.tier}")
+            raise NoStart(failures.WRONG_TIER(tier=context.tier))
         self._verify(context)
         requests = bandwidth.guarantee(context)
         return Step(requests) if requests else done()
@@ -204,11 +199,11 @@ class Start(Operation):
         needs = seen.needs(job, seen.places(job))
         for link, mbps in needs.items():
             if mbps > plan.links.get(link, 0):
-                raise NoStart(
-                    f"Nova placed it where it needs {mbps} Mbit/s on link {link}, of which "
-                    f"{plan.links.get(link, 0)} are reserved: is VirtualClusterFilter enabled?",
-                    BEYOND,
+                detail = (
+                    f"it needs {mbps} Mbit/s on link {link}, of which {plan.links.get(link, 0)} "
+                    "are reserved: is VirtualClusterFilter enabled?"
                 )
+                raise NoStart(failures.LESS_BANDWIDTH(), detail)
         if needs != plan.links:
             LOG.info("Job %s needs less of the network than planned: %s", job.number, needs)
             self._admit(context, needs)
@@ -217,7 +212,6 @@ class Start(Operation):
     @staticmethod
     def _take_back(context: Context) -> Step:
         """All or none: delete what was booted, save again what was restored; then fail."""
-        reason = context.progress.undoing
         step: Step | None
         if not context.job.saved:
             step = remove(context)
@@ -240,7 +234,7 @@ class Start(Operation):
                 step = None
         if step is None:
             context.release()
-            step = failed(context, reason)
+            step = failed(context, context.failure, context.progress.detail)
             step.alone = _short_of_quota(context)
         return step
 
@@ -253,20 +247,19 @@ class Start(Operation):
         job.run_since = now
         if job.started_at is None:
             job.started_at = now
-        job.reason = ""
-        return [
-            Note(job.number, "restored" if restored else "started", f"in {job.tier}, {job.how}")
-        ]
+        job.reason = None
+        reason = changes.STARTS[plan.how](tier=plan.tier)
+        return [Note(job.number, "restored" if restored else "started", reason)]
 
     def undo(self, context: Context) -> list[Note]:
         job, env, progress = context.job, context.env, context.progress
         job.state, job.tier = JobState.QUEUED, None
         if _short_of_quota(context):
-            job.reason = context.public_reason
+            job.reason = context.failure
             job.back_off(env.now)
             shortage.back_off_alike(job, context.jobs.values())
         else:
-            job.reason = f"did not start: {context.public_reason}"
+            job.reason = context.failure.led_to(Effect.NOT_STARTED)
             if progress.crowded_out:
                 job.back_off(env.now)
             else:
@@ -275,7 +268,7 @@ class Start(Operation):
                 job.not_before = env.now + pause(job.failures)
         if job.reason == progress.waited_for and not job.failures:
             return []  # its reason is known already
-        return [Note(job.number, "not started", context.public_reason)]
+        return [Note(job.number, "not started", context.failure)]
 
 
 def _bringing_back(context: Context, server: Server) -> Callable[[], None]:
@@ -301,25 +294,23 @@ def _crowded_out(context: Context) -> bool:
 
 def _short_of_quota(context: Context) -> bool:
     refusal = context.progress.refusal
-    return refusal is not None and refusal.quota
+    return refusal is not None and refusal.reason.code is waits.QUOTA
 
 
 def _refusal(error: CloudError, purpose: str) -> Refusal | None:
     """Why a start is given up after a request was refused; None if the request may be repeated."""
     if error.shortage:
-        text = f"waits for quota: its project has not enough {error.shortage} left"
-        return Refusal(str(error), text, quota=True)
+        return Refusal(waits.QUOTA(resources=error.shortage), str(error))
+    reason = error.reason or _boot_refused(error)
     if isinstance(error, Unfit):
-        return Refusal(str(error), error.public_reason, unfit=True)
+        return Refusal(reason, str(error), unfit=True)
     if purpose in (BOOT, bandwidth.QOS):
-        return Refusal(str(error), error.public_reason or _boot_refused(error))
+        return Refusal(reason, str(error))
     return None
 
 
-def _boot_refused(error: CloudError) -> str:
+def _boot_refused(error: CloudError) -> Reason:
     """What the owner of a job reads when Nova does not boot its servers."""
     if error.passing:
-        return "Nova cannot make its servers, however often it is asked; tell the operator"
-    return (
-        f"Nova refused its servers (HTTP {error.status}): check its flavor, image, networks and key"
-    )
+        return failures.NOVA_FAILS()
+    return failures.BOOT_REFUSED(status=error.status)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import changes, failures
 from nova_twotier.core.slots import is_hot
 from nova_twotier.db.plans import SwapPlan, TierChange
 from nova_twotier.ledger import claims, names
@@ -10,14 +11,11 @@ from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGenerat
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.operation import Note, Operation, Step, done, failed
 
-#: What owners read about a conflict; Placement's text names hosts and other tenants' servers.
-TAKEN = "a slot planned for it was taken meanwhile"
-
 
 def change_tiers(context: Context, changes: Iterable[TierChange]) -> str:
     """Change the tiers of jobs in the ledger, all or none; doing it again changes nothing.
 
-    :returns: why that is not possible; empty if it is done.
+    :returns: why that is not possible, for operators; empty if it is done.
     :raises PlacementError: if it may succeed later.
     """
     env, held = context.env, context.seen.claims
@@ -46,7 +44,7 @@ class Swap(Operation):
     def advance(self, context: Context) -> Step:
         self._reopen(context)
         conflict = change_tiers(context, context.plan(SwapPlan).changes)
-        return failed(context, conflict, TAKEN) if conflict else done()
+        return failed(context, failures.SLOTS_TAKEN(), conflict) if conflict else done()
 
     @staticmethod
     def _reopen(context: Context) -> None:
@@ -73,14 +71,13 @@ class Swap(Operation):
                 job.reset_backoff()
                 job.swaps += 1
                 job.swapped_at = context.env.now
-                by = f", preempted by {change.by}" if change.by else ""
-                detail = f"{len(change.vms)} of {job.size} processes to {job.tier}{by}"
-                notes.append(Note(job.number, "swapped", detail))
+                reason = changes.moved(len(change.vms), job.size, change.tier, change.by)
+                notes.append(Note(job.number, "swapped", reason))
         return notes
 
     def undo(self, context: Context) -> list[Note]:
         notes = []
         for change in context.plan(SwapPlan).changes:
             context.jobs[change.number].back_off(context.env.now)
-            notes.append(Note(change.number, "not swapped", context.public_reason))
+            notes.append(Note(change.number, "not swapped", context.failure))
         return notes

@@ -89,10 +89,10 @@ class ApiCase(testtools.TestCase):
             for name, value in values.items():
                 setattr(row, name, value)
 
-    def happen(self, job, kind, detail="", at=0.0):
+    def happen(self, job, kind, detail="", at=0.0, reason=None):
         with self.store.transaction() as session:
             number = self.store.find(job["uuid"]).number if job else None
-            session.add(Event(at=at, job=number, kind=kind, detail=detail))
+            session.add(Event(at=at, job=number, kind=kind, detail=detail, reason=reason))
 
 
 class FakeTrusts:

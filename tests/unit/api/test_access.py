@@ -2,6 +2,7 @@
 
 from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
+from nova_twotier.core.reasons import Effect, changes
 from tests.unit.api.case import OTHER, ApiCase
 
 #: Who may, of those that belong to the job's project, and of those that do not.
@@ -115,9 +116,9 @@ class TestOtherProjects(ApiCase):
 
     def test_a_manager_learns_of_no_host_and_of_no_other_project(self):
         number = self.store.find(self.theirs["uuid"]).number
-        text = f"preempted by job {number}, state saved"
-        self.change(self.mine, reason=text)
-        self.happen(self.mine, "evicted", text)
+        reason = changes.PREEMPTED(number).led_to(Effect.SAVED)
+        self.change(self.mine, reason=reason)
+        self.happen(self.mine, "evicted", reason=reason)
         self.happen(self.theirs, "started", "on compute-7")
         self.happen(None, "host down", "compute-7")
         path = f"/v1/jobs/{self.mine['uuid']}"

@@ -7,6 +7,7 @@ import textwrap
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from nova_twotier.core.reasons import failures, waits
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -32,6 +33,16 @@ class TestMetrics(ApiCase):
         self.assertEqual(3, found["twotier_processes", "queued"])
         self.assertEqual(4, found["twotier_processes", "running"])
         self.assertEqual(0, found["twotier_jobs", "failed"])
+
+    def test_waiting_jobs_by_reason(self):
+        for reason in (waits.SLOTS(size=2, idle=1), waits.SLOTS(size=3, idle=1), waits.HELD()):
+            self.change(self.submit(), reason=reason)
+        self.submit("bob:other")
+        self.change(self.submit(), state=JobState.FAILED, reason=failures.SERVERS_OFF())
+        found = self.read()
+        name = "twotier_waiting_jobs"
+        waiting = {key[1]: count for key, count in found.items() if key[0] == name}
+        self.assertEqual({"slots": 2, "held": 1, "undecided": 1}, waiting)
 
     def test_requests(self):
         job = self.submit(name="secret")

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Engine, event
 
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -157,7 +158,7 @@ class TestEvents(ApiCase):
 
     def test_no_query_reads_the_long_columns(self):
         """Lists of jobs of 10,000 processes would be hundreds of megabytes."""
-        self.change(self.job, reason=f"waits behind job {self.store.find(self.job['uuid']).number}")
+        self.change(self.job, reason=waits.TURN(self.store.find(self.job["uuid"]).number))
         asked = []
         record = lambda _c, _cursor, statement, *_rest: asked.append(statement)  # noqa: E731
         event.listen(Engine, "before_cursor_execute", record)

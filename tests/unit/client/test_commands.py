@@ -4,8 +4,10 @@ import re
 import textwrap
 
 import yaml
+from sqlalchemy import delete
 
 from nova_twotier.client.commands import jobs, queue
+from nova_twotier.core.reasons import Effect, changes, waits
 from nova_twotier.db import models
 from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase, commands
@@ -37,14 +39,14 @@ class TestWords(CommandCase):
 class TestList(CommandCase):
     def test_a_table(self):
         job = self.submit(name="solver", size=4)
-        self.change(job, submitted_at=0.0, reason="needs 4 slots")
+        self.change(job, submitted_at=0.0, reason=waits.PAUSED())
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
-            | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason        |
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
-            | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | needs 4 slots |
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------+
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason              |
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | the queue is paused |
+            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
             """),  # noqa: E501
             without_uuids(self.succeed("job", "list")),
         )
@@ -100,13 +102,53 @@ class TestShow(CommandCase):
 
     def test_explain(self):
         job = self.submit(name="solver")
-        self.happen(job, "started", "in fg, immediate", at=4e9)
+        self.happen(job, "started", reason=changes.IMMEDIATE(tier="fg"), at=4e9)
         told = self.shown("job", "explain", "solver")
         self.assertEqual((job["uuid"], 1), (told["uuid"], told["position"]))
         self.assertEqual("waits; the manager has not decided about it yet", told["reason"])
         self.assertEqual(["submitted", "started"], [event["kind"] for event in told["events"]])
         table = self.succeed("job", "explain", job["uuid"])
-        self.assertIn("| 2096-10-02T07:06:40Z started in fg, immediate", table)
+        self.assertIn("| 2096-10-02T07:06:40Z started: in fg, immediate", table)
+
+    def test_explain_for_people(self):
+        job = self.submit(name="solver")
+        with self.store.transaction() as session:
+            session.execute(delete(models.Event))
+        reason = changes.PREEMPTED(self.store.find(job["uuid"]).number).led_to(Effect.SAVED)
+        self.change(job, reason=reason, saved=True, uuid=OTHER)
+        self.happen({"uuid": OTHER}, "evicted", reason=reason, at=4e9)
+        self.happen({"uuid": OTHER}, "held", at=4e9)
+        self.assertEqual(
+            textwrap.dedent(f"""\
+            +----------+-------------------------------------------------------------------------------------------------------+
+            | Field    | Value                                                                                                 |
+            +----------+-------------------------------------------------------------------------------------------------------+
+            | uuid     | {OTHER}                                                                  |
+            | state    | queued                                                                                                |
+            | reason   | preempted by solver ({OTHER}), state saved                               |
+            | why      | preempted                                                                                             |
+            | cure     | It starts again by itself; what is kept until then, `--preemption` says.                              |
+            | position | 1                                                                                                     |
+            | events   | 2096-10-02T07:06:40Z evicted: preempted by solver ({OTHER}), state saved |
+            |          | 2096-10-02T07:06:40Z held                                                                             |
+            +----------+-------------------------------------------------------------------------------------------------------+
+            """),  # noqa: E501
+            self.succeed("job", "explain", OTHER),
+        )
+
+    def test_why_for_programs(self):
+        job = self.submit(name="solver")
+        self.change(job, reason=waits.SLOTS(size=4, idle=2))
+        for verb in ("show", "explain"):
+            self.assertEqual(
+                ("slots", {"size": 4, "idle": 2}),
+                (
+                    self.shown("job", verb, "solver")["why"]["code"],
+                    self.shown("job", verb, "solver")["why"]["parameters"],
+                ),
+            )
+        codes = self.succeed("job", "list", "--long", "-f", "value", "-c", "Why")
+        self.assertEqual("slots\n", codes)
 
     def test_none(self):
         for verb in ("show", "explain"):

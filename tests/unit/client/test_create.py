@@ -9,6 +9,7 @@ from openstack.exceptions import DuplicateResource
 
 from nova_twotier.client import progress, userdata
 from nova_twotier.client.commands import create
+from nova_twotier.core.reasons import failures
 from nova_twotier.db import models
 from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase
@@ -210,10 +211,10 @@ class TestWaiting(CreateCase):
         )
 
     def test_a_job_that_fails(self):
-        self.become(state=models.JobState.FAILED, reason="no slots")
+        self.become(state=models.JobState.FAILED, reason=failures.SERVERS_OFF())
         error = self.refused("job", "create", "--size", "1", "--wait")
         [job] = self.all()
-        self.assertEqual(f"job {job['uuid']} is failed: no slots", error)
+        self.assertEqual(f"job {job['uuid']} is failed: its servers are off", error)
 
 
 class TestTraces(CreateCase):

@@ -8,6 +8,7 @@ import testtools
 
 from nova_twotier.client import progress
 from nova_twotier.client.rest import ApiError
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
 from tests.unit.client.case import ClientCase
 
@@ -62,7 +63,7 @@ class TestWatching(ClientCase):
         job = self.api.submit({"size": 1})
         state = self.watch(
             job,
-            lambda: self.change(job, reason="needs 1 slot"),
+            lambda: self.change(job, reason=waits.SLOTS(size=1, idle=0)),
             lambda: self.change(job, state=JobState.STARTING),
             lambda: self.change(job, state=JobState.RUNNING, tier="bg"),
         )
@@ -70,7 +71,7 @@ class TestWatching(ClientCase):
         self.assertEqual(
             [
                 "number 1 in the queue: waits; the manager has not decided about it yet",
-                "number 1 in the queue: needs 1 slot",
+                "number 1 in the queue: needs 1 foreground slots, 0 idle",
                 "its servers are being built",
                 "runs in the background",
             ],

@@ -69,7 +69,7 @@ class TestBoot(CloudCase):
         self.image({"os_shutdown_timeout": "61"})
         booted = self.booted.call_count
         error = self.assertRaises(UnfitImage, self.cloud.boot, job())
-        self.assertIn("os_shutdown_timeout=61; choose one that has at most 60", error.public_reason)
+        self.assertIn("os_shutdown_timeout=61; choose one that has at most 60", str(error.reason))
         self.assertEqual(booted, self.booted.call_count)
 
     def test_an_image_that_is_not_there(self):
@@ -117,7 +117,7 @@ class TestBoot(CloudCase):
             ("huge", "there is no flavor huge"),
         ):
             error = self.assertRaises(UnfitFlavor, self.cloud.boot, job(flavor=name))
-            self.assertIn(text, error.public_reason)
+            self.assertIn(text, str(error.reason))
             self.assertFalse(error.passing)
         self.assertFalse(self.booted.called)
         self.assertFalse(self.groups.called)

@@ -37,14 +37,14 @@ class TestBoot(CloudCase):
     def test_broken_trust(self):
         self.trust_status = 403
         error = self.assertRaises(CloudError, self.boot, trust_id="t1")
-        self.assertIn("the user is disabled, or has lost the role", error.public_reason)
+        self.assertIn("the user is disabled, or has lost the role", str(error.reason))
         self.assertFalse(error.passing)
         self.assertFalse(self.booted.called)
 
     def test_keystone_is_down(self):
         self.trust_status = 503
         error = self.assertRaises(CloudError, self.boot, trust_id="t1")
-        self.assertEqual(("", True), (error.public_reason, error.passing))
+        self.assertEqual((None, True), (error.reason, error.passing))
 
 
 class TestServers(CloudCase):

@@ -2,7 +2,8 @@
 
 import requests
 
-from nova_twotier.cloud.qos import PUBLIC_REASON, NeutronError
+from nova_twotier.cloud.qos import NeutronError
+from nova_twotier.core.reasons import failures
 from tests.unit.cloud.fake_neutron import NEUTRON, Killed
 from tests.unit.cloud.qos_case import JOB, NeutronCase
 from tests.unit.manager import builders
@@ -206,7 +207,7 @@ class TestFailures(NeutronCase):
         self.neutron.unsupported = {"minimum_bandwidth"}
         error = self.refused()
         self.assertFalse(error.passing)
-        self.assertEqual(PUBLIC_REASON, error.public_reason)
+        self.assertEqual(failures.NEUTRON(), error.reason)
 
     def test_keystone_does_not_answer_any_more(self):
         """Each time that the manager's token has expired, it is asked for another."""

@@ -134,10 +134,10 @@ class TestAlgorithm2(testtools.TestCase):
         driver.arrive(job(1, 3, mbps=1000))
         driver.arrive(job(2, 3, mbps=10))
         [head] = driver.waiting
-        reason = driver.policy.reason(Snapshot(driver.cluster, [head]), head)
+        reason = str(driver.policy.reason(Snapshot(driver.cluster, [head]), head))
         self.assertIn("no switch has 3 free slots below it with 10 Mbit/s each", reason)
         driver.arrive(job(3, 2, mbps=1000))
-        reason = driver.policy.reason(Snapshot(driver.cluster, [head]), head)
+        reason = str(driver.policy.reason(Snapshot(driver.cluster, [head]), head))
         self.assertIn("nor without the 1 that passed it", reason)
         self.assertEqual([("Start", 2)], self.said(driver.depart(1)))
 

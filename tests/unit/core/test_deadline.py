@@ -67,12 +67,12 @@ class TestDecisions(testtools.TestCase):
         self.assertEqual([], driver.arrive(job(2, arrival=95.0, estimate=10.0)))
         self.assertEqual([(Evict, 1), (Start, 3)], self.kinds(driver.arrive(job(3, estimate=10.0))))
 
-    def test_reasons_name_deadlines(self):
+    def test_a_job_with_a_later_deadline_counts_as_later(self):
         driver = Driver(self, "amcbf-deadline", [Host("a", 2, 1)])
         driver.arrive(job(1, estimate=50.0), job(2, estimate=900.0))
         driver.arrive(job(3, 2, estimate=100.0))
         reason = driver.policy.reason(Snapshot(driver.cluster, driver.waiting), driver.waiting[0])
-        self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later deadlines", reason)
+        self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later jobs", str(reason))
 
     @inherited
     @given(streams(), st.data())

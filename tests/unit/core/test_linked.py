@@ -70,7 +70,7 @@ class TestLinked(testtools.TestCase):
                 run = cluster.start(each, FG)
                 self.assertEqual(size, len(run.hosts))
             else:
-                self.assertTrue(cluster.need(each, FG))
+                self.assertTrue(cluster.need(each))
                 self.assertRaises(OutOfSlots, cluster.start, each, FG)
             check(self, cluster)
             if leaves and cluster.runs:
@@ -88,8 +88,8 @@ class TestLinked(testtools.TestCase):
         self.assertEqual(3, cluster.idle[FG])
         self.assertTrue(cluster.fits(job(2, 3, mbps=400), FG))
         self.assertFalse(cluster.fits(job(3, 3, mbps=401), FG))
-        self.assertIn("401 Mbit/s each", cluster.need(job(3, 3, mbps=401), FG))
-        self.assertEqual("needs 4 foreground slots, 3 idle", cluster.need(job(4, 4), FG))
+        self.assertIn("401 Mbit/s each", str(cluster.need(job(3, 3, mbps=401))))
+        self.assertEqual("needs 4 foreground slots, 3 idle", str(cluster.need(job(4, 4))))
         self.assertFalse(cluster.fits(job(5, 1), BG), "there is no background")
 
     def test_what_was_said_holds_for_one_state_only(self):

@@ -131,7 +131,7 @@ class TestReasons(testtools.TestCase):
         driver.arrive(job(1, 2, cpu=1.0))
         driver.arrive(waiting)
         [waits] = driver.waiting
-        return driver.policy.reason(Snapshot(driver.cluster, [waits]), waits)
+        return str(driver.policy.reason(Snapshot(driver.cluster, [waits]), waits))
 
     def test_background_only(self):
         for policy in TWO_TIERS:

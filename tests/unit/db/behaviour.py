@@ -10,6 +10,7 @@ from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
+from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
@@ -133,7 +134,7 @@ class StoreBehaviour:
         with self.store.transaction() as session:
             [job] = open_jobs(session)
             self.assertEqual({"user_data"}, inspect(job).unloaded)
-            job.reason = "waits"
+            job.reason = waits.TURN(7)
         self.assertEqual("QUJD", self.store.user_data(number))
         self.assertRaises(NoSuchJob, self.store.user_data, number + 1)
 
@@ -214,6 +215,32 @@ class StoreBehaviour:
         self.assertEqual(sorted(set(seen)), seen)
         self.assertEqual(seen[-1], self.store.last_event())
 
+    def test_reasons(self):
+        numbers = [self.store.submit(1, [1.0]).number for _ in range(2)]
+        reason = waits.SLOTS(size=4, idle=2, later=1).led_to(Effect.SAVED)
+        with self.store.transaction() as session:
+            for number in numbers:
+                session.get(Job, number).reason = reason
+            session.add(Event(at=1.0, job=1, kind="evicted", reason=changes.PREEMPTED(2)))
+        self.assertEqual([reason] * 2, [job.reason for job in self.store.jobs()])
+        self.assertEqual([None], [each.reason for each in self.store.events(2)])
+        self.assertIn(changes.PREEMPTED(2), [each.reason for each in self.store.events(1)])
+        with self.store.transaction() as session:
+            first, second = (session.get(Job, number) for number in numbers)
+            first.reason, second.reason = waits.SLOTS(size=4, idle=2, later=1), reason
+            self.assertTrue(inspect(first).modified)
+            self.assertFalse(inspect(second).modified, "nothing has changed")
+            second.reason = None
+        jobs = [self.store.job(number) for number in numbers]
+        self.assertEqual(["slots", None], [job.reason_code for job in jobs])
+        self.assertEqual([waits.SLOTS(size=4, idle=2, later=1), None], [j.reason for j in jobs])
+
+    def test_a_reason_of_a_newer_release(self):
+        number = self.store.submit(1, [1.0]).number
+        with self.store.transaction() as session:
+            session.get(Job, number).reason_data = {"code": "gone fishing", "parameters": {"x": 1}}
+        self.assertEqual("for the reason gone fishing", str(self.store.job(number).reason))
+
     def test_events(self):
         for at in (1.0, 2.0, 2.0):
             self.store.submit(1, [1.0], at=at)
@@ -245,7 +272,7 @@ class StoreBehaviour:
         for held in (True, True, False):
             self.assertEqual(held, self.store.hold(1, held).held)
             self.assertEqual(held, self.store.job(1).held)
-            self.assertEqual(held, "held" in self.store.job(1).reason)
+            self.assertEqual(waits.HELD() if held else None, self.store.job(1).reason)
         kinds = [event.kind for event in self.store.events(1)]
         self.assertEqual(["held", "released", "submitted"], sorted(kinds))
 
@@ -271,7 +298,7 @@ class StoreBehaviour:
         with self.store.transaction() as session:
             session.get(Job, 1).state = JobState.RUNNING
         job = self.store.hold(1, True)
-        self.assertEqual((True, JobState.RUNNING, ""), (job.held, job.state, job.reason))
+        self.assertEqual((True, JobState.RUNNING, None), (job.held, job.state, job.reason))
 
     def test_hold_of_a_job_that_is_over(self):
         self.store.submit(1, [1.0])
@@ -315,9 +342,13 @@ class StoreBehaviour:
 
     def test_actions_keep_their_plans(self):
         self.store.submit(1, [1.0])
-        change = TierChange(1, "u-u-i-d", 2, Tier.BG, ("vm1", "vm2"), by="job ü")
-        plan, end = SwapPlan((change,)), EndPlan(JobState.FINISHED, "as its owner asked", 0.1)
-        progress = Progress({RequestKey("delete", "vm1"): 1}, refusal=Refusal("no", quota=True))
+        change = TierChange(1, "u-u-i-d", 2, Tier.BG, ("vm1", "vm2"), by=7)
+        why = failures.NO_POOL(pool="ü", pools="default")
+        plan, end = SwapPlan((change,)), EndPlan(JobState.FAILED, why, 0.1)
+        refusal = Refusal(waits.QUOTA(resources="cores"), "no", unfit=True)
+        undoing, waited = failures.OVERDUE(seconds=2.5, server="vm1"), waits.TURN(3, size=4)
+        requests = {RequestKey("delete", "vm1"): 1}
+        progress = Progress(requests, undoing, "no", refusal=refusal, waited_for=waited)
         with self.store.transaction() as session:
             session.add(
                 Action(kind=ActionKind.SWAP, phase=2, job=1, plan=plan, created_at=1790000000.25)
@@ -336,7 +367,7 @@ class StoreBehaviour:
         running, waiting, elsewhere, over = (
             self.store.submit(1, [1.0], at=5.0, pool=pool) for pool in ("a", "a", "b", "a")
         )
-        plan = EndPlan(JobState.FINISHED, "", 90.0)
+        plan, why = EndPlan(JobState.FINISHED, None, 90.0), failures.SERVERS_OFF()
         with self.store.transaction() as session:
             for job in (running, elsewhere, over):
                 row = session.get(Job, job.number)
@@ -345,7 +376,7 @@ class StoreBehaviour:
             for at in (95.0, None):
                 action = Action(kind=ActionKind.END, pool="a", phase=0, job=running.number)
                 action.state, action.begun_at, action.created_at = ActionState.EXPECTED, at, 90.0
-                action.plan, action.progress = plan, Progress(booted_at=at, undoing="why")
+                action.plan, action.progress = plan, Progress(booted_at=at, undoing=why)
                 session.add(action)
         with self.store.transaction() as session:
             time_shift.shift(session, "a", 3600.0)
@@ -358,8 +389,8 @@ class StoreBehaviour:
         with self.store.reading() as session:
             begun, decided = open_actions(session)
         self.assertEqual((3695.0, 3690.0), (begun.begun_at, begun.plan.at))
-        self.assertEqual(Progress(booted_at=3695.0, undoing="why"), begun.progress)
-        self.assertEqual((None, Progress(undoing="why")), (decided.begun_at, decided.progress))
+        self.assertEqual(Progress(booted_at=3695.0, undoing=why), begun.progress)
+        self.assertEqual((None, Progress(undoing=why)), (decided.begun_at, decided.progress))
 
     def test_a_transaction_that_fails_leaves_nothing(self):
         self.store.submit(1, [1.0])
@@ -384,10 +415,10 @@ class StoreBehaviour:
                 [job] = open_jobs(session)
                 wished = pool.submit(self.store.request_action, 1, "cancel")
                 futures.wait([wished], MOMENT)
-                job.reason = "waits"
+                job.reason = waits.TURN(7)
             wished.result(30)
         job = self.store.job(1)
-        self.assertEqual(("cancel", "waits"), (job.requested_action, job.reason))
+        self.assertEqual(("cancel", waits.TURN(7)), (job.requested_action, job.reason))
 
     def test_two_write_while_a_third_reads(self):
         done, counts, trouble = threading.Event(), [], []

@@ -4,6 +4,7 @@ from unittest import mock
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import waits
 from nova_twotier.db import open_jobs
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.open_jobs import OpenJobs
@@ -43,9 +44,9 @@ class OpenJobsBehaviour:
     def test_they_can_be_forgotten(self):
         number = self.store.submit(1, [1.0]).number
         jobs = OpenJobs(DEFAULT_POOL)
-        self.read(jobs)[number].reason = "not to be written"
+        self.read(jobs)[number].reason = waits.TURN(7)
         jobs.forget()
-        self.assertEqual("", self.read(jobs)[number].reason)
+        self.assertIsNone(self.read(jobs)[number].reason)
 
     def test_policies_see_them_as_they_admit_them(self):
         submitted = self.store.submit(1, [1.0], at=5.0, estimate=60.0, walltime=90.0)

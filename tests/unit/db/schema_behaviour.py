@@ -5,9 +5,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import column, insert, inspect, select, table, text
+from sqlalchemy import JSON, Column, String, Text, column, insert, inspect, select, table, text
 from sqlalchemy.orm import Session
 
+from nova_twotier.core.reasons import LEGACY, changes, waits
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
 from nova_twotier.db.models import Action, Base, Job
@@ -44,9 +45,16 @@ OLD_ACTION = {
     "created_at": 4.0,
 }
 
+#: What every job needs in schema 0011.
+_REQUIRED = {name: value for name, value in JOB.items() if name != "reason"}
 
-class SchemaBehaviour:
-    """Tests of the empty database at `self.url`."""
+
+def _texts(rows):
+    return [str(row.reason or "") for row in rows]
+
+
+class SchemaSteps:
+    """Brings the database at `self.url` to the schema of an earlier release."""
 
     def engine(self):
         engine = connect(self.url)
@@ -60,6 +68,10 @@ class SchemaBehaviour:
         config.attributes["connection"] = connection
         command.upgrade(config, version)
 
+
+class SchemaBehaviour(SchemaSteps):
+    """Tests of the empty database at `self.url`."""
+
     def first_schema(self, versioned):
         """The database as the first version made it, with a job in it."""
         engine = self.engine()
@@ -69,7 +81,8 @@ class SchemaBehaviour:
                 connection.execute(text("DROP TABLE alembic_version"))
             there = [each["name"] for each in inspect(connection).get_columns("job")]
             self.assertNotIn("project_id", there)
-            values = [column(name, Job.__table__.columns[name].type) for name in JOB]
+            types = {each.name: each.type for each in Job.__table__.columns}
+            values = [column(name, types.get(name, Text)) for name in JOB]
             connection.execute(insert(table("job", *values)), JOB)
         return engine
 
@@ -80,7 +93,9 @@ class SchemaBehaviour:
         self.addCleanup(store.close)
         job = store.job(1)
         self.assertEqual([1], [each.number for each in store.jobs()])
-        self.assertEqual(JOB, {name: getattr(job, name) for name in JOB})
+        kept = {name: getattr(job, name) for name in JOB if name != "reason"}
+        self.assertEqual({name: value for name, value in JOB.items() if name != "reason"}, kept)
+        self.assertEqual(("other", "waits"), (job.reason_code, str(job.reason)))
         self.assertEqual(job.submitted_at, job.eligible_at)
         self.assertEqual(("", "", False), (job.project_id, job.user_id, job.held))
         self.assertEqual(2, store.submit(1, [1.0], project_id="p").number)
@@ -120,9 +135,9 @@ class SchemaBehaviour:
         self.assertEqual(migration.NEWEST, migration.version(engine))
         with Session(engine) as session:
             open_one, closed = session.scalars(select(Action).order_by(Action.id))
-            self.assertEqual(EvictPlan("job 2"), open_one.plan)
+            self.assertEqual(EvictPlan(changes.PREEMPTED(2)), open_one.plan)
             attempts = {RequestKey("save", "vm1"): 1}
-            self.assertEqual(Progress(attempts, public_reason="gone"), open_one.progress)
+            self.assertEqual(Progress(attempts), open_one.progress)
             kept = (OLD_ACTION["plan"], OLD_ACTION["begun"])
             self.assertEqual(kept, (closed.plan_data, closed.progress_data))
 
@@ -139,13 +154,80 @@ class SchemaBehaviour:
     def test_migrations_are_begun_anew(self):
         """As on MariaDB, where only the version tells that they were not done to their end."""
         engine = self.engine()
-        for version in ("0006", "0007", "0008", "0009"):
+        for version in ("0006", "0007", "0008", "0009", "0010", "0011"):
             migration.upgrade(engine)
             with engine.begin() as connection:
                 known = table("alembic_version", column("version_num"))
                 connection.execute(known.update().values(version_num=version))
             migration.upgrade(engine)
             self.assertEqual(migration.NEWEST, migration.version(engine))
+
+    #: Texts of jobs in schema 0011, and the reasons that they become.
+    TEXTS = (
+        ("", None),
+        ("held until it is released", waits.HELD()),
+        (
+            "waits for quota: its project has not enough cores, ram left",
+            waits.QUOTA(resources="cores, ram"),
+        ),
+        ("did not start: {no disk}", LEGACY(before="did not start: {no disk}")),
+        (
+            "preempted by job 2, state saved",
+            LEGACY(2, before="preempted by ", after=", state saved"),
+        ),
+        ("waits behind job 2", LEGACY(2, before="waits behind ")),
+        ("job 1, then job 2", LEGACY(1, before="", after=", then another job")),
+    )
+
+    def with_old_reasons(self):
+        """The database as the release before reasons had codes left it."""
+        engine = self.engine()
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0011")
+            columns = [column(name, Job.__table__.columns[name].type) for name in _REQUIRED]
+            jobs = [
+                {**_REQUIRED, "uuid": str(number), "reason": words}
+                for number, (words, _reason) in enumerate(self.TEXTS)
+            ]
+            connection.execute(insert(table("job", *columns, column("reason", Text))), jobs)
+            names = [column(name) for name in ("at", "job", "kind", "detail")]
+            events = [
+                {"at": 1.0, "job": 1, "kind": kind, "detail": detail}
+                for kind, detail in (
+                    ("submitted", ""),
+                    ("started", "in fg, immediate"),
+                    ("evicted", "by job 2, state saved"),
+                )
+            ]
+            connection.execute(insert(table("event", *names)), events)
+        return engine
+
+    def check_old_reasons(self, engine):
+        migration.upgrade(engine)
+        store = Store(self.url)
+        self.addCleanup(store.close)
+        jobs = store.jobs()
+        self.assertEqual([reason for _words, reason in self.TEXTS], [job.reason for job in jobs])
+        self.assertEqual([words for words, _reason in self.TEXTS[:6]], _texts(jobs[:6]))
+        events = store.events(1)
+        self.assertEqual(["", "in fg, immediate", ""], [event.detail for event in events])
+        self.assertEqual(["", "", "by job 2, state saved"], _texts(events))
+        self.assertEqual(2, events[2].reason.by)
+
+    def test_texts_become_reasons(self):
+        self.check_old_reasons(self.with_old_reasons())
+
+    def test_a_conversion_of_texts_that_was_broken_off_is_begun_anew(self):
+        """Some rows have their reasons, and the columns are there."""
+        engine = self.with_old_reasons()
+        with engine.begin() as connection:
+            schema = Operations(MigrationContext.configure(connection))
+            schema.add_column("job", Column("reason_code", String(32)))
+            schema.add_column("job", Column("reason_data", JSON))
+            done = table("job", *map(column, ("number", "reason", "reason_code", "reason_data")))
+            values = {"reason": "", "reason_code": "held", "reason_data": '{"code": "held"}'}
+            connection.execute(done.update().where(done.c.number == 2).values(values))
+        self.check_old_reasons(engine)
 
     def test_a_table_that_was_left_without_its_index_gets_it(self):
         """MariaDB makes the index by itself, after the table."""

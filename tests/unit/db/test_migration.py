@@ -11,14 +11,16 @@ import fixtures
 import testtools
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import column, create_engine, insert, table, text
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import LEGACY, changes, waits
 from nova_twotier.db import migration
 from nova_twotier.db.plans import (
     EndPlan,
     EvictPlan,
     MigratePlan,
+    PowerOnPlan,
     StartPlan,
     SwapPlan,
     TierChange,
@@ -26,7 +28,7 @@ from nova_twotier.db.plans import (
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.db.store import Store, open_actions
-from tests.unit.db.schema_behaviour import SchemaBehaviour
+from tests.unit.db.schema_behaviour import SchemaBehaviour, SchemaSteps
 
 #: What the first release made, with a job that has two events.
 FIRST_RELEASE = textwrap.dedent("""\
@@ -147,18 +149,18 @@ class TestOpenActions(SqliteCase):
         expected = Progress(
             {RequestKey("boot"): 2},
             booted_at=7.0,
-            refusal=Refusal("Nova said no", "no", quota=True),
-            undoing="no",
-            waited_for="waits",
+            refusal=Refusal(LEGACY(before="no"), "Nova said no"),
+            undoing=LEGACY(before="no"),
+            waited_for=LEGACY(before="waits"),
         )
         self.assertEqual(expected, progress)
 
     def test_evict(self):
         begun = {"vm1": 1, "notice vm1": 1, "told": "gone", "left": 6.0}
         plan, progress = self.opened_with("evict", {"by": "job 2"}, begun)
-        self.assertEqual(EvictPlan("job 2", Preemption.SHELVE), plan)
+        self.assertEqual(EvictPlan(changes.PREEMPTED(2), Preemption.SHELVE), plan)
         attempts = {RequestKey("save", "vm1"): 1, RequestKey("notice", "vm1"): 1}
-        self.assertEqual(Progress(attempts, public_reason="gone", vacated_at=6.0), progress)
+        self.assertEqual(Progress(attempts, vacated_at=6.0), progress)
 
     def test_swap(self):
         swap = {"number": 3, "uuid": "u-u-i-d", "size": 2, "tier": "fg", "vms": ["vm1"], "by": None}
@@ -172,9 +174,78 @@ class TestOpenActions(SqliteCase):
         self.assertEqual({RequestKey("migrate", "vm1"): 0}, progress.attempts)
         end = {"then": "finished", "reason": "", "at": 9.0}
         plan, progress = self.opened_with("end", end, {"vm1": 1, "group": 1})
-        self.assertEqual(EndPlan(JobState.FINISHED, "", 9.0), plan)
+        self.assertEqual(EndPlan(JobState.FINISHED, None, 9.0), plan)
         attempts = {RequestKey("delete", "vm1"): 1, RequestKey("group"): 1}
         self.assertEqual(attempts, progress.attempts)
+
+
+class TestOpenActionsOf0011(SchemaSteps, SqliteCase):
+    """What the release before reasons had codes had begun goes on."""
+
+    def converted(self, kind, plan, begun=()):
+        engine = self.engine()
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0011")
+            old = {"kind": kind, "plan": json.dumps(plan), "begun": json.dumps(dict(begun))}
+            columns = map(column, (*old, "pool", "phase", "state", "reason", "created_at"))
+            rest = {"pool": "default", "phase": 1, "state": "expected", "reason": ""}
+            connection.execute(
+                insert(table("action", *columns)), {**old, **rest, "created_at": 4.0}
+            )
+        with self.opened().reading() as session:
+            [action] = open_actions(session)
+            pathlib.Path(self.url.removeprefix("sqlite:///")).unlink()
+            return action.plan, action.progress
+
+    def test_preemptions(self):
+        rest = {"mode": "requeue", "repairs": False, "unmoved": False}
+        for by, reason in (
+            ("job 2", changes.PREEMPTED(2)),
+            ("itself, for the foreground", changes.TO_FOREGROUND()),
+            (
+                "the manager: its servers are not all at work in bg",
+                changes.SCATTERED(tier="bg"),
+            ),
+        ):
+            plan, _progress = self.converted("evict", {"by": by, **rest})
+            self.assertEqual(EvictPlan(reason, Preemption.REQUEUE), plan)
+
+    def test_moves(self):
+        change = {"number": 3, "uuid": "u", "size": 2, "tier": "bg", "vms": [], "by": "job 12"}
+        plan, _progress = self.converted("swap", {"changes": [change]})
+        self.assertEqual((TierChange(3, "u", 2, Tier.BG, (), by=12),), plan.changes)
+        relocate = {"targets": {"1": "b"}, "origins": {"1": "a"}, "vms": [], "by": "job 12"}
+        plan, _progress = self.converted(
+            "relocate", {**relocate, "how": "backfilled", "mode": "shelve"}
+        )
+        self.assertEqual(12, plan.by)
+
+    def test_ends(self):
+        plan, _progress = self.converted("power on", {"reason": "its host rebooted"})
+        self.assertEqual(PowerOnPlan(LEGACY(before="its host rebooted")), plan)
+        end = {"then": "failed", "reason": "ran its walltime of 60 s", "at": 9.0}
+        plan, _progress = self.converted("end", {**end, "exit_status": None})
+        self.assertEqual("ran its walltime of 60 s", str(plan.reason))
+
+    def test_progress(self):
+        refusal = {"reason": "Nova said no", "public_reason": "", "unfit": True, "quota": False}
+        quota = "waits for quota: its project has not enough cores left"
+        start = {"tier": "fg", "how": "immediate", "hosts": [], "links": {}}
+        for public, code in ((quota, waits.QUOTA), ("no", LEGACY)):
+            begun = {
+                "undoing": "link a (100 Mbit/s wanted)",
+                "public_reason": "the bandwidth was taken",
+                "waited_for": "waits behind job 2",
+                "refusal": {**refusal, "public_reason": public},
+            }
+            _plan, progress = self.converted("start", start, begun)
+            self.assertEqual("the bandwidth was taken", str(progress.undoing))
+            self.assertEqual("link a (100 Mbit/s wanted)", progress.detail)
+            self.assertEqual(2, progress.waited_for.by)
+            self.assertEqual(
+                (code, "Nova said no", True),
+                (progress.refusal.reason.code, progress.refusal.detail, progress.refusal.unfit),
+            )
 
 
 class TestVersions(testtools.TestCase):

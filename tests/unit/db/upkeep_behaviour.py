@@ -6,6 +6,7 @@ import time
 
 from sqlalchemy import select, update
 
+from nova_twotier.core.reasons import changes
 from nova_twotier.db import purge, submissions
 from nova_twotier.db.models import Action, Event, Job, JobServer, Place, Submission
 from nova_twotier.db.plans import EvictPlan, SwapPlan
@@ -121,7 +122,7 @@ class UpkeepBehaviour:
                     kind=ActionKind.START,
                     phase=1,
                     job=job.number,
-                    plan=EvictPlan("job 9"),
+                    plan=EvictPlan(changes.PREEMPTED(9)),
                     state=actions,
                     created_at=at,
                 )

@@ -6,6 +6,7 @@ import time
 import fixtures
 import testtools
 
+from nova_twotier.core.reasons import waits
 from nova_twotier.db import migration
 from nova_twotier.db.connection import connect
 from nova_twotier.db.models import Job
@@ -34,7 +35,7 @@ class TestRecovery(testtools.TestCase):
         self.store.submit(1, [0.5])
         self.assertFalse(self.wait(0.5))
         with self.store.transaction() as session:
-            session.get(Job, number).reason = "waits for slots"
+            session.get(Job, number).reason = waits.PAUSED()
         self.assertTrue(self.wait(10.0))
         [seconds] = self.recovery.seconds["host"]
         self.assertGreaterEqual(seconds, 0.5)

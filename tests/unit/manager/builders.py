@@ -8,6 +8,7 @@ from nova_twotier.cloud.instance_actions import InstanceAction
 from nova_twotier.cloud.servers import Server
 from nova_twotier.conf import manager as conf
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import changes, failures
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, PowerOnPlan, StartPlan, SwapPlan
 from nova_twotier.db.progress import Progress, RequestKey
@@ -49,7 +50,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "swaps": 0,
         "migrations": 0,
         "requested_action": None,
-        "reason": "",
+        "reason": None,
         "not_before": 0.0,
         "report_token": None,
         "started_at": None,
@@ -107,14 +108,16 @@ def seen(*gangs, tiers=None, at=100.0, where=None, down=(), unmanaged=(), others
     )
 
 
+#: Why a job is preempted, and why something fails, where a test does not care.
+BY_NINE, FAILS = changes.PREEMPTED(9), failures.SLOTS_TAKEN()
 #: What is done, where a test does not care.
 PLANS = {
     ActionKind.START: StartPlan(FG, "immediate"),
-    ActionKind.EVICT: EvictPlan("job 9"),
+    ActionKind.EVICT: EvictPlan(BY_NINE),
     ActionKind.SWAP: SwapPlan(()),
     ActionKind.MIGRATE: MigratePlan({}),
-    ActionKind.POWER_ON: PowerOnPlan("a server was off: its host rebooted"),
-    ActionKind.END: EndPlan(JobState.FINISHED, "", 90.0),
+    ActionKind.POWER_ON: PowerOnPlan(failures.HOST_REBOOTED()),
+    ActionKind.END: EndPlan(JobState.FINISHED, None, 90.0),
 }
 
 

@@ -7,6 +7,7 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import names, reading
@@ -15,7 +16,7 @@ from nova_twotier.ledger.shape import Shape
 from nova_twotier.ledger.tree import TierHost
 from nova_twotier.manager.decision import RECHECK, Decisions
 from nova_twotier.manager.events import ALL
-from nova_twotier.manager.network import NO_LINKS, NO_TREE, Network
+from nova_twotier.manager.network import Network
 from tests.unit.manager.builders import FG, action, job, options, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
@@ -64,7 +65,7 @@ class TestNetwork(testtools.TestCase):
 
         with mock.patch.object(Linked, "fits", count):
             for mbps in (1, 1, 2, 3, 1, 4, 1):
-                self.assertEqual("", network.refusal(waiting(bandwidth=mbps), where))
+                self.assertIsNone(network.refusal(waiting(bandwidth=mbps), where))
         self.assertEqual([1, 2, 3, 4, 1], asked)
 
 
@@ -84,7 +85,7 @@ class TestDecisions(testtools.TestCase):
     def waits(self, jobs, *gangs, policy="fcfs", **look):
         """Why the first of the jobs waits, and who starts."""
         found = self.ask(self.decisions(policy), jobs, *gangs, **look)
-        return jobs[0].reason, [record.job for record in found]
+        return str(jobs[0].reason), [record.job for record in found]
 
     def test_a_start_has_its_hosts_and_links(self):
         one = waiting(3, 99.5)
@@ -127,15 +128,15 @@ class TestDecisions(testtools.TestCase):
         for policy, where, reason in (
             ("amcbf", None, "its bandwidth cannot be guaranteed by the policy amcbf, only by one"),
             ("easy", None, "its bandwidth cannot be guaranteed by the policy easy, only by one"),
-            ("fcfs", linked(uplinks=()), NO_LINKS),
+            ("fcfs", linked(uplinks=()), str(waits.NO_RATES())),
             # A host without a switch is linked to the one root that there is.
             ("fcfs", (*linked(names="ab"), *linked("", names="c")), None),
             (
                 "fcfs",
                 (*linked("x", names="a"), *linked("y/z", names="b"), *linked("")[2:]),
-                NO_TREE,
+                str(waits.BAD_NETWORK()),
             ),
-            ("fcfs", linked(uplinks=(200,)), "no switch has 4 free slots below it with 300 Mbit/s"),
+            ("fcfs", linked(uplinks=(200,)), "no switch has 4 slots below it with 300 Mbit/s"),
         ):
             after = waiting(2, 0.0)
             found, started = self.waits([waiting(), after], policy=policy, where=where)
@@ -207,7 +208,7 @@ class TestStart(OperationCase):
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual([], self.calls)
         self.assertEqual((0, 1), (self.one.failures, self.one.setbacks))
-        self.assertIn("the bandwidth that it was to get was taken", self.one.reason)
+        self.assertIn("the bandwidth that it was to get was taken", str(self.one.reason))
         self.assert_only_operators_read("link a (100 Mbit/s wanted)", record, self.one)
 
     def test_a_ledger_that_changes_all_the_time_is_tried_again(self):

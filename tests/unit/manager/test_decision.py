@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
@@ -9,6 +10,7 @@ from nova_twotier.manager.decision import ELSEWHERE, RECHECK
 from nova_twotier.manager.events import ALL
 from tests.unit.manager.builders import (
     BG,
+    FAILS,
     FG,
     action,
     hosts,
@@ -128,7 +130,7 @@ class TestStrangers(DecisionCase):
         decisions, one = self.decisions(), waiting(number=1, size=2, cpu=1.0)
         theirs = unmanaged_claim("a")
         self.assertEqual([], self.ask(decisions, [one], unmanaged=[theirs], levels=1))
-        self.assertEqual("needs 2 foreground slots, 1 idle", one.reason.partition(";")[0])
+        self.assertEqual(waits.SLOTS(size=2, idle=1, open=0), one.reason)
         self.assertEqual([], self.ask(decisions, [one], unmanaged=[theirs], levels=1))
         self.assertEqual([(ActionKind.START, 1)], self.ask(decisions, [one], levels=1))
 
@@ -175,7 +177,7 @@ class TestTooLarge(DecisionCase):
         large, small = waiting(number=1, size=3), waiting(number=2, size=2)
         decisions = self.decisions("fcfs")
         self.assertEqual([(ActionKind.START, 2)], self.ask(decisions, [large, small]))
-        self.assertEqual("needs 3 slots in one tier, the pool has 2", large.reason)
+        self.assertEqual("needs 3 slots in one tier, the pool has 2", str(large.reason))
         decisions.events.happened(Event.FOREGROUND)
         found = self.ask(decisions, [large], where=hosts("abc", slots=1))
         self.assertEqual([(ActionKind.START, 1)], found)
@@ -192,12 +194,12 @@ class TestTooLarge(DecisionCase):
         where = hosts("ab", slots=1)
         where = where[0], dataclasses.replace(where[1], leaving=True)
         self.assertEqual([], self.ask(self.decisions(), [large], where=where))
-        self.assertEqual("needs 2 slots in one tier, the pool has 1", large.reason)
+        self.assertEqual("needs 2 slots in one tier, the pool has 1", str(large.reason))
 
     def test_no_reason_is_better_than_that_of_a_held_job(self):
-        large = waiting(number=1, size=3, held=True, reason="held")
+        large = waiting(number=1, size=3, held=True, reason=waits.HELD())
         self.ask(self.decisions(), [large])
-        self.assertEqual("held", large.reason)
+        self.assertEqual(waits.HELD(), large.reason)
 
 
 class TestKilling(DecisionCase):
@@ -289,7 +291,7 @@ class TestStarting(DecisionCase):
         """Neither for a start that is being undone, nor for an end that takes too long."""
         one = job(number=1, size=1, state=JobState.STARTING, tier=BG)
         hot = waiting(number=2, size=1, cpu=1.0)
-        undone = action(ActionKind.START, one, StartPlan(BG, "immediate"), undoing="not over")
+        undone = action(ActionKind.START, one, StartPlan(BG, "immediate"), undoing=FAILS)
         found = self.ask(self.decisions(), [one, hot], opened=[undone])
         self.assertEqual([(ActionKind.START, 2)], found)
 
@@ -306,7 +308,7 @@ class TestStarting(DecisionCase):
     def test_what_is_undone_takes_no_slots(self):
         one = job(number=1, size=2, state=JobState.STARTING)
         new = waiting(number=2, size=2)
-        undone = action(ActionKind.START, one, StartPlan(FG, "immediate"), undoing="not over")
+        undone = action(ActionKind.START, one, StartPlan(FG, "immediate"), undoing=FAILS)
         found = self.ask(self.decisions("fcfs"), [one, new], opened=[undone])
         self.assertEqual([(ActionKind.START, 2)], found)
 

@@ -2,13 +2,14 @@
 
 import dataclasses
 
+from nova_twotier.core.reasons import Effect
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from tests.unit.manager.builders import action, job, seen, servers
+from tests.unit.manager.builders import FAILS, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
-def end(one, then=JobState.FINISHED, reason="", **begun):
+def end(one, then=JobState.FINISHED, reason=None, **begun):
     return action(ActionKind.END, one, EndPlan(then, reason, 90.0), **begun)
 
 
@@ -33,9 +34,7 @@ class TestEnd(OperationCase):
 
     def test_whoever_begins_anew_has_lost_its_work(self):
         one = job(state=JobState.ENDING, saved=True, run_before=7.0, run_since=40.0)
-        record = end(
-            one, JobState.QUEUED, "restarts from the beginning: ...", attempts={"group": 1}
-        )
+        record = end(one, JobState.QUEUED, FAILS.led_to(Effect.RESTARTED), attempts={"group": 1})
         self.finish(record, one, seen())
         self.assertEqual((JobState.QUEUED, 1), (one.state, one.requeues))
         self.assertEqual((False, 0.0, None), (one.saved, one.ran(99.0), one.finished_at))

@@ -4,12 +4,14 @@ import dataclasses
 
 import testtools
 
+from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.shutdowns import Shutdown
 from tests.unit.manager.builders import BG, FG, job, seen, servers
 
 NOTHING = {}
+NOT_STARTED = failures.INCOMPLETE(effect=Effect.NOT_STARTED, made=1, size=2)
 
 
 class TestEndings(testtools.TestCase):
@@ -37,22 +39,22 @@ class TestEndings(testtools.TestCase):
             self.assertIsNone(self.off(job(), *known))
 
     def test_what_was_off_for_another_reason_is_started_again(self):
-        action = self.off(job(), Shutdown(), Shutdown("its host rebooted"))
+        action = self.off(job(), Shutdown(), Shutdown(failures.HOST_REBOOTED()))
         self.assertEqual(ActionKind.POWER_ON, action.kind)
-        self.assertEqual("a server was off: its host rebooted", action.plan.reason)
+        self.assertEqual("a server was off: its host rebooted", str(action.plan.reason))
 
     def test_so_is_one_beside_others_that_run(self):
         one = job()
         first, second = servers(one)[0], servers(one, "SHUTOFF")[1]
-        off = {second.id: Shutdown("its host rebooted")}
+        off = {second.id: Shutdown(failures.HOST_REBOOTED())}
         self.assertEqual(ActionKind.POWER_ON, self.end_of(one, [first, second], off=off).kind)
 
     def test_what_does_not_come_up_begins_anew(self):
-        vain = Shutdown("it was started again, and did not come up", vain=3)
-        for known, failures in ((vain, 0), (Shutdown("its host rebooted"), 3)):
-            action = self.off(job(failures=failures), Shutdown(), known)
+        vain = Shutdown(failures.NOT_UP(), vain=3)
+        for known, failed in ((vain, 0), (Shutdown(failures.HOST_REBOOTED()), 3)):
+            action = self.off(job(failures=failed), Shutdown(), known)
             self.assertEqual((ActionKind.END, JobState.QUEUED), (action.kind, action.plan.then))
-            self.assertIn(known.cause, action.plan.reason)
+            self.assertEqual(known.cause, action.plan.reason._replace(effect=None))
 
     def test_the_first_bad_exit_status_fails_the_job(self):
         for statuses, then, status in (
@@ -64,7 +66,7 @@ class TestEndings(testtools.TestCase):
             self.assertEqual((then, status), (action.plan.then, action.plan.exit_status))
 
     def test_a_script_that_never_reports_fails_in_the_end(self):
-        silent = Shutdown("its script did not report its end", vain=2, unreported=True)
+        silent = Shutdown(failures.UNREPORTED(), vain=2, unreported=True)
         self.assertEqual(ActionKind.POWER_ON, self.off(job(), silent, silent).kind)
         silent = dataclasses.replace(silent, vain=3)
         action = self.off(job(), silent, silent)
@@ -80,7 +82,7 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, servers(one, count=1))
         self.assertEqual(JobState.QUEUED, action.plan.then)
         self.assertEqual(
-            "restarts from the beginning: 1 of its 2 servers are gone", action.plan.reason
+            "restarts from the beginning: 1 of its 2 servers are gone", str(action.plan.reason)
         )
 
     def test_a_gang_across_tiers_is_evicted(self):
@@ -100,7 +102,7 @@ class TestEndings(testtools.TestCase):
         twin = dataclasses.replace(gang[0], id="twin")
         action = self.end_of(one, [*gang, twin])
         self.assertEqual(JobState.QUEUED, action.plan.then)
-        self.assertIn("3 servers for 2 processes", action.plan.reason)
+        self.assertIn("3 servers for 2 processes", str(action.plan.reason))
 
     def test_a_stranger_that_names_the_job_does_not_count(self):
         one = job()
@@ -117,7 +119,7 @@ class TestEndings(testtools.TestCase):
         action = self.end_of(one, gang)
         self.assertEqual(
             (JobState.QUEUED, "restarts from the beginning: 1 of its 2 servers are gone"),
-            (action.plan.then, action.plan.reason),
+            (action.plan.then, str(action.plan.reason)),
         )
 
     def test_but_not_while_nova_works_on_it(self):
@@ -143,10 +145,10 @@ class TestEndings(testtools.TestCase):
         self.assertIsNone(self.end_of(one, []))
 
     def test_too_many_failures(self):
-        one = job(state=JobState.QUEUED, tier=None, failures=3, reason="did not start: no disk")
+        one = job(state=JobState.QUEUED, tier=None, failures=3, reason=NOT_STARTED)
         action = self.end_of(one, [], attempts=3)
         self.assertEqual(
-            (JobState.FAILED, "did not start: no disk"),
+            (JobState.FAILED, NOT_STARTED),
             (action.plan.then, action.plan.reason),
         )
 
@@ -158,12 +160,12 @@ class TestEndings(testtools.TestCase):
     def test_no_more_retries(self):
         for retries, text in (
             (0, "1 of its 2 servers are gone"),
-            (1, "1 of its 2 servers are gone, and it was restarted once before"),
-            (2, "1 of its 2 servers are gone, and it was restarted 2 times before"),
+            (1, "1 of its 2 servers are gone, and its retries are used up"),
+            (2, "1 of its 2 servers are gone, and its retries are used up"),
         ):
             one = job(retries=retries, requeues=retries)
             action = self.end_of(one, servers(one, count=1))
-            self.assertEqual((JobState.FAILED, text), (action.plan.then, action.plan.reason))
+            self.assertEqual((JobState.FAILED, text), (action.plan.then, str(action.plan.reason)))
 
     def test_a_host_that_is_down(self):
         one = job()
@@ -175,7 +177,7 @@ class TestEndings(testtools.TestCase):
                 JobState.QUEUED,
                 f"restarts from the beginning: the host of server {gang[1].id} is down",
             ),
-            (action.plan.then, action.plan.reason),
+            (action.plan.then, str(action.plan.reason)),
         )
 
 
@@ -191,7 +193,7 @@ class TestWalltime(testtools.TestCase):
         action = endings(one, seen(servers(one), at=140.0), 3, NOTHING)
         self.assertEqual(
             (JobState.FAILED, "ran its walltime of 60 s"),
-            (action.plan.then, action.plan.reason),
+            (action.plan.then, str(action.plan.reason)),
         )
 
     def test_it_does_not_run_while_it_waits(self):
@@ -201,14 +203,14 @@ class TestWalltime(testtools.TestCase):
 
     def test_the_warning_comes_once(self):
         one = self.job()
-        self.assertEqual("", warning(one, 129.0, before=10.0))
+        self.assertIsNone(warning(one, 129.0, before=10.0))
         self.assertEqual(
-            "is stopped in 9 s: its walltime is 60 s", warning(one, 131.0, before=10.0)
+            "is stopped in 9 s: its walltime is 60 s", str(warning(one, 131.0, before=10.0))
         )
         one.warned_at = 131.0
-        self.assertEqual("", warning(one, 132.0, before=10.0))
+        self.assertIsNone(warning(one, 132.0, before=10.0))
 
     def test_nobody_else_is_warned(self):
         unlimited, waiting = job(run_since=0.0), self.job(state=JobState.QUEUED)
         for one in (unlimited, waiting):
-            self.assertEqual("", warning(one, 1e6, before=10.0))
+            self.assertIsNone(warning(one, 1e6, before=10.0))

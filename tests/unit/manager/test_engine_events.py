@@ -5,7 +5,7 @@ from nova_twotier.core.snapshot import Event
 from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager.events import ALL
-from tests.unit.manager.builders import action
+from tests.unit.manager.builders import BY_NINE, action
 from tests.unit.manager.decision_case import DecisionCase, waiting
 
 
@@ -23,7 +23,7 @@ class TestCaused(DecisionCase):
     def test_who_was_saved_or_begins_anew_unlike_decided(self):
         """The policy thinks that it runs elsewhere."""
         events = self.decisions().events
-        unmoved = action(ActionKind.EVICT, plan=EvictPlan("job 9", unmoved=True))
+        unmoved = action(ActionKind.EVICT, plan=EvictPlan(BY_NINE, unmoved=True))
         self.assertEqual(ALL, events.caused(unmoved, {}))
         for kind in (ActionKind.EVICT, ActionKind.MIGRATE):
             self.assertEqual(ALL, events.caused(action(kind, escalated_at=50.0), {}), kind)

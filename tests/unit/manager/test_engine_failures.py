@@ -3,6 +3,7 @@
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.reasons import failures, waits
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
@@ -117,7 +118,7 @@ class TestFailure(PollCase):
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
         self.assertEqual(2, self.cloud.boot.call_count)
         for job in map(self.store.job, (one.number for one in poor)):
-            self.assertIn("waits for quota", job.reason)
+            self.assertEqual(waits.QUOTA(resources="cores"), job.reason)
             self.assertGreater(job.not_before, self.now)
         self.poll()
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
@@ -162,7 +163,8 @@ class TestFailure(PollCase):
         self.poll()
         failed = self.store.job(job.number)
         self.assertEqual(
-            (JobState.FAILED, "1 of its 2 servers are gone"), (failed.state, failed.reason)
+            (JobState.FAILED, failures.SERVERS_GONE(missing=1, size=2)),
+            (failed.state, failed.reason),
         )
         with self.store.reading() as session:
             [end] = session.query(Action).all()

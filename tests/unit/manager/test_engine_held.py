@@ -3,6 +3,7 @@
 import testtools
 
 from nova_twotier.core import policies
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.store import Store, open_actions
 from nova_twotier.manager.engine import Engine
 from tests.unit.manager import builders
@@ -76,4 +77,4 @@ class TestHeldJobs(testtools.TestCase):
     def test_its_reason_stands(self):
         job = self.store.submit(2, [0.5], at=1, held=True)
         self.engine.poll()
-        self.assertEqual("held until it is released", self.store.job(job.number).reason)
+        self.assertEqual(waits.HELD(), self.store.job(job.number).reason)

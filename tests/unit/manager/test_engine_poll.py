@@ -4,11 +4,11 @@ import threading
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import open_actions
 from nova_twotier.db.terms import Deposed
-from nova_twotier.manager.engine import PAUSED
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import BOOT, WAIT, PollCase, Seeing
 
@@ -125,7 +125,7 @@ class TestModes(PollCase):
         waiting = self.store.submit(2, [0.5], at=1)
         self.poll(builders.servers(job))
         self.assertEqual([], self.opened())
-        self.assertEqual(PAUSED, self.store.job(waiting.number).reason)
+        self.assertEqual(waits.PAUSED(), self.store.job(waiting.number).reason)
         self.ended(job)
         self.assertEqual([(ActionKind.END, job.number)], self.opened())
 

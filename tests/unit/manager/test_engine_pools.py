@@ -69,4 +69,4 @@ class TestPools(testtools.TestCase):
 
         self.assertRaises(Deposed, self.poll, "gpu", fence=fence)
         self.assertEqual([], self.starts())
-        self.assertEqual("", self.store.job(self.jobs["gpu"]).reason)
+        self.assertIsNone(self.store.job(self.jobs["gpu"]).reason)

@@ -3,12 +3,24 @@
 import dataclasses
 from unittest import mock
 
+from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import PlacementError, StaleGeneration
 from nova_twotier.manager.operations.context import LEFT_BEHIND
-from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers, unmanaged_claim
+from tests.unit.manager.builders import (
+    BG,
+    BY_NINE,
+    FAILS,
+    FG,
+    action,
+    hosts,
+    job,
+    seen,
+    servers,
+    unmanaged_claim,
+)
 from tests.unit.manager.operation_case import OperationCase
 
 LIMIT = 60.0
@@ -33,7 +45,7 @@ class LimitCase(OperationCase):
         self.assertIs(ActionState.FAILED, self.step(record, one, look, 160.0, **limits).state)
         self.assertEqual(f"not over after 60 s: {told}", record.reason)
         [note] = self.notes
-        self.assertEqual(record.reason, note.detail)
+        self.assertEqual(record.reason, str(note.reason))
         self.assertGreater(one.not_before, 160.0)
 
 
@@ -41,7 +53,7 @@ class TestEvict(LimitCase):
     def test_a_server_that_nova_is_never_done_with(self):
         one = job(state=JobState.PREEMPTING)
         up, stuck = servers(one)[0], servers(one, task="shelving")[1]
-        record = action(ActionKind.EVICT, one, EvictPlan("x", repairs=True), begun_at=100.0)
+        record = action(ActionKind.EVICT, one, EvictPlan(BY_NINE, repairs=True), begun_at=100.0)
         self.assert_given_up(
             record, one, seen([up, stuck]), f"server {stuck.id} is ACTIVE (shelving)"
         )
@@ -50,13 +62,13 @@ class TestEvict(LimitCase):
     def test_the_time_of_grace_comes_before(self):
         one = job(state=JobState.PREEMPTING)
         look = seen(servers(one, task="shelving"))
-        record = action(ActionKind.EVICT, one, EvictPlan("x", repairs=True), begun_at=70.0)
+        record = action(ActionKind.EVICT, one, EvictPlan(BY_NINE, repairs=True), begun_at=70.0)
         told = f"server {one.number}/0 is ACTIVE (shelving)"
         self.assert_given_up(record, one, look, told, preemption_grace=30.0)
 
     def test_a_delete_that_takes_for_ever(self):
         one = job(state=JobState.PREEMPTING)
-        plan = EvictPlan("x", Preemption.REQUEUE)
+        plan = EvictPlan(BY_NINE, Preemption.REQUEUE)
         record = action(ActionKind.EVICT, one, plan, begun_at=100.0)
         look = seen(servers(one, task="deleting"))
         self.assert_given_up(record, one, look, f"server {one.number}/0 is ACTIVE (deleting)")
@@ -64,7 +76,7 @@ class TestEvict(LimitCase):
     def test_success_ends_the_row_of_setbacks(self):
         one = job(state=JobState.PREEMPTING, setbacks=5)
         look = seen(servers(one, "SHELVED_OFFLOADED", hosts=(None,)))
-        self.finish(action(ActionKind.EVICT, one, EvictPlan("x")), one, look)
+        self.finish(action(ActionKind.EVICT, one, EvictPlan(BY_NINE)), one, look)
         self.assertEqual(0, one.setbacks)
 
 
@@ -79,7 +91,7 @@ class TestEscalation(LimitCase):
         """
         self.one = job(state=JobState.PREEMPTING, **values)
         self.gang = servers(self.one, task=task)
-        plan = MigratePlan({0: "b"}) if kind is ActionKind.MIGRATE else EvictPlan("job 9")
+        plan = MigratePlan({0: "b"}) if kind is ActionKind.MIGRATE else EvictPlan(BY_NINE)
         attempts = {f"reset {server.id}": 1 for server in self.gang} if looked_for else {}
         self.record = action(kind, self.one, plan, begun_at=100.0, attempts=attempts)
 
@@ -102,8 +114,8 @@ class TestEscalation(LimitCase):
         self.assertEqual([server.id for server in self.gang], self.deleted)
         [note] = self.finish(self.record, self.one, seen(), 150.0, preemption_timeout=self.PATIENCE)
         told = "begins anew: its state could not be saved within 40 s"
-        self.assertEqual(("killed", f"by job 9, {told}"), (note.kind, note.detail))
-        self.assertEqual(f"preempted by job 9, {told}", self.one.reason)
+        self.assertEqual(("killed", f"preempted by job 9, {told}"), (note.kind, str(note.reason)))
+        self.assertEqual(f"preempted by job 9, {told}", str(self.one.reason))
         self.assertEqual((JobState.QUEUED, False), (self.one.state, self.one.saved))
 
     def test_a_request_that_was_lost_is_looked_for_while_there_is_time(self):
@@ -171,7 +183,7 @@ class TestEscalation(LimitCase):
         self.assertEqual([server.id for server in self.gang], self.deleted)
         [note] = self.finish(self.record, self.one, seen(), 150.0, preemption_timeout=self.PATIENCE)
         told = "begins anew: it could not be migrated within 40 s"
-        self.assertEqual(("killed", told), (note.kind, note.detail))
+        self.assertEqual(("killed", told), (note.kind, str(note.reason)))
         self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
 
 
@@ -206,21 +218,21 @@ class TestStart(LimitCase):
         self.assertEqual([("delete", up), ("delete", stuck)], self.calls)
         self.assertIs(ActionState.FAILED, self.step(record, one, seen(), 161.0).state)
         told = f"did not start: not over after 60 s: server {stuck.id} is BUILD (networking)"
-        self.assertEqual((JobState.QUEUED, 1, told), (one.state, one.failures, one.reason))
+        self.assertEqual((JobState.QUEUED, 1, told), (one.state, one.failures, str(one.reason)))
 
     def test_its_owner_sees_why_while_it_is_undone(self):
         one = job(state=JobState.STARTING)
         self.step(
             self.record(one, attempts={"boot": 1}), one, seen(servers(one, task="spawning")), 160.0
         )
-        self.assertIn("did not start: not over after 60 s", one.reason)
+        self.assertIn("did not start: not over after 60 s", str(one.reason))
 
     def test_deletes_are_repeated(self):
         """Once in that time, however long Nova is at it."""
         one = job(state=JobState.STARTING)
         gang = servers(one, task="deleting")
         deleted = {f"delete {server.id}": 1 for server in gang}
-        record = self.record(one, undoing="no", attempts=deleted)
+        record = self.record(one, undoing=FAILS, attempts=deleted)
         deletes = []
         for now in (150.0, 160.0, 161.0, 219.0, 220.0):
             deletes.append(len(self.step(record, one, seen(gang), now).requests))
@@ -232,7 +244,7 @@ class TestStart(LimitCase):
         """What is up stays, and the job waits for the next attempt with that."""
         one = job(state=JobState.RESTORING, saved=True)
         up, stuck = servers(one)[0], servers(one, "SHELVED_OFFLOADED", "unshelving")[1]
-        record = self.record(one, undoing="no")
+        record = self.record(one, undoing=FAILS)
         self.step(record, one, seen([up, stuck]), 219.0)
         self.assertEqual([("shelve", up)], self.calls)
         step = self.step(record, one, seen([up, stuck]), 220.0)
@@ -245,7 +257,7 @@ class TestStart(LimitCase):
             servers(one, "SHELVED_OFFLOADED", hosts=(None,))[0],
             servers(one, task="shelving")[1],
         )
-        record = self.record(one, undoing="no")
+        record = self.record(one, undoing=FAILS)
         for now, asked in ((159.0, []), (160.0, [("reset_if_lost", hangs)])):
             self.step(record, one, seen([away, hangs]), now)
             self.assertEqual(asked, self.calls)
@@ -272,14 +284,12 @@ class TestCrowded(LimitCase):
     def test_by_strangers(self):
         one = self.start(unmanaged=[unmanaged_claim("b")])
         self.assertEqual((0, 1, 104.0), (one.failures, one.setbacks, one.not_before))
-        self.assertEqual(
-            "did not start: the slots that it was to get were taken meanwhile", one.reason
-        )
+        self.assertEqual(failures.SLOTS_TAKEN(effect=Effect.NOT_STARTED), one.reason)
 
     def test_by_nobody(self):
         one = self.start(unmanaged=[unmanaged_claim("b", BG)])
         self.assertEqual((1, 0), (one.failures, one.setbacks))
-        self.assertIn("No valid host was found", one.reason)
+        self.assertIn("No valid host was found", str(one.reason))
 
 
 class TestLeftBehind(LimitCase):
@@ -295,7 +305,7 @@ class TestLeftBehind(LimitCase):
     def test_deleted(self):
         one = job(state=JobState.PREEMPTING)
         gone = unmanaged_claim()
-        plan = EvictPlan("x", Preemption.REQUEUE)
+        plan = EvictPlan(BY_NINE, Preemption.REQUEUE)
         record = action(ActionKind.EVICT, one, plan, attempts={f"delete {gone.vm}": 1})
         self.assert_vacated(record, one, seen(unmanaged=[gone, unmanaged_claim()]), [gone.vm])
 
@@ -304,5 +314,5 @@ class TestLeftBehind(LimitCase):
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
         left = dataclasses.replace(unmanaged_claim(), vm=gang[0].id)
         saved = {f"save {server.id}": 1 for server in gang}
-        record = action(ActionKind.EVICT, one, EvictPlan("x"), attempts=saved)
+        record = action(ActionKind.EVICT, one, EvictPlan(BY_NINE), attempts=saved)
         self.assert_vacated(record, one, seen(gang, unmanaged=[left]), [left.vm])

@@ -15,7 +15,7 @@ class TestObserver(testtools.TestCase):
         super().setUp()
         self.cloud, self.known = mock.Mock(), mock.Mock()
         self.known.tree, self.known.enabled = hosts(), frozenset("ab")
-        self.outages = mock.Mock(dead=frozenset("b"), reason="")
+        self.outages = mock.Mock(dead=frozenset("b"), reason=None)
         self.observer = Observer(self.cloud, mock.Mock(), self.known, self.outages)
 
     def poll(self, held, *listings, now=100.0):
@@ -73,4 +73,4 @@ class TestObserver(testtools.TestCase):
         self.outages.judge.assert_called_once_with(
             self.known.computes, self.known.down, 100.0, False
         )
-        self.assertEqual(({"b"}, ""), (look.down, look.outage))
+        self.assertEqual(({"b"}, None), (look.down, look.outage))

@@ -11,7 +11,7 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import endings
-from tests.unit.manager.builders import BG, FG, action, job, seen, servers
+from tests.unit.manager.builders import BG, BY_NINE, FG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
@@ -26,7 +26,7 @@ class TestSwap(OperationCase):
             step = self.advance(record, one, seen(servers(one)))
         self.assertIs(ActionState.FAILED, step.state)
         self.assert_only_operators_read(secret, record, one)
-        self.assertIn("taken meanwhile", self.notes[0].detail)
+        self.assertIn("taken meanwhile", str(self.notes[0].reason))
         self.assertIn(secret, logged.output)
 
 
@@ -45,7 +45,7 @@ class TestFaults(OperationCase):
             record = action(kind, one)
             self.advance(record, one, seen(self.gang(one)))
             self.assert_only_operators_read(self.FAULT, record, one)
-            self.assertIn("is in ERROR", self.notes[0].detail)
+            self.assertIn("is in ERROR", str(self.notes[0].reason))
 
     def test_of_what_is_started(self):
         one = job(state=JobState.STARTING)
@@ -55,7 +55,7 @@ class TestFaults(OperationCase):
         self.advance(record, one, seen(self.gang(one)))
         self.advance(record, one, seen())
         self.assert_only_operators_read(self.FAULT, record, one)
-        self.assertIn("is in ERROR", one.reason)
+        self.assertIn("is in ERROR", str(one.reason))
 
     def test_of_what_runs(self):
         one = job()
@@ -74,30 +74,32 @@ class TestEvict(OperationCase):
             servers(one, "SHELVED_OFFLOADED", hosts=(None,))[2],
         )
         step = self.advance(
-            action(ActionKind.EVICT, one, EvictPlan("x")), one, seen([up, busy, away])
+            action(ActionKind.EVICT, one, EvictPlan(BY_NINE)), one, seen([up, busy, away])
         )
         self.assertEqual([("shelve", up)], self.calls)
         self.assertIsNone(step.state)
 
     def test_a_job_that_has_just_ended_is_left_alone(self):
         one = job(state=JobState.PREEMPTING)
-        record = action(ActionKind.EVICT, one, EvictPlan("x"))
+        record = action(ActionKind.EVICT, one, EvictPlan(BY_NINE))
         step = self.advance(record, one, seen(servers(one, "SHUTOFF")))
         self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
 
     def test_over_when_all_are_offloaded(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one, "SHELVED_OFFLOADED", hosts=(None,))
-        step = self.advance(action(ActionKind.EVICT, one, EvictPlan("x")), one, seen(gang))
+        step = self.advance(action(ActionKind.EVICT, one, EvictPlan(BY_NINE)), one, seen(gang))
         self.assertIs(ActionState.DONE, step.state)
 
     def test_gives_up_after_as_many_attempts_as_allowed(self):
         one = job(state=JobState.PREEMPTING)
         gang = servers(one)
-        record = action(ActionKind.EVICT, one, EvictPlan("x"), attempts={f"save {gang[0].id}": 3})
+        record = action(
+            ActionKind.EVICT, one, EvictPlan(BY_NINE), attempts={f"save {gang[0].id}": 3}
+        )
         step = self.advance(record, one, seen(gang))
         self.assertIs(ActionState.FAILED, step.state)
-        self.assertIn("does not shelve, it is ACTIVE", step.reason)
+        self.assertIn("does not shelve, it is ACTIVE", record.reason)
 
 
 class TestMigrate(OperationCase):
@@ -175,7 +177,7 @@ class TestStart(OperationCase):
         record = self.record(one, attempts={"boot": 1}, booted_at=95.0)
         self.advance(record, one, seen(gang))
         self.assertEqual([("delete", server) for server in gang], self.calls)
-        self.assertIn("is in ERROR", record.progress.undoing)
+        self.assertIn("is in ERROR", str(record.progress.undoing))
         step = self.advance(record, one, seen())
         self.assertIs(ActionState.FAILED, step.state)
 

@@ -8,7 +8,7 @@ from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, T
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.manager.order import PATIENCE, PLACING, Turns, arriving
-from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers
+from tests.unit.manager.builders import BG, BY_NINE, FAILS, FG, action, hosts, job, seen, servers
 
 NOW = 100.0
 EVICT, SWAP, MIGRATE, START_FG, START_BG = range(1, 6)
@@ -79,7 +79,7 @@ class TestTurns(testtools.TestCase):
     def test_repairs_and_ends_wait_for_nothing(self):
         self.open(EVICT, begun_at=NOW)
         repair = self.open(EVICT)
-        repair.plan = EvictPlan("the manager", repairs=True)
+        repair.plan = EvictPlan(BY_NINE, repairs=True)
         end = self.open(EVICT)
         end.kind, end.phase = ActionKind.END, 0
         end.plan = action(ActionKind.END).plan
@@ -177,7 +177,7 @@ class TestTurns(testtools.TestCase):
 
     def test_a_start_that_is_undone_closes_no_slot(self):
         front, back = self.start(START_FG, begun_at=NOW), self.start(START_BG, NOW + 1)
-        front.progress = replace(front.progress, undoing="no host")
+        front.progress = replace(front.progress, undoing=FAILS)
         self.assertEqual([front, back], self.due(NOW + 1))
 
     def test_who_is_late_goes_as_soon_as_there_is_room(self):
@@ -239,4 +239,4 @@ class TestTurns(testtools.TestCase):
         self.assertEqual([], self.due(NOW + PATIENCE))
         self.assertTrue(self.turns.dropped)
         self.assertEqual(ActionState.FAILED, start.state)
-        self.assertIn("taken meanwhile", start.reason)
+        self.assertIn("taken meanwhile", str(start.reason))

@@ -3,6 +3,7 @@
 import testtools
 
 from nova_twotier.core.actions import Evict, How, Kill, Move, Start
+from nova_twotier.core.reasons import changes
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
 from nova_twotier.manager import planning
@@ -36,7 +37,7 @@ class TestPlanning(testtools.TestCase):
             [(record.kind, record.phase, record.job) for record in records],
         )
         evict, swap, migrate, start = (record.plan for record in records)
-        self.assertEqual(EvictPlan(f"job {up.number}", Preemption.SHELVE), evict)
+        self.assertEqual(EvictPlan(changes.PREEMPTED(up.number), Preemption.SHELVE), evict)
         self.assertEqual((f"{up.number}/0",), swap.changes[0].vms)  # process 1 migrates
         self.assertEqual((f"{down.number}/0", f"{down.number}/1"), swap.changes[1].vms)
         self.assertEqual(MigratePlan({1: "a"}), migrate)
@@ -105,4 +106,4 @@ class TestPlanning(testtools.TestCase):
         """By those policies in which a job leaves the background only to begin anew."""
         one = job(tier=BG)
         [record] = planning.records([Kill(one.core, BG, one.core)], {one.number: one}, seen(), 5.0)
-        self.assertEqual("itself, for the foreground", record.plan.by)
+        self.assertEqual(changes.TO_FOREGROUND(), record.plan.reason)

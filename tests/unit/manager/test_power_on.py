@@ -31,7 +31,8 @@ class TestPowerOn(OperationCase):
         notes = self.finish(self.record, self.one, seen([self.on, servers(self.one)[1]]))
         self.assertEqual(["started again"], [note.kind for note in notes])
         self.assertEqual(
-            "its servers were started again: a server was off: its host rebooted", self.one.reason
+            "its servers were started again: a server was off: its host rebooted",
+            str(self.one.reason),
         )
 
     def test_one_that_is_off_again_is_not_started_twice(self):
@@ -46,7 +47,7 @@ class TestPowerOn(OperationCase):
         self.step(self.on, self.off)
         self.answer(self.record, f"start {self.off.id}", CloudError("vm_state error", 409))
         progress = self.record.progress
-        self.assertEqual(("vm_state error", ""), (progress.refusal.reason, progress.undoing))
+        self.assertEqual(("vm_state error", None), (progress.refusal.detail, progress.undoing))
         step = self.step(self.on, self.off)
         self.assertIs(ActionState.FAILED, step.state)
         self.assertEqual(1, self.one.failures)

@@ -4,17 +4,18 @@ import dataclasses
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor
+from nova_twotier.core.reasons import Effect, failures, waits
 from nova_twotier.db.plans import EvictPlan, StartPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from tests.unit.manager.builders import BG, FG, action, job, seen, servers
+from tests.unit.manager.builders import BG, BY_NINE, FAILS, FG, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
 def eviction(one, mode="shelve", begun_at=100.0, **begun):
-    plan = EvictPlan("job 9", Preemption(mode))
+    plan = EvictPlan(BY_NINE, Preemption(mode))
     return action(ActionKind.EVICT, one, plan, begun_at=begun_at, **begun)
 
 
@@ -114,7 +115,9 @@ class TestRequeue(OperationCase):
 
     def test_it_begins_anew(self):
         [note] = self.finish(self.record, self.one, seen())
-        self.assertEqual(("killed", "by job 9, begins anew"), (note.kind, note.detail))
+        self.assertEqual(
+            ("killed", "preempted by job 9, begins anew"), (note.kind, str(note.reason))
+        )
         self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
         self.assertEqual(
             (False, 0.0, None), (self.one.saved, self.one.ran(200.0), self.one.warned_at)
@@ -156,7 +159,7 @@ class TestSuspend(OperationCase):
     def test_a_host_that_is_down_is_told_of(self):
         step = self.advance(self.record, self.one, seen(servers(self.one), down="a"))
         self.assertIs(ActionState.FAILED, step.state)
-        self.assertIn("is down", self.notes[0].detail)
+        self.assertIn("is down", str(self.notes[0].reason))
 
 
 class TestSuspendedInPart(OperationCase):
@@ -200,13 +203,15 @@ class TestSuspendedInPart(OperationCase):
         self.assertEqual([("delete", self.asleep), ("delete", stuck)], self.calls)
 
     def test_one_that_does_not_wake_up_either(self):
-        record = eviction(self.one, "suspend", undoing="no", attempts={f"undo {self.asleep.id}": 3})
+        record = eviction(
+            self.one, "suspend", undoing=FAILS, attempts={f"undo {self.asleep.id}": 3}
+        )
         step = self.step(record, self.asleep, self.second())
         self.assertEqual((ActionState.FAILED, []), (step.state, self.calls))
 
     def test_nor_ever_tells(self):
         waking = dataclasses.replace(self.asleep, task="resuming")
-        record = eviction(self.one, "suspend", undoing="no")
+        record = eviction(self.one, "suspend", undoing=FAILS)
         self.assertIsNone(self.step(record, waking, self.second(), now=219.0).state)
         step = self.step(record, waking, self.second(), now=220.0)
         self.assertIs(ActionState.FAILED, step.state)
@@ -240,7 +245,9 @@ class TestResume(OperationCase):
         self.assertEqual([], self.calls)
         self.assertTrue(vacated.called)
         self.assert_only_operators_read("host a", record, self.one)
-        self.assertIn("where it is suspended, no slots in fg are free", self.one.reason)
+        self.assertIn(
+            "no slots are free for it on the hosts where it is suspended", str(self.one.reason)
+        )
         self.assertEqual((True, JobState.QUEUED), (self.one.saved, self.one.state))
         self.assertGreater(self.one.not_before, 100.0)
 
@@ -248,7 +255,7 @@ class TestResume(OperationCase):
         self.patched("seat", side_effect=StaleGeneration("409"))
         record = start(self.one)
         self.assertRaises(StaleGeneration, self.advance, record, self.one, seen(self.gang))
-        self.assertEqual("", record.progress.undoing)
+        self.assertIsNone(record.progress.undoing)
 
     def test_all_or_none(self):
         """One that does not come back takes the other with it."""
@@ -304,7 +311,7 @@ class TestRefused(OperationCase):
         one, record = self.refuse(CloudError(self.QUOTA, 403))
         step = self.advance(record, one, seen(), now=101.0)
         self.assertIs(ActionState.FAILED, step.state)
-        self.assertEqual("waits for quota: its project has not enough cores, ram left", one.reason)
+        self.assertEqual(waits.QUOTA(resources="cores, ram"), one.reason)
         self.assertEqual((JobState.QUEUED, 0), (one.state, one.failures))
         self.assertEqual(103.0, one.not_before)
         self.assertTrue(step.alone)
@@ -336,17 +343,17 @@ class TestRefused(OperationCase):
         self.assertEqual([("shelve", gang[0])], self.calls)
 
     def test_a_flavor_that_is_none_is_the_end(self):
-        text = "flavor big does not have resources:CUSTOM_TWOTIER_SLOT=1; choose one that has"
-        one, record = self.refuse(UnfitFlavor(text, 400, text))
+        reason = failures.UNFIT_FLAVOR(flavor="big", wanted="resources:CUSTOM_TWOTIER_SLOT")
+        one, record = self.refuse(UnfitFlavor(str(reason), 400, reason))
         self.advance(record, one, seen(), now=101.0)
-        self.assertEqual((3, f"did not start: {text}"), (one.failures, one.reason))
+        self.assertEqual((3, reason.led_to(Effect.NOT_STARTED)), (one.failures, one.reason))
 
     def test_others_are_tried_again(self):
         one, record = self.refuse(CloudError("Nova refused boot: image 1b2c not found", 404))
         self.advance(record, one, seen(), now=101.0)
         self.assertEqual(1, one.failures)
         self.assert_only_operators_read("1b2c", record, one)
-        self.assertIn("check its flavor, image, networks and key", one.reason)
+        self.assertIn("check its flavor, image, networks and key", str(one.reason))
 
     def test_what_passes_does_not_count(self):
         one, record = self.refuse(CloudError("Nova refused boot: 503", 503))

@@ -7,10 +7,14 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.states import JobState
 from nova_twotier.manager import reasons
 from tests.unit.manager.builders import FG, job
+
+#: What a job was told before.
+OLD = waits.UNDECIDED()
 
 
 class TestReasons(testtools.TestCase):
@@ -28,7 +32,7 @@ class TestReasons(testtools.TestCase):
     def arrive(self, *numbers):
         for number in numbers:
             self.jobs[number] = job(
-                number=number, size=2, state=JobState.QUEUED, tier=None, reason="?"
+                number=number, size=2, state=JobState.QUEUED, tier=None, reason=OLD
             )
 
     def decide(self, started=(), given=()):
@@ -44,9 +48,9 @@ class TestReasons(testtools.TestCase):
     def poll(self):
         """Those who learn why they wait."""
         for one in self.jobs.values():
-            one.reason = "?"
+            one.reason = OLD
         self.reasons.tell(self.jobs)
-        return [number for number, one in self.jobs.items() if one.reason != "?"]
+        return [number for number, one in self.jobs.items() if one.reason != OLD]
 
     def test_few(self):
         self.arrive(1, 2, 3)
@@ -55,9 +59,9 @@ class TestReasons(testtools.TestCase):
 
     def test_what_they_learn(self):
         self.arrive(1, 2, 3)
-        self.decide(given={3: "for a reason of its own"})
+        self.decide(given={3: waits.SUSPENDED_HOSTS()})
         self.assertEqual(
-            ["needs 2 foreground slots, 2 idle", "waits behind job 1", "for a reason of its own"],
+            [waits.SLOTS(size=2, idle=2), waits.TURN(1), waits.SUSPENDED_HOSTS()],
             [one.reason for one in self.jobs.values()],
         )
 
@@ -83,7 +87,7 @@ class TestReasons(testtools.TestCase):
     def test_who_starts_does_not_wait(self):
         self.arrive(1, 2)
         self.assertEqual([2], self.decide(started=[1]))
-        self.assertEqual("waits behind job 2", self._reason_of_next())
+        self.assertEqual(waits.TURN(2), self._reason_of_next())
 
     def _reason_of_next(self):
         self.arrive(3)
@@ -97,7 +101,7 @@ class TestReasons(testtools.TestCase):
         self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {})
         self.jobs[1] = evicted
         self.assertEqual([2, 3], self.poll())
-        self.assertEqual("waits behind job 1", self.jobs[2].reason)
+        self.assertEqual(waits.TURN(1), self.jobs[2].reason)
 
     def test_who_has_left_meanwhile(self):
         self.arrive(*range(1, 9))

@@ -6,6 +6,7 @@ import testtools
 
 from nova_twotier.core.actions import Evict, How, Start
 from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.reasons import changes
 from nova_twotier.db import plans
 from nova_twotier.db.plans import EvictPlan, RelocatePlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
@@ -13,7 +14,7 @@ from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import planning, relocations
 from nova_twotier.manager.departures import Departure
 from nova_twotier.manager.order import departures
-from tests.unit.manager.builders import BG, FG, action, hosts, job, seen, servers
+from tests.unit.manager.builders import BG, BY_NINE, FG, action, hosts, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 HOSTS = "abc"
@@ -68,7 +69,7 @@ class TestFind(testtools.TestCase):
         found = self.find(one, (2, 2))
         self.assertEqual(({0: "c", 1: "c"}, {0: "a", 1: "b"}), (found.targets, found.origins))
         self.assertEqual((), found.vms)
-        self.assertEqual(("job 9", "backfilled"), (found.by, found.how))
+        self.assertEqual((9, "backfilled"), (found.by, found.how))
         self.assertEqual("shelve", found.mode, "suspended, it could not start elsewhere")
 
     def test_processes_that_keep_their_hosts_swap_in_place(self):
@@ -118,7 +119,7 @@ class TestRelocate(OperationCase):
     """The second of two processes is to go to `b`."""
 
     def record(self, one, vms=(), **begun):
-        plan = RelocatePlan({1: "b"}, {1: "a"}, vms, "job 9", "backfilled", Preemption.SUSPEND)
+        plan = RelocatePlan({1: "b"}, {1: "a"}, vms, 9, "backfilled", Preemption.SUSPEND)
         return action(ActionKind.RELOCATE, one, plan, **begun)
 
     def setUp(self):
@@ -151,7 +152,7 @@ class TestRelocate(OperationCase):
             record = self.record(one)
             [note] = self.finish(record, one, seen(gang, tiers=[BG], where=hosts(HOSTS)))
             self.assertEqual("migrated", note.kind)
-            self.assertEqual("1 of 2 processes into bg, preempted by job 9", note.detail)
+            self.assertEqual(changes.moved(1, 2, BG, 9), note.reason)
             self.assertEqual(100.0, one.swapped_at)
         self.assertEqual(JobState.RUNNING, one.state)
 
@@ -161,7 +162,7 @@ class TestRelocate(OperationCase):
         step = self.advance(record, one, seen(servers(one), tiers=[BG]))
         self.assertEqual((None, []), (step.state, step.requests))
         self.assertEqual(ActionKind.EVICT, record.kind)
-        self.assertEqual(EvictPlan("job 9", Preemption.SUSPEND, unmoved=True), record.plan)
+        self.assertEqual(EvictPlan(BY_NINE, Preemption.SUSPEND, unmoved=True), record.plan)
         self.assertEqual((100.0, JobState.PREEMPTING), (record.begun_at, one.state))
         self.assertEqual({}, record.progress.attempts)
 
@@ -185,7 +186,7 @@ class TestRelocate(OperationCase):
 class TestItsPlaces(testtools.TestCase):
     def test_where_each_process_will_be(self):
         one = job(tier=BG)
-        plan = RelocatePlan({1: "b"}, {1: "a"}, (), "job 9", "backfilled", Preemption.SHELVE)
+        plan = RelocatePlan({1: "b"}, {1: "a"}, (), 9, "backfilled", Preemption.SHELVE)
         [departure] = departures([action(ActionKind.RELOCATE, one, plan)], {one.number: one})
         self.assertEqual(Departure(one, departure.decision, BG, {1: "b"}, {1: "a"}), departure)
         claims = seen(servers(one), tiers=[BG]).claims
@@ -196,7 +197,7 @@ class TestItsPlaces(testtools.TestCase):
         self.assertEqual((BG, "c"), elsewhere, "Nova may have found another host")
 
     def test_the_plan_is_kept_as_json(self):
-        plan = RelocatePlan({1: "b"}, {1: "a"}, ("vm",), "job 9", "reserved", Preemption.SHELVE)
+        plan = RelocatePlan({1: "b"}, {1: "a"}, ("vm",), 9, "reserved", Preemption.SHELVE)
         record = action(ActionKind.RELOCATE, job(), plan)
         stored = {**record.plan_data, "targets": {"1": "b"}, "origins": {"1": "a"}}
         self.assertEqual(plan, plans.load("relocate", stored))

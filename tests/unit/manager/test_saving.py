@@ -3,7 +3,7 @@
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.manager.operations.gang import FIRST_PAUSE
-from tests.unit.manager.builders import action, job, seen, servers
+from tests.unit.manager.builders import BY_NINE, FAILS, action, job, seen, servers
 from tests.unit.manager.operation_case import OperationCase
 
 
@@ -15,7 +15,7 @@ class TestSaving(OperationCase):
     def begin_with_another(self):
         self.one = job(size=1, state=JobState.PREEMPTING)
         [self.server] = servers(self.one)
-        self.record = action(ActionKind.EVICT, self.one, EvictPlan("job 9"), begun_at=100.0)
+        self.record = action(ActionKind.EVICT, self.one, EvictPlan(BY_NINE), begun_at=100.0)
 
     def at(self, now, status="ACTIVE", task=None):
         self.cloud.reset_mock()
@@ -54,7 +54,7 @@ class TestSaving(OperationCase):
         """The action is over when it runs, so that nobody takes it for finished."""
         key = f"save {self.server.id}"
         self.record = action(
-            ActionKind.EVICT, self.one, EvictPlan("job 9"), begun_at=100.0, attempts={key: 3}
+            ActionKind.EVICT, self.one, EvictPlan(BY_NINE), begun_at=100.0, attempts={key: 3}
         )
         self.assertIsNone(self.at(200.0, "SHUTOFF").state)
         self.assertEqual(["start"], self.asked())
@@ -67,7 +67,7 @@ class TestSaving(OperationCase):
         self.record = action(
             ActionKind.EVICT,
             self.one,
-            EvictPlan("job 9"),
+            EvictPlan(BY_NINE),
             begun_at=100.0,
             attempts={f"save {self.server.id}": 3},
             off=(self.server.id,),
@@ -81,7 +81,7 @@ class TestRestoreUndone(OperationCase):
 
     def test_attempts_are_further_and_further_apart(self):
         one = job(size=1, state=JobState.RESTORING, saved=True)
-        record = action(ActionKind.START, one, begun_at=100.0, undoing="no slots")
+        record = action(ActionKind.START, one, begun_at=100.0, undoing=FAILS)
         times = []
         for now in range(100, 300):
             self.cloud.reset_mock()

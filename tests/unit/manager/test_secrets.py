@@ -49,7 +49,7 @@ class TestSecrets(CloudCase):
         for refuse in (self._by_nova, self._by_keystone):
             refuse()
             error = self.assertRaises(CloudError, self.cloud.boot, job, USER_DATA)
-            self.check(f"{error} {error.public_reason} {self.log.output}")
+            self.check(f"{error} {error.reason} {self.log.output}")
 
     def _by_nova(self):
         self.http.post(f"{NOVA}/servers", status_code=403)

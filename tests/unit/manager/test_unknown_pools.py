@@ -29,7 +29,7 @@ class TestStrays(testtools.TestCase):
             self.assertEqual(None if known else 7.0, job.finished_at)
             kinds = [event.kind for event in self.store.events(number)]
             self.assertEqual(["submitted", *([] if known else ["failed"])], kinds)
-        reason = self.store.job(jobs["gpo"]).reason
+        reason = str(self.store.job(jobs["gpo"]).reason)
         self.assertEqual("there is no pool gpo; there are default, gpu, idle", reason)
 
     def test_jobs_that_have_begun_go_on(self):

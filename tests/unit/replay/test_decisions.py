@@ -107,7 +107,7 @@ class TestKinds(testtools.TestCase):
 class TestPlaced(testtools.TestCase):
     def test_hosts_after_a_relocation(self):
         """Also those of processes that stayed where they were."""
-        moved = RelocatePlan({1: "c"}, {1: "a"}, (), "job 2", "backfilled", Preemption.SHELVE)
+        moved = RelocatePlan({1: "c"}, {1: "a"}, (), 2, "backfilled", Preemption.SHELVE)
         actions = [
             start(begun_at=1.0, closed_at=3.0, tier="bg"),
             Action(

@@ -9,6 +9,7 @@ from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Event
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store, open_jobs
@@ -24,6 +25,8 @@ from nova_twotier.tools.replay.roster import Roster
 from nova_twotier.tools.replay.sampling import Sample
 from nova_twotier.tools.replay.workload import ReplayJob
 from tests.unit.replay.fakes import FG, HOSTS
+
+TOO_LARGE = waits.TOO_LARGE(size=9, slots=8)
 
 
 class Time:
@@ -80,7 +83,7 @@ class World:
         with self.store.transaction() as session:
             for job in open_jobs(session):
                 if job.state == JobState.QUEUED and job.size > self.largest:
-                    job.state, job.reason, job.finished_at = JobState.FAILED, "too large", now
+                    job.state, job.reason, job.finished_at = JobState.FAILED, TOO_LARGE, now
                 elif job.state == JobState.QUEUED and self.running is None:
                     job.state, job.tier, job.started_at = JobState.RUNNING, FG, now
                     self.running = job.number

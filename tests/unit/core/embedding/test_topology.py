@@ -98,7 +98,7 @@ class TestFromPaths(testtools.TestCase):
         tree = Topology.from_paths({"a": "east/x", "b": "west/x"}, {"east/x": 10})
         answer = embedding.get("adaba")(Request(2, 0), State(tree, 1))
         self.assertEqual(
-            "2 VMs need as many slots; there are 1 of one tree of the network in all", answer.reason
+            "needs 2 slots in one tree of the network: 1 of 1 are free", str(answer.reason)
         )
 
     def test_refuses(self):

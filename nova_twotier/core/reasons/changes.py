@@ -1,0 +1,95 @@
+"""How jobs start, are preempted and are moved."""
+
+from nova_twotier.core.reasons.reason import Code, Reason
+
+IMMEDIATE = Code(
+    "immediate",
+    "in {tier}, immediate",
+    "It started in this tier, and no earlier arrival was waiting.",
+    "None is needed.",
+)
+BACKFILLED = Code(
+    "backfilled",
+    "in {tier}, backfilled",
+    "It started in this tier before an earlier arrival, which did not fit.",
+    "None is needed; the earlier job may preempt it.",
+)
+RESERVED = Code(
+    "reserved",
+    "in {tier}, reserved",
+    "It started in this tier in its turn, after it had waited under a reservation.",
+    "None is needed.",
+)
+TENTATIVE = Code(
+    "tentative",
+    "in {tier}, tentative",
+    "It started in this tier out of turn, and begins anew if its turn needs the slots.",
+    "None is needed; `--checkpoint` saves its state in that case.",
+)
+PREEMPTED = Code(
+    "preempted",
+    "preempted by {by}",
+    "A job that arrived earlier needed its slots.",
+    "It starts again by itself; what is kept until then, `--preemption` says.",
+)
+TO_FOREGROUND = Code(
+    "to-foreground",
+    "leaves the background to start in the foreground",
+    "It is its turn in the foreground of other hosts, and its policy does not migrate.",
+    "It starts again by itself; `--checkpoint` saves its state.",
+)
+SAVE_TIMEOUT = Code(
+    "save-timeout",
+    "[preempted by {by}, ]begins anew: its state could not be saved within {seconds} s",
+    "It was preempted, and Nova did not shelve or suspend its servers in time: they were deleted.",
+    "Make sure that its guests shut down quickly; see doc/tenant.md.",
+)
+MOVE_TIMEOUT = Code(
+    "move-timeout",
+    "begins anew: it could not be migrated within {seconds} s",
+    "It was to change its tier, and Nova did not migrate its servers in time: they were deleted.",
+    "Memory that changes fast takes long to migrate; tell the operator if that happens often.",
+)
+SCATTERED = Code(
+    "scattered",
+    "preempted by the manager: its servers are not all at work in {tier}",
+    "Its servers cannot work together, as some are in another tier or not at work.",
+    "It starts again by itself, with its state.",
+)
+MOVED = Code(
+    "moved",
+    "{moved} of {size} processes to {tier}",
+    "It took another tier because it was its turn there: processes swap in place or migrate.",
+    "None is needed.",
+)
+DEMOTED = Code(
+    "demoted",
+    "{moved} of {size} processes to {tier}, preempted by {by}",
+    "A job that arrived earlier took the foreground; it continues in the background.",
+    "None is needed: it is promoted in its turn.",
+)
+MEASURED = Code(
+    "measured",
+    "CPU of {processes}",
+    "Its CPU utilisation was measured, and differs from what was expected.",
+    "None is needed; declare it with `--cpu`.",
+)
+WALLTIME_NEAR = Code(
+    "walltime-near",
+    "is stopped in {left} s: its walltime is {walltime} s",
+    "Its walltime is nearly over.",
+    "Save the results; submit the next job with a longer `--walltime`.",
+)
+
+
+def moved(processes: int, size: int, tier: str, by: int | None = None) -> Reason:
+    """
+    :param processes: how many of the `size` processes have moved.
+    :param by: number of the job for which they have, if it is another one.
+    """
+    code = MOVED if by is None else DEMOTED
+    return code(by, moved=processes, size=size, tier=tier)
+
+
+#: How a start came about, by the value of `core.actions.How`.
+STARTS = {code.name: code for code in (IMMEDIATE, BACKFILLED, RESERVED, TENTATIVE)}

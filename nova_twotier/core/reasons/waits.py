@@ -1,0 +1,127 @@
+"""Why jobs wait."""
+
+from nova_twotier.core.reasons.reason import Code
+
+UNDECIDED = Code(
+    "undecided",
+    "waits; the manager has not decided about it yet",
+    "The queue manager has not looked at the job since it was submitted or released.",
+    "Wait for a moment. If that lasts, tell the operator: no queue manager may be at work.",
+)
+HELD = Code(
+    "held",
+    "held until it is released",
+    "Its owner holds the job.",
+    "`openstack twotier job release`.",
+)
+PAUSED = Code(
+    "paused",
+    "the queue is paused",
+    "An operator has paused the queue: nothing starts or is preempted.",
+    "Wait; an operator resumes it with `openstack twotier queue resume`.",
+)
+OUTAGE = Code(
+    "outage",
+    "many hosts went down together: nothing is decided until they are back or an operator declares "
+    "them dead",
+    "Many hosts fell silent together, as when the control plane fails; their guests may still run.",
+    "Wait. Operators find the hosts in the manager's log, and what to do in doc/operator.md.",
+)
+SLOTS = Code(
+    "slots",
+    "needs {size} foreground slots, {idle} idle[ + {later} held by later jobs]"
+    "[; or {size} background slots, {open} open and idle]"
+    "[; nor without the {passed} that passed it]",
+    "Too few slots are idle in the tiers that it may use, even with those of the jobs that it may "
+    "preempt.",
+    "Wait; a job of a smaller size starts earlier.",
+)
+BACKGROUND_SLOTS = Code(
+    "background-slots",
+    "needs {size} background slots, {open} open and idle",
+    "Its flavor allows the background only, where too few slots are open and idle.",
+    "Wait, choose a smaller size, or a flavor that allows the foreground.",
+)
+TURN = Code(
+    "turn",
+    "waits behind {by}[, then needs {size} foreground slots, {idle} idle]"
+    "[ + {later} held by later jobs][; or {size} background slots, {open} open and idle]",
+    "Under the queue's policy no job may pass the first one, which does not fit yet.",
+    "Wait until the first job has started.",
+)
+DELAY = Code(
+    "would-delay",
+    "would fit the {idle} idle foreground slots, but could delay an earlier arrival ({by} is the "
+    "first)",
+    "It would fit, but the slots are reserved for jobs that arrived earlier.",
+    "Wait; a shorter `--estimate`, if it is true, lets the job start before the reservation.",
+)
+TIER_UNUSED = Code(
+    "tier-unused",
+    "may run only in the background, which policy {policy} does not use",
+    "Its flavor allows the background only, and the queue's policy has no background.",
+    "Cancel it, and submit it with a flavor that allows the foreground.",
+)
+TREE_SLOTS = Code(
+    "tree-slots",
+    "needs {size} slots in one tree of the network: {free} of {slots} are free"
+    "[; nor without the {passed} that passed it]",
+    "A job with bandwidth needs slots whose hosts are connected, and too few of those are idle.",
+    "Wait; a job of a smaller size, or without bandwidth, starts earlier.",
+)
+BANDWIDTH = Code(
+    "bandwidth",
+    "no switch has {size} free slots below it with {mbps} Mbit/s each: {free} are free, but not "
+    "with as much bandwidth[; nor without the {passed} that passed it]",
+    "Enough slots are idle, but the links between them do not have enough bandwidth left.",
+    "Wait; a job with less bandwidth starts earlier.",
+)
+UNPLACED = Code(
+    "unplaced",
+    "{size} VMs had no place when it was their turn; they are tried again"
+    "[; nor without the {passed} that passed it]",
+    "Slots and bandwidth would be enough now; they were not when the policy decided.",
+    "Wait for the next decision.",
+)
+SUSPENDED_HOSTS = Code(
+    "suspended-hosts",
+    "no slots are free for it on the hosts where it is suspended",
+    "Its servers are suspended: they can resume only on their own hosts, whose slots others hold.",
+    "Wait; with `--preemption shelve` a job can be restored on any host.",
+)
+TOO_LARGE = Code(
+    "too-large",
+    "needs {size} slots in one tier, the pool has {slots}",
+    "The job is larger than its pool.",
+    "Cancel it and submit it with a smaller size, or wait until hosts are added to the pool.",
+)
+NO_GUARANTEE = Code(
+    "no-guarantee",
+    "its bandwidth cannot be guaranteed by the policy {policy}, only by one of: {able}",
+    "The queue's policy does not reserve bandwidth.",
+    "Cancel it and submit it without `--bandwidth`, or ask the operator for another policy.",
+)
+NO_RATES = Code(
+    "no-rates",
+    "its bandwidth cannot be guaranteed: the pool's hosts have no twotier:uplink_mbps",
+    "The operator has not described the links of the pool's hosts.",
+    "Submit it without `--bandwidth`, or ask the operator to set `twotier:uplink_mbps`.",
+)
+BAD_NETWORK = Code(
+    "bad-network",
+    "its bandwidth cannot be guaranteed: the pool's network is described wrongly",
+    "The aggregates' `twotier:switch` is contradictory; the manager's log says how.",
+    "Tell the operator, or submit it without `--bandwidth`.",
+)
+NETWORK_TOO_SMALL = Code(
+    "network-too-small",
+    "no switch has {size} slots below it with {mbps} Mbit/s each, not even without other jobs",
+    "The pool's network could not carry the job if it were empty.",
+    "Cancel it and submit it with less bandwidth or a smaller size.",
+)
+QUOTA = Code(
+    "quota",
+    "waits for quota: its project has not enough {resources} left",
+    "Nova or Neutron refused its servers, because a quota of its project is used up.",
+    "Delete other servers of the project, or ask for a larger quota; it is tried again.",
+)
