@@ -12,6 +12,7 @@ from setuptools import setup
 HOT = (
     *("core/*", "core/policies/*"),
     *("sim/engine", "sim/execution", "sim/scripted", "sim/shared", "sim/stage", "sim/variants"),
+    *("sim/easy_plus_plus", "sim/learned"),
 )
 
 

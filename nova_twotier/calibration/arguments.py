@@ -7,11 +7,13 @@ import pathlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from nova_twotier.calibration import layouts, mechanisms
+from nova_twotier.calibration import layouts, mechanisms, qemu
 from nova_twotier.calibration.points import LEAST_REPETITIONS
 
 Value = TypeVar("Value")
 
+#: The types of VMs in the order in which they are tried, and the word for that.
+VM_TYPES, AUTO = tuple(qemu.ACCELERATORS), "auto"
 #: As many of the allowed CPUs are used unless others are chosen.
 MOST_CPUS = 4
 #: What `--quick` replaces.
@@ -60,6 +62,16 @@ def parse(args: list[str]) -> argparse.Namespace:
         metavar="M[,M...]",
         help="equal (the reference), shares:FG:BG (weights), cpu.idle, sched_idle, nice (default: "
         f"{','.join(mechanisms.names())})",
+    )
+    parser.add_argument(
+        "--vms",
+        type=_vm_types,
+        nargs="?",
+        const=VM_TYPES,
+        default=(),
+        metavar="TYPE",
+        help="measure with VMs of this type instead of plain processes: kvm, qemu (emulated), or "
+        f"{AUTO}: kvm where it works (default of TYPE: {AUTO})",
     )
     parser.add_argument(
         "--repetitions",
@@ -213,6 +225,14 @@ def _layout(text: str) -> str:
     if text not in layouts.LAYOUTS:
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(layouts.LAYOUTS)}")
     return text
+
+
+def _vm_types(text: str) -> tuple[str, ...]:
+    if text == AUTO:
+        return VM_TYPES
+    if text not in VM_TYPES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join((*VM_TYPES, AUTO))}")
+    return (text,)
 
 
 def _mechanism(text: str) -> str:

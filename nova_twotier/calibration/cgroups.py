@@ -16,6 +16,10 @@ from nova_twotier.agent.cgroups import IDLE_FILE, CpuController
 PREFIX = "twotier-calibrate-"
 #: The weight that groups have by default, by version.
 DEFAULT_WEIGHTS = {1: 1024, 2: 100}
+#: Lists the processes of a group, and those of its threads that are in it, by version.
+_PROCESSES_FILE, _THREADS_FILES = "cgroup.procs", {1: "tasks", 2: "cgroup.threads"}
+#: The weight of the foreground unless another is measured.
+FRONT_WEIGHT = 10000
 #: Signals that end a calibration.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds to wait until the kernel has let go of processes that were killed.
@@ -60,14 +64,23 @@ def _checked(controller: CpuController) -> CpuController:
 
 
 class Group:
-    """One control group for CPU time."""
+    """One control group for CPU time.
 
-    def __init__(self, path: pathlib.Path, controller: CpuController):
+    :param threaded: single threads of a process may be in it.
+    """
+
+    def __init__(self, path: pathlib.Path, controller: CpuController, threaded: bool = False):
         self.path = path
         self._controller = controller
+        self._members = _THREADS_FILES[controller.version] if threaded else _PROCESSES_FILE
 
     def add(self, pid: int) -> None:
-        (self.path / "cgroup.procs").write_text(str(pid))
+        """Move a process here, or, if this group is threaded, one thread."""
+        (self.path / self._members).write_text(str(pid))
+
+    def add_process(self, pid: int) -> None:
+        """Move a process here, with all its threads."""
+        (self.path / _PROCESSES_FILE).write_text(str(pid))
 
     def weigh(self, weight: int) -> None:
         """Set its weight, or the nearest that this version of control groups allows."""
@@ -90,11 +103,23 @@ class Groups:
     its processes use.
 
     :param weight: of their common group, against the rest of the host; by default as any group's.
+    :param threaded: they are for single threads; the others of the same processes are in `rest`.
     :raises CgroupsUnusable: if they cannot be made.
     """
 
-    def __init__(self, controller: CpuController, cpus: Sequence[int], weight: int | None = None):
+    #: A group that counts as much as the foreground. If it had a higher weight, it would draw that
+    #: of the whole measurement away from the CPUs that are measured.
+    rest: Group
+
+    def __init__(
+        self,
+        controller: CpuController,
+        cpus: Sequence[int],
+        weight: int | None = None,
+        threaded: bool = False,
+    ):
         self._controller = controller
+        self._threaded = threaded
         self._weight = weight or DEFAULT_WEIGHTS[controller.version]
         self._cpus = cpus
         self._enabled = False
@@ -144,9 +169,17 @@ class Groups:
         Group(self._top, self._controller).weigh(self._weight)
         for tier, groups in (("front", self.front), ("back", self.back)):
             for cpu in self._cpus:
-                path = self._top / f"{tier}-{cpu}"
-                path.mkdir()
-                groups[cpu] = Group(path, self._controller)
+                groups[cpu] = self._child(f"{tier}-{cpu}")
+        if self._threaded:
+            self.rest = self._child("rest")
+            self.rest.weigh(FRONT_WEIGHT)
+
+    def _child(self, name: str) -> Group:
+        path = self._top / name
+        path.mkdir()
+        if self._threaded and self._controller.version == 2:
+            (path / "cgroup.type").write_text("threaded")
+        return Group(path, self._controller, self._threaded)
 
     @staticmethod
     def _pass_on(group: pathlib.Path, change: str) -> None:
@@ -177,18 +210,24 @@ def remove(path: pathlib.Path) -> None:
     deadline = time.monotonic() + _PATIENCE
     for group in groups:
         while group.exists():
-            with contextlib.suppress(OSError):
-                for pid in (group / "cgroup.procs").read_text().split():
-                    # 0 is a process of another namespace.
-                    if int(pid) > 0:
-                        with contextlib.suppress(ProcessLookupError):
-                            os.kill(int(pid), signal.SIGKILL)
+            # Threaded groups of version 2 have their processes listed by their parent.
+            for listed in (group, path):
+                _kill(listed)
             try:
                 group.rmdir()
             except OSError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+
+
+def _kill(group: pathlib.Path) -> None:
+    with contextlib.suppress(OSError):
+        for pid in (group / _PROCESSES_FILE).read_text().split():
+            # 0 is a process of another namespace.
+            if int(pid) > 0:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
 
 
 def _locked(root: pathlib.Path) -> tuple[pathlib.Path, int]:

@@ -6,14 +6,25 @@ import json
 import pathlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import tqdm
 
 from nova_twotier.agent.cgroups import CpuController
-from nova_twotier.calibration import cgroups, host, loads, mechanisms, plot, results, table
+from nova_twotier.calibration import (
+    cgroups,
+    host,
+    loads,
+    mechanisms,
+    plot,
+    processes,
+    qemu,
+    results,
+    table,
+    vms,
+)
 from nova_twotier.calibration.experiment import Experiment, Plan, Turn
 from nova_twotier.calibration.layouts import LAYOUTS
 from nova_twotier.calibration.model import NoModel, model
@@ -21,7 +32,7 @@ from nova_twotier.calibration.points import Bounds, Point, points
 from nova_twotier.calibration.threshold import threshold
 
 #: What `run` raises for reasons that its user can do something about.
-ERRORS = (cgroups.CgroupsUnusable, loads.LoadFailed, results.NotResults, OSError)
+ERRORS = (cgroups.CgroupsUnusable, loads.LoadFailed, qemu.NoQemu, results.NotResults, OSError)
 #: Where the kernel lists what is mounted.
 MOUNTS = pathlib.Path("/proc/self/mounts")
 
@@ -30,20 +41,24 @@ def run(options: argparse.Namespace) -> None:
     """Measure as the options say, print the table, and write the files.
 
     :raises KeyboardInterrupt: on SIGINT, SIGTERM or SIGHUP; nothing is left of the measurement.
-    :raises CgroupsUnusable, LoadFailed, NotResults, OSError: if it cannot be done.
+    :raises CgroupsUnusable, LoadFailed, NoQemu, NotResults, OSError: if it cannot be done.
     """
     earlier = results.read_points(options.compare) if options.compare else None
     options.output.mkdir(parents=True, exist_ok=True)
+    program = qemu.find() if options.vms else ""
     controller = cgroups.find(MOUNTS.read_text(), options.cgroup)
-    with _interruptible(), cgroups.Groups(controller, options.cpus, options.group_weight) as groups:
+    with (
+        _interruptible(),
+        cgroups.Groups(controller, options.cpus, options.group_weight, bool(program)) as groups,
+    ):
         plan = _plan(options, groups)
-        turns = _measure(plan, groups)
+        kind, turns = _measure(plan, groups, options.vms, program)
     bounds = Bounds(options.max_drift, options.max_wait, options.least_gain)
     found = sorted(points(turns, bounds), key=partial(_place, plan))
-    conditions = _conditions(options, plan, controller)
+    conditions = {"loads": kind, **_conditions(options, plan, controller)}
     results.write(options.output / "results.json", conditions, turns, found)
-    plot.draw(found, options.output / "plot.png")
-    print(table.render(found))
+    plot.draw(found, kind, options.output / "plot.png")
+    print(table.render(found, kind))
     _print_thresholds(found, options.least_gain)
     if earlier is not None:
         print(results.compare(found, earlier))
@@ -80,17 +95,25 @@ def _plan(options: argparse.Namespace, groups: cgroups.Groups) -> Plan:
     )
 
 
-def _measure(plan: Plan, groups: cgroups.Groups) -> list[Turn]:
-    print(
-        f"{plan.turns} turns on CPU {', '.join(map(str, plan.cpus))} take about "
-        f"{_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
-        file=sys.stderr,
-    )
+def _measure(
+    plan: Plan, groups: cgroups.Groups, types: Sequence[str], program: str
+) -> tuple[str, list[Turn]]:
+    """Carry out the plan; the name of the kind of loads, and all turns.
+
+    :param types: of VMs; none for plain processes.
+    :param program: of QEMU.
+    """
     # Its thread would be copied into the loads.
     tqdm.tqdm.monitor_interval = 0
     with host.punctual():
-        experiment = Experiment(plan, groups, loads.scan_seconds())
-        return list(tqdm.tqdm(experiment.run(), total=plan.turns, unit="turn", disable=None))
+        kind = vms.kind(types, program, groups.rest, plan.cpus) if types else processes.kind()
+        print(
+            f"{plan.turns} turns with {kind.name} on CPU {', '.join(map(str, plan.cpus))} take "
+            f"about {_minutes(plan.duration)}; Ctrl-C ends it and leaves nothing behind",
+            file=sys.stderr,
+        )
+        turns = Experiment(plan, groups, kind).run()
+        return kind.name, list(tqdm.tqdm(turns, total=plan.turns, unit="turn", disable=None))
 
 
 def _place(plan: Plan, point: Point) -> tuple[int, int, float]:

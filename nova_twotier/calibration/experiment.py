@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from nova_twotier.calibration import host, mechanisms
 from nova_twotier.calibration.cgroups import Groups
-from nova_twotier.calibration.layouts import Layout
-from nova_twotier.calibration.loads import Job, Load, Sample
+from nova_twotier.calibration.layouts import Cpus, Layout
+from nova_twotier.calibration.loads import Job, Kind, Load, Sample
 from nova_twotier.calibration.mechanisms import Mechanism
 
 #: Turns in which one side is alone.
@@ -95,15 +95,12 @@ class Turn:
 
 
 class Experiment:
-    """Carries out a plan.
+    """Carries out a plan with one kind of loads."""
 
-    :param scan: seconds of a scan of the loads' working set.
-    """
-
-    def __init__(self, plan: Plan, groups: Groups, scan: float):
+    def __init__(self, plan: Plan, groups: Groups, kind: Kind):
         self._plan = plan
         self._groups = groups
-        self._scan = scan
+        self._kind = kind
         self._order = random.Random(0)  # noqa: S311
 
     def run(self) -> Iterator[Turn]:
@@ -136,15 +133,18 @@ class Experiment:
 
     def _front(self, layout: Layout, utilisation: float) -> list[Job]:
         return [
-            Job(cpus, Load.of(utilisation, CYCLE * (1 + number * _STRETCH), self._scan))
+            self._job(cpus, utilisation, CYCLE * (1 + number * _STRETCH))
             for number, cpus in enumerate(layout.foreground(self._plan.cpus))
         ]
 
     def _back(self, layout: Layout) -> Job:
         cpus = layout.background(self._plan.cpus)
         if layout.parallel:
-            return Job(cpus, Load.of(self._plan.background, CYCLE, self._scan))
-        return Job(cpus, Load.of(1.0, SHORT, self._scan))
+            return self._job(cpus, self._plan.background, CYCLE)
+        return self._job(cpus, 1.0, SHORT)
+
+    def _job(self, cpus: Cpus, utilisation: float, seconds: float) -> Job:
+        return self._kind.job(cpus, Load.of(utilisation, seconds, self._kind.scan))
 
     def _measure(
         self,

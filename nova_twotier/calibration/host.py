@@ -35,14 +35,14 @@ def cpu_times(cpus: Iterable[int], stat: str | None = None) -> CpuTimes:
 
 @dataclass(frozen=True)
 class ProcessTimes:
-    """Seconds that processes have run, and waited for a CPU."""
+    """Seconds that processes, or threads, have run, and waited for a CPU."""
 
     ran: float
     waited: float
 
 
 def process_times(pids: Iterable[int]) -> ProcessTimes:
-    """The times of processes together, without those of other threads than their first."""
+    """The times of threads together; a process stands for its first thread."""
     lines = [pathlib.Path(f"/proc/{pid}/schedstat").read_text().split() for pid in pids]
     ran, waited = (sum(int(line[column]) for line in lines) / 1e9 for column in (0, 1))
     return ProcessTimes(ran, waited)
@@ -50,7 +50,7 @@ def process_times(pids: Iterable[int]) -> ProcessTimes:
 
 @contextlib.contextmanager
 def punctual() -> Iterator[None]:
-    """Let this process run whenever it wants to, before all others, if it may; not its children.
+    """Let this thread run whenever it wants to, before all others, if it may; not its children.
 
     Who measures CPUs that are busy would otherwise be late, and between two looks at that.
     """

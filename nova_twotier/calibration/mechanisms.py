@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nova_twotier.calibration.cgroups import Groups
+from nova_twotier.calibration.cgroups import FRONT_WEIGHT, Groups
 
 #: The pairs of weights that are measured by default: the node agent's, and the papers'.
-AGENT, PAPERS = (10000, 100), (10000, 1)
+AGENT, PAPERS = (FRONT_WEIGHT, 100), (FRONT_WEIGHT, 1)
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class UnknownMechanism(ValueError):
     """A name that stands for no mechanism; the message says which there are."""
 
 
-#: The reference: what happens on a host without tiers.
-EQUAL = Mechanism("equal", weights=(100, 100))
+#: The reference: what happens on a host without tiers. The foreground has the same weight as with
+#: tiers, and so the same share of the weight of the whole measurement.
+EQUAL = Mechanism("equal", weights=(FRONT_WEIGHT, FRONT_WEIGHT))
 _FIXED = {
     each.name: each
     for each in (
         EQUAL,
-        Mechanism("cpu.idle", weights=(100, 100), idle=True),
+        Mechanism("cpu.idle", weights=(FRONT_WEIGHT, FRONT_WEIGHT), idle=True),
         Mechanism("sched_idle", policy=os.SCHED_IDLE),
         Mechanism("nice", nice=19),
     )
@@ -87,7 +88,7 @@ def apply(
 ) -> None:
     """Put processes that run or are paused under a mechanism, whatever they were under before.
 
-    :param front: the foreground's process on each CPU.
+    :param front: the foreground's process on each CPU, or the thread that is to compete for it.
     :param back: the background's.
     """
     for cpu, pid in front.items():
@@ -108,6 +109,6 @@ def apply(
 
 
 def _schedule(pid: int, policy: int, nice: int) -> None:
-    """Set how the kernel schedules a process, whatever it was started with."""
+    """Set how the kernel schedules a process or thread, whatever it was started with."""
     os.sched_setscheduler(pid, policy, os.sched_param(0))
     os.setpriority(os.PRIO_PROCESS, pid, nice)

@@ -16,8 +16,11 @@ from nova_twotier.sim.plots import palette, picture
 _PAPER = MODELS["tpds"]
 
 
-def draw(points: Sequence[Point], path: pathlib.Path) -> None:
-    """Write the picture: a column for each layout; points without a verdict are hollow."""
+def draw(points: Sequence[Point], kind: str, path: pathlib.Path) -> None:
+    """Write the picture: a column for each layout; points without a verdict are hollow.
+
+    :param kind: what the jobs consisted of.
+    """
     layouts = list(dict.fromkeys(point.layout for point in points))
     names = list(dict.fromkeys(point.mechanism for point in points))
     figure = Figure(figsize=(1.5 + 4.2 * len(layouts), 7.2), layout="constrained")
@@ -44,6 +47,7 @@ def draw(points: Sequence[Point], path: pathlib.Path) -> None:
     grid[1][0].set_ylabel("background efficiency")
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    figure.suptitle(f"Measured with {kind}")
     picture.save(figure, path)
 
 

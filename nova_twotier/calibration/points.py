@@ -25,6 +25,11 @@ class Verdict(StrEnum):
     DRIFT = "no verdict: drift"  # too few repetitions had references that held
     FOREIGN = "no verdict: foreign load"  # too few had the CPUs to themselves
 
+    @property
+    def valid(self) -> bool:
+        """Whether it is a verdict."""
+        return self not in (Verdict.DRIFT, Verdict.FOREIGN)
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -93,7 +98,7 @@ class Point:
 
     @property
     def valid(self) -> bool:
-        return self.verdict not in (Verdict.DRIFT, Verdict.FOREIGN)
+        return self.verdict.valid
 
 
 def points(turns: Iterable[Turn], bounds: Bounds) -> list[Point]:

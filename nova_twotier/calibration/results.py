@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nova_twotier.calibration.experiment import Turn
-from nova_twotier.calibration.points import Point
+from nova_twotier.calibration.points import Point, Verdict
 
 #: What is compared between two runs.
 _COMPARED = ("loss", "efficiency")
+#: What a point with a verdict has in the file.
+_VALID = {str(each) for each in Verdict if each.valid}
 
 
 class NotResults(ValueError):
@@ -44,19 +46,27 @@ def read_points(path: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def compare(points: Sequence[Point], earlier: Sequence[Mapping[str, Any]]) -> str:
-    """In how many points an earlier run agrees: its medians lie within this run's intervals."""
-    before = {_key(each): each for each in earlier}
+    """In how many points an earlier run agrees: its medians lie within this run's intervals.
+
+    Only points with a verdict in both runs count: the others were measured under disturbances.
+    """
+    before = {_key(each): each for each in earlier if each["verdict"] in _VALID}
     pairs = [
-        (point, before[_key(dataclasses.asdict(point))])
+        (point, other)
         for point in points
-        if _key(dataclasses.asdict(point)) in before
+        if point.valid and (other := before.get(_key(dataclasses.asdict(point))))
     ]
+    if not pairs:
+        return "No point has a verdict in this run and in the earlier one: they cannot be compared"
     agreeing = {
         name: sum(getattr(point, name).holds(other[name]["median"]) for point, other in pairs)
         for name in _COMPARED
     }
-    parts = [f"{name} at {number} of {len(pairs)} points" for name, number in agreeing.items()]
-    return f"The earlier run's medians lie within this run's intervals: {', '.join(parts)}"
+    parts = [f"{name} at {number}" for name, number in agreeing.items()]
+    return (
+        "The earlier run's medians lie within this run's intervals, of the points with a verdict "
+        f"in both runs ({len(pairs)}): {', '.join(parts)}"
+    )
 
 
 def _key(point: Mapping[str, Any]) -> tuple[Any, ...]:

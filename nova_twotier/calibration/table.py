@@ -22,9 +22,12 @@ COLUMNS = (
 )
 
 
-def render(points: Iterable[Point]) -> str:
-    """One row a point; medians with the lowest and highest that the repetitions support."""
-    table = PrettyTable(COLUMNS, align="r")
+def render(points: Iterable[Point], kind: str) -> str:
+    """One row a point; medians with the lowest and highest that the repetitions support.
+
+    :param kind: what the jobs consisted of.
+    """
+    table = PrettyTable(COLUMNS, align="r", title=f"Measured with {kind}")
     for name in ("layout", "mechanism", "verdict"):
         table.align[name] = "l"
     for point in points:

@@ -34,6 +34,21 @@ Example: amcbf
 """,
     ),
     cfg.FloatOpt(
+        "deadline_factor",
+        default=1.0,
+        min=0,
+        max=1000,
+        help="""
+The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
+ignore this option. The run time is the job's walltime, else its estimate, else a day.
+
+A job yields only to jobs that were submitted within deadline_factor * run time after it: the
+smaller this is, the fewer pass. 0: by submission alone, as amcbf.
+
+Example: 0.5
+""",
+    ),
+    cfg.FloatOpt(
         "threshold",
         mutable=True,
         default=THRESHOLD,

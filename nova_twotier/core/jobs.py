@@ -33,6 +33,9 @@ class Job:
     :param mbps: bandwidth of each VM's link to the job's virtual switch, in Mbit/s (hose model).
     :param foreground: whether it may run in the foreground.
     :param background: whether it may run in the background; at least one of both must be true.
+    :param walltime: run time in seconds after which it is stopped, or None if it never is.
+    :param rank: its position in the queue, in seconds, where that is not its arrival; a policy's
+        `Policy.admit` sets it.
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -45,6 +48,8 @@ class Job:
     mbps: float = 0.0
     foreground: bool = True
     background: bool = True
+    walltime: float | None = None
+    rank: float | None = None
     #: The highest of the utilisations.
     hottest: float = field(init=False, compare=False, repr=False)
     #: The processes in the order in which they are dispatched, by descending utilisation; None if
@@ -52,7 +57,8 @@ class Job:
     dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
     #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
-    #: Position in the queue: jobs are considered by arrival, then by number.
+    #: Position in the queue: by arrival, or by rank if the job has one, then by number. Wherever
+    #: `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
@@ -68,7 +74,8 @@ class Job:
         object.__setattr__(self, "dispatch", _dispatch(self.cpu))
         expected = math.inf if self.estimate is None else self.estimate
         object.__setattr__(self, "expected", expected)
-        object.__setattr__(self, "order", (self.arrival, self.number))
+        rank = self.arrival if self.rank is None else self.rank
+        object.__setattr__(self, "order", (rank, self.number))
 
     @property
     def label(self) -> str:

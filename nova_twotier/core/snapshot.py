@@ -11,7 +11,7 @@ from nova_twotier.core.queue import Queue
 class Event(enum.Flag):
     """What happened; several events of one instant are joined with `|`."""
 
-    ARRIVAL = enum.auto()  # jobs joined the queue, later arrivals than all before
+    ARRIVAL = enum.auto()  # jobs joined the queue: by arrival they are the last
     BACKGROUND = enum.auto()  # background slots became free
     FOREGROUND = enum.auto()  # foreground slots became free, or hosts changed
 

@@ -28,6 +28,11 @@ from nova_twotier.db.states import (
 from nova_twotier.ledger.names import DEFAULT_POOL
 
 
+def as_it_is(core: CoreJob, /) -> CoreJob:
+    """How a policy that orders by arrival admits a job."""
+    return core
+
+
 class Base(DeclarativeBase):
     # MySQL's plain FLOAT has 7 digits: not enough for a time.
     type_annotation_map = {
@@ -159,6 +164,9 @@ class Job(Reasoned, Base):
 
     #: The tiers that its flavor allows. Not in the database: code that knows the flavors sets it.
     tiers = ALL_TIERS
+    #: Makes what the policy of its pool is shown of it, see `Policy.admit`. Not in the database:
+    #: code that knows the policy sets it.
+    admit = staticmethod(as_it_is)
 
     @validates("state")
     def _drop_user_data(self, _name: str, state: str) -> str:
@@ -239,7 +247,7 @@ class Job(Reasoned, Base):
         It changes only with a measurement, or after a release, which is read from the database as a
         new `Job`.
         """
-        return CoreJob(
+        core = CoreJob(
             number=self.number,
             size=self.size,
             arrival=self.eligible_at,
@@ -248,7 +256,9 @@ class Job(Reasoned, Base):
             mbps=self.mbps,
             foreground=FG in self.tiers,
             background=BG in self.tiers,
+            walltime=self.walltime,
         )
+        return self.admit(core)
 
 
 class Submission(Base):

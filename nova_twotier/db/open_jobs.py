@@ -1,12 +1,13 @@
 """Keeps the open jobs in memory: ten thousand may wait, and few of them change."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.db.models import Job
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db.models import Job, as_it_is
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
 
@@ -18,10 +19,13 @@ class OpenJobs:
     """Reads only the jobs that this or another process changed since the last read.
 
     Between two reads, the caller must write its changes to the jobs, or call `forget`.
+
+    :param admit: of the pool's policy, see `Policy.admit`.
     """
 
-    def __init__(self, pool: str):
+    def __init__(self, pool: str, admit: Callable[[CoreJob], CoreJob] = as_it_is):
         self._pool = pool
+        self._admit = admit
         #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
         self._known: dict[int, tuple[int, Job, str | None]] = {}
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
@@ -75,6 +79,7 @@ class OpenJobs:
     def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None]:
         if job.flavor in self._limited_flavors:
             job.tiers = self._limited_flavors[job.flavor]
+        job.admit = self._admit
         # Cache its core job here; a decision would otherwise make those of all waiting jobs.
         _core = job.core
         return at, job, job.uuid if job.plain_waiting else None

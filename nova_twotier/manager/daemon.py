@@ -110,7 +110,7 @@ def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) 
     placement = placement_for(conf)
 
     def engine(fence, wake, clock) -> Engine:
-        policy = policies.get(conf.manager.policy)
+        policy = policies.get(conf.manager.policy, conf.manager.deadline_factor)
         return Engine(
             conf.manager,
             store,

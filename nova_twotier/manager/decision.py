@@ -50,6 +50,8 @@ class Decisions:
         #: thousand jobs change.
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
+        #: Slots of a tier at the last poll.
+        self._slots = 0
         self._reasons = Reasons(policy)
         self._releases = Releases()
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
@@ -84,10 +86,9 @@ class Decisions:
         slots = seen.shape_slots
         active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
         queue, saved = dict(plain_waiting), dict[int, Job]()
+        cores = {number: job.core for number, job in plain_waiting.items()}
         running, pauses = list[Job](), list[float]()
         held, linked = set[int](), False
-        for number in [n for n, job in plain_waiting.items() if job.core.size > slots]:
-            _wait(queue.pop(number), _too_large(plain_waiting[number], slots))
         for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
@@ -103,13 +104,22 @@ class Decisions:
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
                 elif job.not_before <= now:
-                    queue[number] = job
+                    queue[number], cores[number] = job, job.core
                     linked = linked or bool(job.bandwidth)
                 else:
                     pauses.append(job.not_before)
+        # Most often nothing has changed, and dictionaries are faster to compare.
+        arrived = [] if cores == self._cores else _without(cores, self._cores)
+        # Those that have waited before fit, unless the pool has shrunk.
+        for core in list(cores.values()) if slots < self._slots else arrived:
+            if core.size > slots:
+                del cores[core.number]
+                job = queue.pop(core.number)
+                _wait(job, _too_large(job, slots))
+        self._slots = slots
         events = self.events
         events.notice_jobs(queue, held, now)
-        if self._follow(queue):
+        if self._follow(cores, [core for core in arrived if core.number in cores]):
             # The jobs that were behind it move up.
             events.happened(ALL)
         events.notice_late(starting.values(), now)
@@ -278,18 +288,21 @@ class Decisions:
                 return decision, shown, aside
             aside |= stuck
 
-    def _follow(self, queue: Mapping[int, Job]) -> bool:
-        """Bring what the policy is shown up to date; returns whether a job has lost its turn,
-        because it was held and released."""
-        before, cores = self._cores, {number: job.core for number, job in queue.items()}
-        if cores == before:
+    def _follow(self, cores: dict[int, CoreJob], arrived: Sequence[CoreJob]) -> bool:
+        """Bring the queue that the policy is shown up to date.
+
+        :param cores: the jobs that wait now, by number.
+        :param arrived: those of them that are new or have changed.
+        :returns: whether a job has lost its turn, because it was held and released.
+        """
+        before, self._cores = self._cores, cores
+        if not arrived and len(cores) == len(before):
             return False
         left = _without(before, cores)
         for core in left:
             self._queue.remove(core)
-        for core in sorted(_without(cores, before), key=lambda core: core.order):
+        for core in sorted(arrived, key=lambda core: core.order):
             self._queue.add(core)
-        self._cores = cores
         return any(core.number in cores for core in left)
 
 

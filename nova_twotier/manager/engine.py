@@ -101,7 +101,7 @@ class Engine:
         self._pool = pool
         self._fence = fence
         self._qos = qos
-        self._open_jobs = OpenJobs(pool)
+        self._open_jobs = OpenJobs(pool, policy.admit)
         #: None: to be read.
         self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)

@@ -12,6 +12,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import attrgetter
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
@@ -23,6 +24,7 @@ from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import TierHost
 
+_ID = attrgetter("id")
 #: Nova's tasks that end with another claim, or none.
 CLAIM_CHANGES = frozenset(
     {
@@ -110,13 +112,18 @@ class Observation:
     def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are not servers of these jobs: tenants' own, left-over ones, and the
         old places of migrating and evacuated VMs."""
-        return set(self.claims_but({server.id for job in jobs for server in self.gang(job)}))
+        servers = chain.from_iterable(map(self.gang, jobs))
+        return set(self.claims_but(set(map(_ID, servers))))
 
     def claims_but(self, vms: Set[str]) -> list[Claim]:
         """The claims of all VMs but these."""
         single = [self.claims[vm] for vm in self.claims.keys() - vms]
         moving = self.moving & vms
         return [*single, *(claim for claim in self.others if claim.vm not in moving)]
+
+    def claims_any(self, vm: str) -> bool:
+        """Whether a VM holds a slot, or several."""
+        return vm in self.claims or vm in self.moving
 
     @functools.cached_property
     def moving(self) -> set[str]:

@@ -42,13 +42,12 @@ class Releases:
             end.number: self._held.get(end.number) or _places(seen, jobs, end.number)
             for end in ends
         }
-        claiming = {claim.vm for claim in seen.all_claims()} if ends else frozenset[str]()
         return {
             end.number: held
             for end in ends
             if not order.is_late(end, seen.at)
             and (held := self._held[end.number])
-            and 0 < len(held.keys() & claiming) < len(held)
+            and 0 < sum(map(seen.claims_any, held)) < len(held)
         }
 
 

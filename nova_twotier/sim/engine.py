@@ -50,7 +50,7 @@ def run(
                 bits |= _ENDED[ended.tier]
                 yield ended
         while coming and arrival <= now:
-            job = coming.job
+            job = coming.job = policy.admit(coming.job)
             waiting[job.number] = coming
             queue.add(job)
             bits |= _ARRIVAL

@@ -20,6 +20,7 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim import calibration, engine, network, rivals, variants
+from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
@@ -27,6 +28,9 @@ from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
+
+#: What becomes of an estimate that is understated.
+UNDERSTATED = 0.1
 
 #: Columns of a result, one row a job; times in seconds, counts without unit.
 COLUMNS = {
@@ -63,6 +67,8 @@ class Scenario:
     :param migration_cost: seconds that a job loses when it is restored or migrates.
     :param threshold: foreground CPU utilisation from which on a slot is closed.
     :param exact_estimates: whether the policy is told the run times.
+    :param understated: share of the jobs, drawn, whose estimate is told at a tenth.
+    :param deadline_factor: as of `Policy`, for those that order by deadline.
     :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
     :param embedding: which hosts take a job there, by name (`rivals.get`).
     :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
@@ -81,6 +87,8 @@ class Scenario:
     migration_cost: float = 20.0
     threshold: float = THRESHOLD
     exact_estimates: bool = False
+    understated: float = 0.0
+    deadline_factor: float = 1.0
     topology: str | None = None
     embedding: str = "adaba"
     bandwidth: str | None = None
@@ -93,9 +101,11 @@ class Scenario:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and value >= lowest):
                 raise InvalidScenario(f"{name} is {value}; give a whole number from {lowest}")
-        for name in ("migration_cost", "threshold"):
+        for name in ("migration_cost", "threshold", "deadline_factor"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
+        if not 0 <= self.understated <= 1:
+            raise InvalidScenario(f"understated is {self.understated}; give a share of 0 to 1")
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:
@@ -142,7 +152,9 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
     :raises InvalidScenario: if the workload is for other nodes than the topology has.
     """
-    policy = variants.get(scenario.policy)
+    policy = variants.get(scenario.policy, scenario.deadline_factor)
+    if isinstance(policy, EasyPlusPlus):
+        policy.users = {job.number: job.user for job in workload.jobs}
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=rng)
     recorder = Recorder(scenario.slots) if record else None
@@ -221,11 +233,22 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         numpy.random.default_rng(scenario.seed),
         scenario.threshold,
     )
-    exact = scenario.exact_estimates
-    rows = zip(jobs, draws, _demands(jobs, scenario), strict=True)
-    for (number, arrival, size, runtime, estimate), (known, true), mbps in rows:
-        job = Job(number, size, arrival, known, runtime if exact else estimate, mbps=mbps)
+    rows = zip(jobs, draws, _estimates(jobs, scenario), _demands(jobs, scenario), strict=True)
+    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps in rows:
+        job = Job(number, size, arrival, known, estimate, mbps=mbps)
         yield Execution(job, true, runtime)
+
+
+def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
+    """The estimate of each job that the policy is told."""
+    told = [job.runtime if scenario.exact_estimates else job.estimate for job in jobs]
+    if not scenario.understated:
+        return iter(told)
+    draws = numpy.random.default_rng((scenario.seed, 2)).random(len(jobs)).tolist()
+    return (
+        estimate * UNDERSTATED if draw < scenario.understated else estimate
+        for estimate, draw in zip(told, draws, strict=True)
+    )
 
 
 def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:

@@ -1,4 +1,7 @@
-"""Policies as a paper prints them, where ours differ: for comparisons with its numbers."""
+"""Policies for comparisons, which only the simulator has.
+
+Those as a paper prints them where ours differ, and rivals that no queue manager can run.
+"""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -12,6 +15,8 @@ from nova_twotier.core.policies.bgmbf import Bgmbf
 from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.sim import learned
+from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 
 
 class _PrintedPass(Pass):
@@ -43,7 +48,8 @@ class _AsPrinted(Guaranteeing):
 
     like: ClassVar[Guaranteeing]
 
-    def __init__(self) -> None:
+    def __init__(self, factor: float = 1.0):
+        super().__init__(factor)
         self._backfilled: set[int] = set()
 
     def candidates(self, queue: Queue) -> Iterable[Job]:
@@ -58,22 +64,26 @@ class _AsPrinted(Guaranteeing):
 
 class BgmbfAsPrinted(_AsPrinted):
     name = "bgmbf-as-printed"
+    summary = "bgmbf as Symmetry 2018, Algorithm 2 prints it."
     like = Bgmbf()
 
 
 class BgmbfSdfAsPrinted(_AsPrinted):
     name = "bgmbf-sdf-as-printed"
+    summary = "bgmbf-sdf as Symmetry 2018, Algorithm 2 prints it."
     like = BgmbfSdf()
 
 
 VARIANTS: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (BgmbfAsPrinted, BgmbfSdfAsPrinted)
+    policy.name: policy
+    for policy in (BgmbfAsPrinted, BgmbfSdfAsPrinted, EasyPlusPlus, *learned.POLICIES)
 }
 
 
-def get(name: str) -> Policy:
-    """A policy of core, or a new one of this module.
+def get(name: str, factor: float = 1.0) -> Policy:
+    """A policy of core, or a new one that only the simulator has.
 
+    :param factor: as of `Policy`.
     :raises policies.UnknownPolicy: if there is none of that name.
     """
-    return VARIANTS[name]() if name in VARIANTS else policies.get(name)
+    return VARIANTS[name](factor) if name in VARIANTS else policies.get(name, factor)

@@ -7,6 +7,7 @@ import types
 import fixtures
 from sqlalchemy import select
 
+from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Action
 from nova_twotier.db.states import ActionState, JobState
@@ -209,6 +210,7 @@ class ReplayCase(ManagerTestCase):
         slots = self.HOSTS * self.SLOTS
         rest = {"link_mbps": self.LINK_MBPS, "load_scale": self.LOAD_SCALE}
         jobs = workload.fit(records, trace.processors, slots, **rest)
+        self.policy = policies.get(policy)
         self.manager = self.engine(policy)
         stepwise.play(jobs, Roster(), self)
         self.assertEqual({JobState.FINISHED}, {job.state for job in self.store.jobs()})
@@ -242,6 +244,9 @@ class ReplayCase(ManagerTestCase):
 
     # What became of it
 
+    def jobs(self):
+        return [self.store.job(number) for number in range(1, self.JOBS + 1)]
+
     def actions(self):
         with self.store.reading() as session:
             return list(session.scalars(select(Action).order_by(Action.id)))
@@ -254,7 +259,8 @@ class ReplayCase(ManagerTestCase):
         actions = self.actions()
         failed = [action.reason for action in actions if action.state != ActionState.DONE]
         self.assertEqual([], failed)
-        return _whole(decisions.recorded(actions))
+        orders = comparison.orders(self.jobs(), self.policy)
+        return _whole(decisions.recorded(actions, orders))
 
     def placed(self):
         hosts = [host.name for host in self.tiers]
@@ -277,7 +283,6 @@ class ReplayCase(ManagerTestCase):
         :param tiers: of its hosts, if not those of the live ones.
         :param bandwidth: whether the links between the hosts count, if there are any.
         """
-        jobs = [self.store.job(number) for number in range(1, self.JOBS + 1)]
         shapes = {
             name: dataclasses.replace(shape, tiers=tiers or shape.tiers)
             for name, shape in self.nova.shapes.items()
@@ -285,7 +290,9 @@ class ReplayCase(ManagerTestCase):
         linked = bandwidth and bool(self.LINK_MBPS)
         cluster = comparison.cluster_of(shapes, self.options.threshold, linked)
         recorder = Recorder(self.SLOTS)
-        simulated = comparison.simulate(jobs, policy, cluster, placed, recorder)
+        simulated = comparison.simulate(
+            self.jobs(), policies.get(policy), cluster, placed, recorder
+        )
         hosts = [host.name for host in cluster.hosts]
         stays = sorted(
             (s.job, s.process, hosts[s.slot // self.SLOTS], s.tier, int(s.begin), int(s.end))

@@ -46,6 +46,14 @@ class TestWithoutPreemption(InMemory):
         self.compare("easy", RESERVE, unlike=["fcfs", "conservative"])
         self.compare_places("easy")
 
+    def test_easy_sjf(self):
+        self.compare("easy-sjf", RESERVE, unlike=["easy", "easy-saf"])
+        self.compare_places("easy-sjf")
+
+    def test_easy_saf(self):
+        self.compare("easy-saf", RESERVE, unlike=["easy", "easy-sjf"])
+        self.compare_places("easy-saf")
+
     def test_conservative(self):
         self.compare("conservative", RESERVE, unlike=["fcfs", "easy"])
         self.compare_places("conservative")
@@ -70,6 +78,11 @@ class TestWithPreemption(InMemory):
     def test_amcbf(self):
         self.compare("amcbf", CONSOLIDATE, unlike=["cmcbf", "ambf"])
         self.compare_places("amcbf")
+
+    def test_amcbf_deadline(self):
+        self.compare(
+            "amcbf-deadline", CONSOLIDATE - {"start bg backfilled"}, unlike=["amcbf", "cmcbf"]
+        )
 
 
 class TestTentative(InMemory):

@@ -161,9 +161,12 @@ class TestReset(QueueTestCase):
     def test_one_that_nova_compute_has_begun(self):
         """However long that takes."""
         driver = "nova.virt.fake.FakeDriver.snapshot"
-        with mock.patch(driver, lambda *_args: self.cloud.reset_if_lost(self.server)):
+        with mock.patch(
+            driver, side_effect=lambda *_args: self.cloud.reset_if_lost(self.server)
+        ) as snapshot:
             self.cloud.shelve(self.server)
             self.settle(self.shown, "SHELVED_OFFLOADED")
+        snapshot.assert_called_once()
 
     def assert_given_up(self, task):
         self.assertEqual(task, self.server.task)
@@ -189,6 +192,9 @@ class TestReset(QueueTestCase):
         self.cloud.suspend(self.server)
         self.settle(self.shown, "SUSPENDED")
         driver = "nova.virt.fake.FakeDriver.resume"
-        with mock.patch(driver, lambda *_args: self.cloud.delete_if_lost(self.server)):
+        with mock.patch(
+            driver, side_effect=lambda *_args: self.cloud.delete_if_lost(self.server)
+        ) as resume:
             self.cloud.resume(self.server)
             self.settle(self.shown)
+        resume.assert_called_once()

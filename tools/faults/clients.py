@@ -54,6 +54,8 @@ class SlowClients(Mishap):
 
     def problems(self) -> list[str]:
         found = []
+        if self.happened and not self.asked:
+            found.append("the API was asked nothing beside slow clients")
         if self.unanswered:
             found.append(
                 f"the API left {self.unanswered} of {self.asked} requests without an answer for "

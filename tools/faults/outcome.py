@@ -69,7 +69,7 @@ def broken(done: dict) -> list[str]:
     problems = [
         f"{name}: {text}"
         for name, invariant in done["invariants"].items()
-        for text in invariant["broken"]
+        for text in invariant["broken"] or ([] if invariant["holds"] else ["never checked"])
     ]
     problems += [
         f"{job['name']} ended as {job['state']}: {job['reason']}"
@@ -105,7 +105,8 @@ def untried(
         problems.append(f"the manager died {deaths} times without being killed")
     if (killed := sum(supervisor.kills for supervisor in supervisors)) < kills:
         problems.append(f"{KILLED} only {killed} times of {kills}: the jobs were over too soon")
-    if spoiler.requests >= MANY and spoiler.spoiled < LEAST * scenario.spoiled * spoiler.requests:
+    least = LEAST * scenario.spoiled * spoiler.requests if spoiler.requests >= MANY else 1
+    if scenario.spoiled and spoiler.spoiled < least:
         problems.append(f"only {spoiler.spoiled} of {spoiler.requests} requests were spoiled")
     problems += [
         f"{type(mishap).__name__} did not happen: the jobs were over too soon"

@@ -67,7 +67,8 @@ def run(info: dict, out: pathlib.Path, seed: int, jobs: int) -> Outcome:
         memory = list(_play(store, manager, chance, jobs))
         problems = _problems(store, manager, servers, ledger, memory)
         finished = _count(store, JobState.FINISHED)
-        doubled = _finished_twice(store)
+        if doubled := _finished_twice(store):
+            problems.append(f"{doubled} jobs finished more than once")
         size = sum(file.stat().st_size for file in out.glob("queue.sqlite*"))
     seconds = time.monotonic() - began
     return Outcome(

@@ -3,10 +3,11 @@ did."""
 
 from collections.abc import Iterable, Mapping
 
-from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.embedding import Topology
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.queue import Order
 from nova_twotier.db.models import Job
 from nova_twotier.ledger.shape import Shape, capacities
 from nova_twotier.sim import scripted
@@ -17,7 +18,7 @@ from nova_twotier.tools.replay.decisions import Decided
 
 def simulate(
     jobs: Iterable[Job],
-    policy: str,
+    policy: Policy,
     cluster: Cluster,
     placed: scripted.Hosts | None = None,
     recorder: Recorder | None = None,
@@ -34,10 +35,15 @@ def simulate(
     ends = {job.number: job.finished_at for job in jobs if job.finished_at is not None}
     cores = [job.core for job in jobs]
     try:
-        decided = scripted.decide(cores, ends, policies.get(policy), cluster, placed, recorder)
+        decided = scripted.decide(cores, ends, policy, cluster, placed, recorder)
     except scripted.Diverged as diverged:
         decided = diverged.decisions
     return decisions.simulated(decided)
+
+
+def orders(jobs: Iterable[Job], policy: Policy) -> dict[int, Order]:
+    """The positions by which a policy considers jobs, by their numbers."""
+    return {job.number: policy.admit(job.core).order for job in jobs}
 
 
 def cluster_of(shapes: Mapping[str, Shape], threshold: float, bandwidth: bool) -> Cluster:

@@ -3,11 +3,12 @@
 import difflib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nova_twotier.core import actions as core
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.queue import Order
 from nova_twotier.core.reasons import changes
 from nova_twotier.core.reasons.reason import job_number
 from nova_twotier.db.models import Action, Place
@@ -59,10 +60,12 @@ class Decided:
         return f"{words}, by {self.by}" if self.by else words
 
 
-def recorded(actions: Iterable[Action]) -> list[Decided]:
+def recorded(actions: Iterable[Action], orders: Mapping[int, Order]) -> list[Decided]:
     """What the queue manager decided: its actions, in the order in which they were recorded.
 
     A relocation is how it carries out an eviction and a start that the policy decided together.
+
+    :param orders: of the jobs, by number, as of `comparison.orders`.
     """
     found: list[Decided] = []
     restarts: list[Decided] = []
@@ -89,7 +92,7 @@ def recorded(actions: Iterable[Action]) -> list[Decided]:
                 place = places[job]
                 found[place] = replace(found[place], migrating=len(migrate.targets))
     for restart in restarts:
-        found.insert(_place_of(restart, found), restart)
+        found.insert(_place_of(restart, found, orders), restart)
     return found
 
 
@@ -97,13 +100,16 @@ def _job(number: int | None) -> str:
     return "" if number is None else job_number(number)
 
 
-def _place_of(restart: Decided, found: Sequence[Decided]) -> int:
-    """Where a start belongs: among those of the same decision in the background, by arrival."""
+def _place_of(restart: Decided, found: Sequence[Decided], orders: Mapping[int, Order]) -> int:
+    """Where a start belongs: among those of the same decision in the background, in order."""
     before = [
         index
         for index, one in enumerate(found)
         if one.at < restart.at
-        or (one.at == restart.at and not (_is_background(one) and one.job > restart.job))
+        or (
+            one.at == restart.at
+            and not (_is_background(one) and orders[one.job] > orders[restart.job])
+        )
     ]
     return before[-1] + 1
 

@@ -30,6 +30,7 @@ AWAY = ("SHELVED", "SHELVED_OFFLOADED")
 class Invariant:
     """An invariant: how often it was checked, and how it was broken.
 
+    :ivar checks: on servers, hosts, jobs or whatever it is about; 0 if there were none to check.
     :ivar longest: in how many samples in a row it looked broken, if one alone proves nothing.
     """
 
@@ -40,7 +41,8 @@ class Invariant:
 
     @property
     def holds(self) -> bool:
-        return not self.broken
+        """Whether it was checked and never found broken."""
+        return bool(self.checks) and not self.broken
 
 
 class Invariants:
@@ -97,9 +99,9 @@ class Invariants:
             ONE_CLAIM,
             when,
             {
-                server.id: f"VM {server.id} holds {len(held)} slots"
+                server.id: f"VM {server.id} holds {len(held)} slots" if len(held) > 1 else ""
                 for server in sample.servers
-                if len(held := sample.held(server)) > 1
+                if (held := sample.held(server))
             },
         )
         self._lasting(CLOSED, when, self._under_closed(sample), self._lag)
@@ -119,7 +121,7 @@ class Invariants:
                 )
 
     def _under_closed(self, sample: Sample) -> dict[str, str]:
-        """Hosts with more background VMs than their open slots take."""
+        """All hosts: what is wrong on those with more background VMs than their open slots take."""
         hot, background = Counter(), Counter()
         for server in sample.servers:
             claim = sample.claim(server)
@@ -133,8 +135,9 @@ class Invariants:
         return {
             host.name: f"{host.name} has {background[host.name]} background VMs, "
             f"{hot[host.name]} of its {host.shape.slots} slots are closed"
-            for host in sample.hosts
             if background[host.name] > (host.shape.slots - hot[host.name]) * (host.shape.tiers - 1)
+            else ""
+            for host in sample.hosts
         }
 
     def _gangs(self, sample: Sample, when: str) -> None:
@@ -195,13 +198,17 @@ class Invariants:
         self._check(CLEAN, not leftovers, "; ".join(leftovers))
 
     def _lasting(self, name: str, when: str, found: Mapping[str, str], lag: int = 1) -> None:
-        """Check what more than `lag` samples in a row are not to show."""
+        """Check what more than `lag` samples in a row are not to show.
+
+        :param found: what is wrong with each thing that was looked at, empty if nothing is.
+        """
         before = self._suspects[name]
-        self._suspects[name] = Counter({key: before[key] + 1 for key in found})
+        self._suspects[name] = Counter(
+            {key: before[key] + 1 for key, text in found.items() if text}
+        )
         for key, text in found.items():
             self._check(name, self._suspects[name][key] <= lag, f"{when} {text}")
         invariant = self.all[name]
-        invariant.checks += 1
         invariant.longest = max((invariant.longest, *self._suspects[name].values()))
 
     def _check(self, name: str, holds: bool, text: str) -> None:

@@ -155,13 +155,16 @@ def table(summaries: list[dict]) -> Table:
 
 
 def verdicts(summary: dict) -> list[str]:
-    """A line for each invariant."""
+    """A line for each invariant: whether it held, or that nothing was there to check it on."""
     lines = []
     for name, invariant in summary["invariants"].items():
         if invariant["holds"]:
             longest = invariant["longest"]
             seen = f" (seen in up to {longest} consecutive samples)" if longest > 1 else ""
             lines.append(f"✓ {name}{seen}")
+            continue
+        if not invariant["broken"]:
+            lines.append(f"✗ {name}: never checked")
             continue
         first, *others = invariant["broken"]
         more = f" (and {len(others)} more in {FILE})" if others else ""

@@ -12,7 +12,9 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.core import policies
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.policies import Policy
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.db.store import Store, open_store
@@ -155,15 +157,16 @@ def verify(
         rows = [store.job(entry.number) for entry in roster]
         bandwidth = any(row.bandwidth for row in rows)
         cluster = comparison.cluster_of(shapes, conf.manager.threshold, bandwidth)
-        return _compare(store, rows, conf.manager.policy, cluster)
+        policy = policies.get(conf.manager.policy, conf.manager.deadline_factor)
+        return _compare(store, rows, policy, cluster)
 
 
-def _compare(store: Store, jobs: Sequence[Job], policy: str, cluster: Cluster) -> Verdict:
+def _compare(store: Store, jobs: Sequence[Job], policy: Policy, cluster: Cluster) -> Verdict:
     with store.reading() as session:
         actions = list(session.scalars(select(Action).order_by(Action.id)))
         places = list(schedule.places(session))
     placed = decisions.placed(actions, places, [host.name for host in cluster.hosts])
-    live = decisions.recorded(actions)
+    live = decisions.recorded(actions, comparison.orders(jobs, policy))
     simulated = comparison.simulate(jobs, policy, cluster, placed)
     return Verdict(
         kinds=decisions.kinds(live),

@@ -3,6 +3,7 @@
 from nova_twotier.core.policies.acfcfs import Acfcfs
 from nova_twotier.core.policies.ambf import Ambf
 from nova_twotier.core.policies.amcbf import Amcbf
+from nova_twotier.core.policies.amcbf_deadline import AmcbfDeadline
 from nova_twotier.core.policies.bgmbf import Bgmbf
 from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
 from nova_twotier.core.policies.ccfcfs import Ccfcfs
@@ -10,6 +11,8 @@ from nova_twotier.core.policies.cmbf import Cmbf
 from nova_twotier.core.policies.cmcbf import Cmcbf
 from nova_twotier.core.policies.conservative import Conservative
 from nova_twotier.core.policies.easy import Easy
+from nova_twotier.core.policies.easy_saf import EasySaf
+from nova_twotier.core.policies.easy_sjf import EasySjf
 from nova_twotier.core.policies.fcfs import Fcfs
 from nova_twotier.core.policies.ktier_cmbf import KtierCmbf
 from nova_twotier.core.policies.policy import Policy
@@ -29,6 +32,8 @@ POLICIES: dict[str, type[Policy]] = {
     for policy in (
         Fcfs,
         Easy,
+        EasySjf,
+        EasySaf,
         Conservative,
         Sdf,
         Sbf,
@@ -37,6 +42,7 @@ POLICIES: dict[str, type[Policy]] = {
         Ambf,
         Cmcbf,
         Amcbf,
+        AmcbfDeadline,
         Ccfcfs,
         Acfcfs,
         KtierCmbf,
@@ -46,10 +52,14 @@ POLICIES: dict[str, type[Policy]] = {
 }
 
 
-def get(name: str) -> Policy:
-    """:raises UnknownPolicy: if there is no policy of that name."""
+def get(name: str, factor: float = 1.0) -> Policy:
+    """The policy of a name.
+
+    :param factor: as of `Policy`.
+    :raises UnknownPolicy: if there is no policy of that name.
+    """
     try:
-        return POLICIES[name]()
+        return POLICIES[name](factor)
     except KeyError:
         known = ", ".join(sorted(POLICIES))
         raise UnknownPolicy(f"there is no policy {name!r}; choose one of: {known}") from None

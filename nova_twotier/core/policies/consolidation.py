@@ -16,7 +16,7 @@ from nova_twotier.core.policies.preemption import (
     select,
 )
 from nova_twotier.core.reasons import Reason
-from nova_twotier.core.snapshot import ARRIVAL, BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
+from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
 
 class Consolidation(Policy):
@@ -27,14 +27,17 @@ class Consolidation(Policy):
 
     tiers = 2
     only_head: ClassVar[bool]
+    #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
+    #: queue manager asks again when a start is over, and has to get the same answer.
+    reorders: ClassVar[bool] = False
+    #: What a job may take slots from, in words for its owner.
+    behind: ClassVar[str] = "later arrivals"
 
     def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
-        if event is ARRIVAL:
-            fills = queue.has_fitting(idle[FG])
-        elif event in FOREGROUND_CHANGED:
+        if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
@@ -42,7 +45,7 @@ class Consolidation(Policy):
         if not (selection or fills or below.has_fitting(idle[BG]) or cluster.overdue()):
             return []
         play = Play(snapshot)
-        # 1. The foreground: rearranged when it has changed; an arrival only takes idle slots.
+        # 1. The foreground: rearranged when it has changed; otherwise, an arrival takes idle slots.
         if selection:
             self._rearrange(play, selection)
         elif fills:
@@ -85,4 +88,4 @@ class Consolidation(Policy):
         if not job.foreground:
             return lacks_background(job.size, idle[BG])
         below = idle[BG] if job.background else None
-        return lacks(job.size, idle[FG], held.later(job), below)
+        return lacks(job.size, idle[FG], held.later(job), below, behind=self.behind)

@@ -1,6 +1,7 @@
 """The base class of policies: pure functions from a snapshot to a list of actions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -12,7 +13,11 @@ from nova_twotier.core.snapshot import Event, Snapshot
 
 
 class Policy:
-    """A scheduling policy; deterministic given its inputs."""
+    """A scheduling policy; deterministic given its inputs.
+
+    :param factor: weight of the run time in the `rank` of policies that order by deadline; the
+        others ignore it.
+    """
 
     name: ClassVar[str]
     #: What it does, in a sentence for users.
@@ -25,6 +30,21 @@ class Policy:
     bandwidth: ClassVar[bool] = False
     #: Whether it asks the cluster if a job fits, and so works with guaranteed bandwidth.
     embeds: ClassVar[bool] = False
+
+    def __init__(self, factor: float = 1.0):
+        self.factor = factor
+
+    def rank(self, job: Job) -> float:
+        """The time, in seconds, by which jobs are ordered: by default their arrival.
+
+        It must not change while a job waits or runs: queue and cluster are sorted by it.
+        """
+        return job.arrival
+
+    def admit(self, job: Job) -> Job:
+        """The job as this policy has to be shown it, from its arrival to its end."""
+        rank = self.rank(job)
+        return job if rank == job.arrival else replace(job, rank=rank)
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """The actions that follow from `event`, in the order in which they can be carried out.

@@ -250,17 +250,24 @@ def held_by_later(job: Job, held: Iterable[Job]) -> int:
 
 @lru_cache(MOST_REASONS)
 def lacks(
-    size: int, idle: int, later: int, below: int | None = None, first: int | None = None
+    size: int,
+    idle: int,
+    later: int,
+    below: int | None = None,
+    first: int | None = None,
+    behind: str = "later arrivals",
 ) -> Reason:
     """Why a job waits that may run in the foreground; the same object for all alike.
 
     :param idle: idle foreground slots.
-    :param later: foreground slots that later arrivals hold and may lose.
+    :param later: foreground slots that jobs behind it hold and may lose.
     :param below: open and idle background slots; None if it may not run there.
     :param first: number of the job whose turn comes before its own, under a policy with turns.
+    :param behind: what those are called that it may preempt.
     """
     code = waits.SLOTS if first is None else waits.TURN
-    return code(first, size=size, idle=idle, later=later or None, open=below)
+    holders = behind if later else None
+    return code(first, size=size, idle=idle, later=later or None, behind=holders, open=below)
 
 
 @lru_cache(MOST_REASONS)

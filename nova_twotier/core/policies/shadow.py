@@ -36,11 +36,26 @@ class Shadow:
         self._end = at if at < math.inf else -math.inf
 
     def next(self, queue: Queue, after: Job, slots: int) -> Job | None:
-        """The earliest job after another that fits the slots, and does not delay the head.
-
-        It is to be started: it counts against what is left then.
-        """
+        """The earliest job after another that `admits` admits; the search is by indexes."""
         job = queue.next_beside(after.order, slots, self.extra, self.now, self._end)
-        if job is not None and self.now + job.expected > self._end:
-            self.extra -= job.size
+        if job is not None:
+            self._count(job)
         return job
+
+    def admits(self, job: Job, slots: int) -> bool:
+        """Whether a job fits the slots, and does not delay the head.
+
+        If so it is to be started: it counts against what is left then.
+        """
+        if job.size > slots or (job.size > self.extra and self._outlasts(job)):
+            return False
+        self._count(job)
+        return True
+
+    def _count(self, job: Job) -> None:
+        if self._outlasts(job):
+            self.extra -= job.size
+
+    def _outlasts(self, job: Job) -> bool:
+        """Whether a job that starts now would still run when the head starts."""
+        return self.now + job.expected > self._end

@@ -29,7 +29,7 @@ OUTAGE = Code(
 )
 SLOTS = Code(
     "slots",
-    "needs {size} foreground slots, {idle} idle[ + {later} held by later arrivals]"
+    "needs {size} foreground slots, {idle} idle[ + {later} held by {behind}]"
     "[; or {size} background slots, {open} open and idle]"
     "[; nor without the {passed} that passed it]",
     "Too few slots are idle in the tiers that it may use, even with those of the jobs that it may "
@@ -45,7 +45,7 @@ BACKGROUND_SLOTS = Code(
 TURN = Code(
     "turn",
     "waits behind {by}[, then needs {size} foreground slots, {idle} idle]"
-    "[ + {later} held by later arrivals][; or {size} background slots, {open} open and idle]",
+    "[ + {later} held by {behind}][; or {size} background slots, {open} open and idle]",
     "Under the queue's policy no job may pass the first one, which does not fit yet.",
     "Wait until the first job has started.",
 )

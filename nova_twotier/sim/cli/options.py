@@ -104,6 +104,22 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         help="tell the policy the true run times instead of the users' estimates",
     )
     group.add_argument(
+        "--understated",
+        type=values.share,
+        default=0.0,
+        metavar="SHARE",
+        help="tell the policy a tenth of the estimate of this share of the jobs, drawn, 0 to 1, "
+        "e.g. 0.5 (default: 0)",
+    )
+    group.add_argument(
+        "--deadline-factor",
+        type=values.factor,
+        default=1.0,
+        metavar="K",
+        help="amcbf-deadline considers jobs by arrival + K * estimate, 0 or more, e.g. 0.5 "
+        "(default: 1)",
+    )
+    group.add_argument(
         "--progress",
         "--model",
         default="tpds",
@@ -271,6 +287,8 @@ def scenario(parsed: argparse.Namespace, policy: str):
         migration_cost=parsed.migration_cost,
         threshold=threshold,
         exact_estimates=parsed.exact_estimates,
+        understated=parsed.understated,
+        deadline_factor=parsed.deadline_factor,
         topology=parsed.topology,
         embedding=parsed.embedding,
         bandwidth=parsed.bandwidth,

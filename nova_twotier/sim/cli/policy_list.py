@@ -10,9 +10,14 @@ class PolicyList(Table):
 
     def take_action(self, parsed_args):
         from nova_twotier.core import policies
+        from nova_twotier.sim import variants
 
-        found = sorted(policies.POLICIES.items())
-        return ("name", "description"), [(name, _line(policy)) for name, policy in found]
+        rows = [(name, _line(policy)) for name, policy in sorted(policies.POLICIES.items())]
+        rows += [
+            (name, f"Only in the simulator: {policy.summary}")
+            for name, policy in sorted(variants.VARIANTS.items())
+        ]
+        return ("name", "description"), rows
 
 
 def _line(policy: type) -> str:

@@ -9,20 +9,23 @@ from nova_twotier.sim.cli import options, values
 from nova_twotier.sim.cli.command import Number, Table, cell
 
 REPORT = "report.html"
+#: In the place of a name: every experiment, with the runs that they share in one directory.
+ALL = "all"
 
 
 class Reproduce(Table):
-    """Run a paper's table or figure anew: our numbers beside the printed ones, and a report"""
+    """Run a paper's table or figure anew, or our own study of policies, and write a report"""
 
     _epilog = (
         "Example: twotier-sim reproduce jss2015-table2 --traces traces --seeds 5 --out table2. "
         "The directory gets report.html and keeps what is finished: a second call runs the rest. "
-        "`twotier-sim reproduce list` prints the names."
+        "`twotier-sim reproduce list` prints the names. With `all`, they share a directory, and "
+        "each has a report NAME.html there."
     )
 
     def add_arguments(self, parser):
         parser.add_argument(
-            "name", nargs="?", metavar="NAME", help="such as jss2015-table2, or list"
+            "name", nargs="?", metavar="NAME", help="such as jss2015-table2, or all, or list"
         )
         parser.add_argument(
             "--list", action="store_true", help="print the names, each with a line, as `list` does"
@@ -64,24 +67,48 @@ class Reproduce(Table):
             help="only the first N jobs of each workload, for a quick look, e.g. 2000 "
             "(default: all)",
         )
+        parser.add_argument(
+            "--only",
+            type=lambda text: tuple(text.split(",")),
+            metavar="PART[,PART...]",
+            help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
+            "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged (default: all)",
+        )
+        parser.add_argument(
+            "--doc",
+            type=pathlib.Path,
+            metavar="FILE",
+            help="a Markdown document into which the claims are written, too, in the place of "
+            "those of an earlier call, e.g. doc/simulator.md (default: none)",
+        )
         options.add_parallel(parser)
 
     def take_action(self, parsed_args):
-        from nova_twotier.sim.reproduce import registry
+        from nova_twotier.sim.reproduce import document, registry
 
         if parsed_args.list or parsed_args.name == "list":
             rows = [(each.name, each.source, each.about) for each in registry.EXPERIMENTS.values()]
             return ("name", "source", "description"), rows
         if parsed_args.name is None:
             raise ValueError("which one? `reproduce list` prints the names")
-        return self._reproduce(registry.get(parsed_args.name), parsed_args)
+        if parsed_args.doc is not None:
+            document.check(parsed_args.doc)
+        if parsed_args.name == ALL:
+            out = parsed_args.out or pathlib.Path(f"reproduce-{ALL}")
+            every = registry.EXPERIMENTS.values()
+            return _totals(
+                self._reproduce(each, parsed_args, out, f"{each.name}.html") for each in every
+            )
+        experiment = registry.get(parsed_args.name)
+        out = parsed_args.out or pathlib.Path(f"reproduce-{experiment.name}")
+        return _rows(self._reproduce(experiment, parsed_args, out, REPORT))
 
-    def _reproduce(self, experiment, parsed):
-        from nova_twotier.sim.reproduce import report, runner
+    def _reproduce(self, experiment, parsed, out, file):
+        """Run an experiment and write its report, and its claims into the document."""
+        from nova_twotier.sim.reproduce import document, report, runner
         from nova_twotier.sim.reproduce.experiment import Settings
 
         given = _given(parsed)
-        out = parsed.out or pathlib.Path(f"reproduce-{experiment.name}")
         fields = {name: value for name, value in given.items() if name != "out"}
         if "loads" in fields:
             fields["loads"] = tuple(fields["loads"])
@@ -89,9 +116,13 @@ class Reproduce(Table):
         outcome = runner.run(experiment, settings, out, jobs=parsed.jobs, dask=parsed.dask)
         page = report.page(outcome, _command(experiment.name, given))
         out.mkdir(parents=True, exist_ok=True)
-        (out / REPORT).write_text(page, encoding="utf-8")
-        self.app.complain(f"the report is {out / REPORT}")
-        return _rows(outcome)
+        (out / file).write_text(page, encoding="utf-8")
+        self.app.complain(f"the report is {out / file}")
+        if parsed.doc is not None:
+            # Directories are of one machine.
+            kept = {name: value for name, value in given.items() if name not in ("out", "traces")}
+            document.write(parsed.doc, outcome, _command(experiment.name, kept))
+        return outcome
 
 
 class Amount(FormattableColumn):
@@ -119,7 +150,7 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     numbers, claims = outcome.numbers, outcome.findings
     points = outcome.experiment.points
     unit = "points" if points else "percent"
-    columns = ["finding", "paper", "ours"]
+    columns = ["finding", outcome.experiment.against, "ours"]
     columns += ["low", "high", f"deviation_{unit}"] if numbers else []
     columns += ["holds"] if claims else []
     rows = []
@@ -135,15 +166,27 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     return tuple(columns), rows
 
 
+def _totals(outcomes) -> tuple[tuple, list[tuple]]:
+    """How many claims of each experiment hold."""
+    rows = []
+    for outcome in outcomes:
+        verdicts = [finding.holds for _claim, finding in outcome.findings]
+        rows.append((outcome.experiment.name, *map(verdicts.count, (True, False, None))))
+    return ("experiment", "hold", "do_not", "not_tested"), rows
+
+
 def _given(parsed) -> dict:
     """The options of an experiment that the user has given."""
-    names = ("traces", "out", "seeds", "model_jobs", "loads", "head")
+    names = ("traces", "out", "seeds", "model_jobs", "loads", "head", "only")
     return {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
 
 
 def _command(name: str, given: dict) -> str:
     words = ["twotier-sim", "reproduce", name]
     for option, value in given.items():
-        text = ",".join(f"{each:g}" for each in value) if isinstance(value, list) else str(value)
-        words += [f"--{option.replace('_', '-')}", text]
+        if isinstance(value, list):
+            value = ",".join(f"{each:g}" for each in value)
+        elif isinstance(value, tuple):
+            value = ",".join(value)
+        words += [f"--{option.replace('_', '-')}", str(value)]
     return shlex.join(words)

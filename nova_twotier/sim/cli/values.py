@@ -32,6 +32,14 @@ def seconds(text: str) -> float:
     return value
 
 
+def factor(text: str) -> float:
+    """A number, 0 or more."""
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"{text!r} must be a number, 0 or more")
+    return value
+
+
 def load(text: str) -> float:
     """A load above 0; 0.7 offers 70 % of what the machine can do."""
     value = _number(text)

@@ -1,1 +1,1 @@
-"""Reproduces the papers' tables and figures: our numbers beside the printed ones."""
+"""Reproduces the papers' tables and figures, and our own study: our numbers beside the printed."""

@@ -1,7 +1,7 @@
 """A table or a figure of a paper: which runs it needs, and what the paper says of them."""
 
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nova_twotier.sim import sweep
@@ -24,6 +24,7 @@ class Settings:
     :param model_jobs: jobs of a model's workload; None: the default of the model.
     :param loads: for the experiments that vary it.
     :param head: only the first jobs of each workload; None: all.
+    :param only: parts of an experiment that has `parts`; empty: all.
     """
 
     traces: pathlib.Path = archive.DIRECTORY
@@ -31,6 +32,7 @@ class Settings:
     model_jobs: int | None = None
     loads: tuple[float, ...] = LOADS
     head: int | None = None
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,15 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Means of ours that nothing is printed beside: numbers by row, as many as columns."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A table or a figure.
 
@@ -70,6 +81,9 @@ class Experiment:
     :param progress: the name of the progress model; None where none is used.
     :param axis: what the plots, and the claims' points, go by.
     :param charts: curves that need no runs.
+    :param tables: further numbers of ours.
+    :param parts: what `Settings.only` may name; empty if it is run as a whole only.
+    :param against: what ours is compared with.
     """
 
     name: str
@@ -84,3 +98,6 @@ class Experiment:
     progress: str | None = None
     axis: str = LOAD
     charts: Callable[[], tuple[Chart, ...]] = tuple
+    tables: Callable[[Results, Settings], Iterable[Table]] = lambda results, settings: ()
+    parts: tuple[str, ...] = ()
+    against: str = "paper"

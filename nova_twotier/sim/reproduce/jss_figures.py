@@ -6,7 +6,7 @@ from dataclasses import replace
 from nova_twotier.sim.reproduce import models
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
-from nova_twotier.sim.reproduce.jss_tables import COMPARABLE, SIGNIFICANT
+from nova_twotier.sim.reproduce.jss_tables import COMPARABLE, SIGNIFICANT, WITHIN
 from nova_twotier.sim.reproduce.measures import (
     AVERAGES,
     EXTREMES,
@@ -27,8 +27,6 @@ from nova_twotier.sim.workloads.utilisation import Utilisation
 #: The number of jobs that is run if the user does not say; the paper has PAPER_JOBS.
 JOBS = 20_000
 PAPER_JOBS = {"FWload": 350_000, "JWload": 100_000}
-#: Percentage points in which an improvement is the printed one.
-WITHIN = 3.0
 
 _MODELS = {"FWload": "feitelson", "JWload": "jann"}
 _NOTES = {"FWload": models.SURROGATE, "JWload": models.REFIT}
@@ -141,7 +139,7 @@ def _performance(place: str, wait: float, slowdown: float) -> tuple[Claim, ...]:
                 f"EASY has the better {words} only at high load",
                 "section 4.2 (2)",
                 f"above {limit}",
-                f"EASY better at no load up to {limit}; ours: the lowest at which it is",
+                f"EASY better at no load up to {limit}, but above; ours: the lowest at which it is",
                 only_above(limit, "EASY", "ACFCFS", metric, place=place),
             )
             for words, metric, limit in (

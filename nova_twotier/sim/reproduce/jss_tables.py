@@ -11,9 +11,9 @@ from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
 from nova_twotier.sim.reproduce.measures import (
     AVERAGES,
     EXTREMES,
-    at_least,
     at_most_times,
     better,
+    improvement,
     more_improved,
 )
 from nova_twotier.sim.reproduce.numbers import Number
@@ -24,8 +24,10 @@ from nova_twotier.sim.workloads.utilisation import Utilisation
 
 #: "Comparable": in Table 2, ACFCFS has up to 1.37 times EASY's average bounded slowdown.
 COMPARABLE = 1.4
-#: "Significant": per cent.
-SIGNIFICANT = 5.0
+#: Percentage points in which an improvement is the printed one.
+WITHIN = 3.0
+#: "Significant", per cent: in Table 2, ACFCFS's average wait is at least so much below ACFCFSUN's.
+SIGNIFICANT = 14.4
 
 SDSC = "The paper ran version 4.1-cln of SDSC, which has ten more jobs at its start than 4.2-cln."
 
@@ -160,9 +162,9 @@ TABLE2 = Experiment(
             "Knowing the CPU usage improves the performance significantly",
             "section 4.3.1",
             26.2,
-            f"ACFCFS's average wait at least {SIGNIFICANT:g} % below ACFCFSUN's, averaged over the "
-            "traces; the paper's from its columns",
-            at_least(SIGNIFICANT, "ACFCFS", "ACFCFSUN", "average_wait_seconds"),
+            "ACFCFS's average wait below ACFCFSUN's, averaged over the traces, within "
+            f"{WITHIN:g} points of the paper's, which is from its columns",
+            improvement("ACFCFS", "ACFCFSUN", "average_wait_seconds", 26.2, WITHIN),
             unit="%",
         ),
         Claim(

@@ -66,11 +66,11 @@ def improvement(
 def at_least(
     least: float, series: str, base: str, metric: str, *, place: str | None = None
 ) -> Measure:
-    """Whether the metric is on average at least so many per cent below the base's."""
+    """Whether the metric is on average below the base's, by at least so many per cent."""
 
     def measure(results: Results) -> Finding:
         ours = _improvement(results, series, base, metric, place)
-        return _finding(ours, ours >= least)
+        return _finding(ours, ours >= least and ours > 0)
 
     return measure
 
@@ -115,6 +115,22 @@ def gain(
     return measure
 
 
+def needed(series: Sequence[str], base: str, paper: float, *, place: str) -> Measure:
+    """Whether the best of the series can use `paper` per cent more CPU cycles than a base does.
+
+    Without a background, the base uses the more the fewer slots are idle. Ours: the utilisation
+    from which the best is so much higher, as a multiple of the base's with no slot idle.
+    """
+
+    def measure(results: Results) -> Finding:
+        used = results.means("utilisation", place)
+        full = used[base] / results.means("allocation_share", place)[base]
+        ours = (used[list(series)].max(axis=1) / (1 + paper / 100) / full).max()
+        return _finding(ours, ours <= 1)
+
+    return measure
+
+
 def at_most_times(
     limit: float,
     series: str,
@@ -128,22 +144,63 @@ def at_most_times(
 
     def measure(results: Results) -> Finding:
         means = results.means(metric, place, loads)
+        if not {series, base}.issubset(means):
+            return UNTESTED
         ours = (means[series] / means[base]).max()
         return _finding(ours, ours <= limit)
 
     return measure
 
 
+def never_above(limit: float, series: str, base: str, metric: str, *, place: str) -> Measure:
+    """Whether the metric is with no seed more than `limit` times the base's; the greatest ratio."""
+
+    def measure(results: Results) -> Finding:
+        runs = results.runs[results.runs["place"] == place]
+        seeds = runs.pivot_table(index="seed", columns="series", values=metric)
+        if not {series, base}.issubset(seeds):
+            return UNTESTED
+        ours = (seeds[series] / seeds[base]).max()
+        return _finding(ours, ours <= limit)
+
+    return measure
+
+
+def better_in_pairs(
+    pairs: Sequence[tuple[str, str]], metrics: Sequence[str], *, place: str
+) -> Measure:
+    """Whether the first of each pair of series has the lower metrics, at every point."""
+
+    def measure(results: Results) -> Finding:
+        wins = total = 0
+        for metric in metrics:
+            means = results.means(metric, place)
+            for series, base in pairs:
+                if {series, base}.issubset(means):
+                    margin = (means[series] - means[base]).dropna()
+                    wins += int((margin < 0).sum())
+                    total += len(margin)
+        return Finding(f"{wins} of {total}", wins == total) if total else UNTESTED
+
+    return measure
+
+
 def only_above(limit: float, winner: str, loser: str, metric: str, *, place: str) -> Measure:
-    """Whether the winner is better at no load up to the limit; the first at which it is."""
+    """Whether the winner is better at some load above the limit and at none up to it.
+
+    Ours: the first load at which it is. Runs on one side of the limit cannot tell, unless they
+    show the winner better below it.
+    """
 
     def measure(results: Results) -> Finding:
         means = results.means(metric, place)
         loads = means.index.get_level_values("load")
-        if not (loads <= limit).any():
-            return UNTESTED
         first = loads[means[winner] < means[loser]].min()
-        return Finding("never", True) if math.isnan(first) else _finding(first, first > limit)
+        if first <= limit:
+            return _finding(first, False)
+        if not ((loads <= limit).any() and (loads > limit).any()):
+            return UNTESTED
+        return Finding("never", False) if math.isnan(first) else _finding(first, True)
 
     return measure
 

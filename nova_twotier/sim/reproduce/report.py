@@ -12,6 +12,7 @@ from importlib import metadata
 from nova_twotier.sim import calibration
 from nova_twotier.sim.plots import words
 from nova_twotier.sim.reproduce import pictures, report_tables
+from nova_twotier.sim.reproduce.experiment import Plot
 from nova_twotier.sim.reproduce.numbers import grouped
 from nova_twotier.sim.reproduce.runner import Outcome
 from nova_twotier.sim.reproduce.style import STYLE
@@ -30,9 +31,10 @@ def page(outcome: Outcome, command: str) -> str:
         f"<header><p class='paper'>{experiment.name}</p><h1>{html.escape(title)}</h1></header>",
         _about(outcome, command),
         *report_tables.numbers(outcome),
-        *report_tables.claims(outcome.findings),
+        *report_tables.claims(outcome.findings, experiment.against),
+        *report_tables.plain(experiment.tables(outcome.results, outcome.settings)),
         *_plots(outcome),
-        *report_tables.means(outcome.results, experiment.plots, experiment.axis),
+        *report_tables.means(outcome.results, _to_draw(outcome), experiment.axis),
     ]
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
@@ -64,7 +66,7 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
         )
         jobs = runs.groupby("place", sort=False)["jobs"].max()
         yield "Jobs", ", ".join(f"{count:,} of {place}" for place, count in jobs.items())
-    if experiment.plots:
+    if _to_draw(outcome):
         points = sorted(outcome.results.shown["load"].unique())
         name = experiment.axis[0].upper() + experiment.axis[1:]
         yield name, ", ".join(f"{point:g}" for point in points)
@@ -87,7 +89,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     if outcome.settings.head is not None:
         yield (
             f"Only the first {outcome.settings.head} jobs of each workload were taken: a quick "
-            "look, not to be compared with the paper."
+            f"look, not to be compared with the {outcome.experiment.against}."
         )
     runs = outcome.results.runs
     if len(runs) and runs["rejected"].any():
@@ -104,10 +106,20 @@ def _plots(outcome: Outcome) -> Iterable[str]:
             pictures.against_load(outcome.results, plot, outcome.experiment.axis),
             f"{words.label(plot.metric)}, {plot.place}",
         )
-        for plot in outcome.experiment.plots
+        for plot in _to_draw(outcome)
     ]
     small += [_figure(pictures.curves(chart), chart.title) for chart in outcome.experiment.charts()]
+    if not wide + small:
+        return
     yield f"<section><h2>Plots</h2><div class='plots'>{''.join(wide + small)}</div></section>"
+
+
+def _to_draw(outcome: Outcome) -> list[Plot]:
+    """The plots for which there are runs: only a part may have been run."""
+    if not outcome.experiment.plots:
+        return []
+    places = set(outcome.results.shown["place"])
+    return [plot for plot in outcome.experiment.plots if plot.place in places]
 
 
 def _figure(picture: bytes, words: str, kind: str = "") -> str:

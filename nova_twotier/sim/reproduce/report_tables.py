@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from nova_twotier.sim.plots import words
 from nova_twotier.sim.reproduce.claims import Claim, Finding
-from nova_twotier.sim.reproduce.experiment import Plot
+from nova_twotier.sim.reproduce.experiment import Plot, Table
 from nova_twotier.sim.reproduce.numbers import Number, grouped
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.reproduce.runner import Outcome
@@ -37,7 +37,8 @@ def numbers(outcome: Outcome) -> Iterable[str]:
     yield "</section>"
 
 
-def claims(findings: Sequence[tuple[Claim, Finding]]) -> Iterable[str]:
+def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[str]:
+    """:param against: as of `Experiment`."""
     if not findings:
         return
     held = sum(finding.holds is True for _claim, finding in findings)
@@ -49,13 +50,34 @@ def claims(findings: Sequence[tuple[Claim, Finding]]) -> Iterable[str]:
         f"<td>{_verdict(finding.holds)}</td></tr>"
         for claim, finding in findings
     )
+    if against == "paper":
+        title, what = "What the paper says of it", "claims"
+        remark = " The bounds in 'holds if' are ours where the paper speaks in words."
+    else:
+        title, what, remark = "What was aimed at", f"{against}s", ""
     yield (
-        f"<section><h2>What the paper says of it</h2><p>{held} of {len(findings)} claims hold. "
-        "The bounds in 'holds if' are ours where the paper speaks in words.</p>"
-        "<table class='claims'><thead><tr><th scope='col'>claim</th><th scope='col'>paper</th>"
+        f"<section><h2>{title}</h2><p>{held} of {len(findings)} {what} hold.{remark}</p>"
+        "<table class='claims'><thead><tr><th scope='col'>claim</th>"
+        f"<th scope='col'>{against}</th>"
         "<th scope='col'>ours</th><th scope='col'></th></tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"
     )
+
+
+def plain(tables: Iterable[Table]) -> Iterable[str]:
+    """Tables of ours alone."""
+    for table in tables:
+        head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in table.columns)
+        body = "".join(
+            f"<tr><th scope='row'>{html.escape(name)}</th>"
+            + "".join(f"<td>{value:.4g}</td>" for value in values)
+            + "</tr>"
+            for name, values in table.rows.items()
+        )
+        yield (
+            f"<section><table class='numbers'><caption>{html.escape(table.caption)}</caption>"
+            f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></section>"
+        )
 
 
 def means(results: Results, plots: Sequence[Plot], axis: str) -> Iterable[str]:

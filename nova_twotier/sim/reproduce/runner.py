@@ -14,6 +14,10 @@ from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
 
 
+class UnknownPart(ValueError):
+    """A part that the experiment does not have; the message says which it has."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of an experiment.
@@ -34,8 +38,11 @@ class Outcome:
 def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **options) -> Outcome:
     """:param options: as `sweep.run` takes them.
 
-    :raises archive.MissingTraces: before anything is run.
+    :raises archive.MissingTraces, UnknownPart: before anything is run.
     """
+    if wrong := [part for part in settings.only if part not in experiment.parts]:
+        there = ", ".join(experiment.parts) or "none"
+        raise UnknownPart(f"{experiment.name} has no part {wrong[0]!r}; there are: {there}")
     begin = time.monotonic()
     runs = experiment.runs(settings)
     # A run may serve two series.

@@ -1,6 +1,6 @@
 """TPDS 2013, section 5: FWorkload and JWorkload on 320 nodes, EASY with exact run times."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from nova_twotier.sim.reproduce import models
@@ -13,6 +13,7 @@ from nova_twotier.sim.reproduce.measures import (
     gain,
     holds_up_to,
     larger_in,
+    needed,
     ordered,
 )
 from nova_twotier.sim.simulation import Scenario
@@ -48,7 +49,9 @@ _USAGES = {usage: f"AMCBF {usage} %" for usage in (70, 75, 80, 90, 95, 100)}
 
 #: What is plotted, and whether on a logarithmic axis.
 _RESPONSES = dict.fromkeys(RESPONSES, True)
-_PERFORMANCE = _RESPONSES | {"migrations_per_job": False, "allocation_share": False}
+_PERFORMANCE = _RESPONSES | dict.fromkeys(
+    ("migrations_per_job", "utilisation", "allocation_share"), False
+)
 
 _NOTES = (
     "The numbers of jobs are the paper's unless --model-jobs says otherwise.",
@@ -89,15 +92,21 @@ def _figure(number: int, place: str, up_to: float, saturation: float) -> Experim
 
     :param up_to, saturation: the printed improvements of the utilisation, in per cent.
     """
-    full = place + _SATURATED
     # Said of JWorkload only.
-    fewest = Claim(
-        "CMCBF and AMCBF migrate less than CMBF",
-        "section 5.3 (4)",
-        "always",
-        "at every load",
-        better(_TWO_TIERS, ("CMBF",), ("migrations_per_job",), place=place),
-    )
+    fewest = [
+        Claim(
+            f"CMCBF and AMCBF migrate less than CMBF{words}",
+            "section 5.3 (4)",
+            "always",
+            "at every load",
+            better(_TWO_TIERS, ("CMBF",), (metric,), place=place),
+        )
+        # Every job that is evicted is restored.
+        for words, metric in (
+            ("", "migrations_per_job"),
+            (" (restores only)", "evictions_per_job"),
+        )
+    ]
     return Experiment(
         name=f"tpds2013-fig{number}",
         source=f"TPDS 2013, Figure {number}",
@@ -113,24 +122,7 @@ def _figure(number: int, place: str, up_to: float, saturation: float) -> Experim
                 ("FCFS", "CMBF", "AMBF", "EASY"),
                 place,
             ),
-            Claim(
-                "CMCBF and AMCBF have a higher CPU utilisation than EASY",
-                "section 5.3 (2)",
-                up_to,
-                "the greatest relative improvement at any load within 1 point of the paper's; of "
-                "the cycles that do work, not those that background VMs lose",
-                gain(_TWO_TIERS, "EASY", "allocation_share", up_to, 1.0, place=place),
-                unit="%",
-            ),
-            Claim(
-                "They improve the CPU utilisation at saturation",
-                "section 5.3 (2)",
-                saturation,
-                f"at an offered load of {models.SATURATION:g}, over EASY's, within 5 points of the "
-                "paper's; of the cycles that do work",
-                gain(_TWO_TIERS, "EASY", "allocation_share", saturation, 5.0, place=full),
-                unit="%",
-            ),
+            *_utilisation(place, up_to, saturation),
             _always("AMBF is better than CMBF", 3, ("AMBF",), ("CMBF",), place),
             Claim(
                 "AMCBF is slightly better than CMCBF",
@@ -155,11 +147,45 @@ def _figure(number: int, place: str, up_to: float, saturation: float) -> Experim
                 at_least(0.0, "AMCBF", "CMCBF", "migrations_per_job", place=place),
                 unit="%",
             ),
-            *([fewest] if place == "JWorkload" else []),
+            *(fewest if place == "JWorkload" else []),
         ),
         plots=models.plots(_PERFORMANCE, (place,)),
         notes=_NOTES,
         progress="tpds",
+    )
+
+
+def _utilisation(place: str, up_to: float, saturation: float) -> Iterator[Claim]:
+    """By the paper's definition, and by the work that is done, which its numbers are nearer to."""
+    full = place + _SATURATED
+    for metric, words in (
+        ("utilisation", "busy CPU cycles, as section 5.2 has it"),
+        ("allocation_share", "slots that the jobs' work fills"),
+    ):
+        yield Claim(
+            f"CMCBF and AMCBF have a higher CPU utilisation than EASY ({words})",
+            "section 5.3 (2)",
+            up_to,
+            "the greatest relative improvement at any load within 1 point of the paper's",
+            gain(_TWO_TIERS, "EASY", metric, up_to, 1.0, place=place),
+            unit="%",
+        )
+        yield Claim(
+            f"They improve the CPU utilisation at saturation ({words})",
+            "section 5.3 (2)",
+            saturation,
+            f"at an offered load of {models.SATURATION:g}, over EASY's, within 5 points of the "
+            "paper's",
+            gain(_TWO_TIERS, "EASY", metric, saturation, 5.0, place=full),
+            unit="%",
+        )
+    yield Claim(
+        "The improvement at saturation can be one of busy CPU cycles",
+        "follows from section 5.3 (2)",
+        "at most 1",
+        "the utilisation that EASY would need, as a multiple of what it has with no slot idle",
+        needed(_TWO_TIERS, "EASY", saturation, place=full),
+        unit="times",
     )
 
 

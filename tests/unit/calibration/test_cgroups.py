@@ -66,6 +66,20 @@ class TestGroups(testtools.TestCase):
                 )
             self.assertFalse(top.exists())
 
+    def test_for_threads(self):
+        for version, members in ((1, "tasks"), (2, "cgroup.threads")):
+            tree = self.useFixture(FakeTree(version))
+            with Groups(tree.hierarchy, [0], threaded=True) as groups:
+                groups.front[0].add(7)
+                self.assertEqual("7", tree.read(f"front-0/{members}"))
+                groups.rest.add_process(8)
+                self.assertEqual("8", tree.read("rest/cgroup.procs"))
+                weight_file = tree.hierarchy.weight_file
+                self.assertEqual(str(cgroups.FRONT_WEIGHT), tree.read(f"rest/{weight_file}"))
+                types = [path.read_text() for path in groups.rest.path.glob("cgroup.type")]
+                self.assertEqual(["threaded"] if version == 2 else [], types)
+            self.assertEqual([], list(tree.root.glob("twotier-calibrate-*")))
+
     def test_removed_after_an_error(self):
         tree = self.useFixture(FakeTree(1))
         with testtools.ExpectedException(KeyboardInterrupt), Groups(tree.hierarchy, [0]):

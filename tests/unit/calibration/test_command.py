@@ -14,7 +14,7 @@ import unittest
 import fixtures
 import testtools
 
-from nova_twotier.calibration import cgroups
+from nova_twotier.calibration import arguments, cgroups, qemu
 from nova_twotier.cmd import calibrate
 from nova_twotier.sim import calibration
 
@@ -46,12 +46,16 @@ class TestArguments(testtools.TestCase):
         return err.getvalue().splitlines()[-1].partition("error: ")[2]
 
     def test_errors(self):
-        for arguments, message in (
+        for given, message in (
             (["--cpus", "a"], "argument --cpus: 'a' must be CPU numbers, such as 2-4,8"),
             (["--cpus", "9999"], "argument --cpus: this process may not use CPU 9999"),
             (
                 ["--cpus", CPU, "--layouts", "parallel"],
                 "argument --layouts: parallel needs two CPUs",
+            ),
+            (
+                ["--vms", "xen"],
+                "argument --vms: 'xen' is not one of kvm, qemu, auto",
             ),
             (
                 ["--layouts", "wide"],
@@ -72,7 +76,24 @@ class TestArguments(testtools.TestCase):
                 "shares:FG:BG (such as shares:10000:100)",
             ),
         ):
-            self.assertEqual(message, self.refused(*arguments))
+            self.assertEqual(message, self.refused(*given))
+
+    def test_vms(self):
+        for given, types in (
+            ([], ()),
+            (["--vms"], ("kvm", "qemu")),
+            (["--vms", "auto"], ("kvm", "qemu")),
+            (["--vms=qemu"], ("qemu",)),
+        ):
+            self.assertEqual(types, arguments.parse([f"--cpus={CPU}", *given]).vms)
+
+    def test_without_qemu_it_says_what_to_do(self):
+        self.useFixture(fixtures.MonkeyPatch("shutil.which", lambda _name: None))
+        err = io.StringIO()
+        output = self.useFixture(fixtures.TempDir()).path
+        with contextlib.redirect_stderr(err):
+            self.assertEqual(1, calibrate.main(["--vms", f"--cpus={CPU}", f"--output={output}"]))
+        self.assertIn("install qemu-system-x86", err.getvalue())
 
     def test_without_rights_it_says_what_to_do(self):
         self.useFixture(fixtures.MonkeyPatch("os.access", lambda _path, _mode: False))
@@ -116,16 +137,16 @@ class TestRun(testtools.TestCase):
         return process
 
     def loads(self, process):
-        """The process ids of its loads, once there are two."""
+        """The process ids of its loads, QEMU's for VMs, once there are two."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             assert process.poll() is None, process.communicate()
-            found = [
+            found = {
                 pid
                 for group in groups_of(process.pid)
                 for path in group.glob("*/cgroup.procs")
                 for pid in path.read_text().split()
-            ]
+            }
             if len(found) == 2:
                 return [int(pid) for pid in found]
             time.sleep(0.02)
@@ -137,7 +158,8 @@ class TestRun(testtools.TestCase):
             assert time.monotonic() < deadline, pids
             time.sleep(0.02)
 
-    def test_a_whole_run(self):
+    def run_wholly(self, *options):
+        """What it printed, and its results."""
         process = self.start(
             "--mechanisms=equal,shares:10000:2",
             "--model-of=shares:10000:2",
@@ -145,32 +167,71 @@ class TestRun(testtools.TestCase):
             "--max-drift=9",
             "--max-wait=9",
             "--group-weight=262144",
+            *options,
         )
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(0, process.returncode, err)
-        self.assertIn("32 turns on CPU", err)
         self.assertEqual([], groups_of(process.pid))
-        self.assertTrue((self.output / "plot.png").exists())
-        points = json.loads((self.output / "results.json").read_text())["points"]
-        efficiency = {point["mechanism"]: point["efficiency"]["median"] for point in points}
+        results = json.loads((self.output / "results.json").read_text())
+        efficiency = {
+            point["mechanism"]: point["efficiency"]["median"]
+            for point in results["points"]
+            if point["nominal"] == 1
+        }
         # A foreground that never sleeps leaves half of the CPU, or next to nothing.
         self.assertLess(3 * efficiency["shares:10000:2"], efficiency["equal"], out)
         low, high = calibration.get(str(self.output / "model.json")).eff_single
         self.assertTrue(0 <= low <= high <= 1, (low, high))
+        return out + err, results
+
+    def test_a_whole_run(self):
+        printed, results = self.run_wholly()
+        self.assertIn("32 turns with processes on CPU", printed)
+        self.assertEqual("processes", results["conditions"]["loads"])
+        self.assertTrue((self.output / "plot.png").exists())
+
+    def needs_qemu(self):
+        try:
+            qemu.find()
+        except qemu.NoQemu as error:
+            raise unittest.SkipTest(str(error)) from error
+
+    def test_a_whole_run_with_vms(self):
+        self.needs_qemu()
+        printed, results = self.run_wholly("--vms=qemu", "--utilisations=0.5,1")
+        self.assertIn("Measured with VMs (qemu, QEMU ", printed)
+        self.assertIn("VMs (qemu, QEMU ", results["conditions"]["loads"])
+        # A guest that pauses for half of each step leaves the CPU to others meanwhile.
+        half, full = (point["utilisation"] for point in results["points"][:2])
+        self.assertTrue(0.1 < half < 0.95 * full, (half, full))
 
     def test_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            process = self.start()
-            loads = self.loads(process)
-            process.send_signal(number)
-            _out, err = process.communicate(timeout=PATIENCE)
-            self.assertEqual(130, process.returncode, err)
-            self.assertIn("interrupted; all control groups are removed", err)
-            self.assertEqual([], groups_of(process.pid))
-            self.await_end(loads)
+            self.interrupt(number)
+
+    def test_interrupted_with_vms(self):
+        self.needs_qemu()
+        self.interrupt(signal.SIGINT, "--vms=qemu")
+
+    def interrupt(self, number, *options):
+        process = self.start(*options)
+        loads = self.loads(process)
+        process.send_signal(number)
+        _out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(130, process.returncode, err)
+        self.assertIn("interrupted; all control groups are removed", err)
+        self.assertEqual([], groups_of(process.pid))
+        self.await_end(loads)
 
     def test_killed(self):
-        process = self.start()
+        self.kill()
+
+    def test_killed_with_vms(self):
+        self.needs_qemu()
+        self.kill("--vms=qemu")
+
+    def kill(self, *options):
+        process = self.start(*options)
         loads = self.loads(process)
         process.kill()
         process.wait(PATIENCE)

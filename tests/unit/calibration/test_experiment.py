@@ -9,7 +9,8 @@ import testtools
 from nova_twotier.calibration import experiment, mechanisms
 from nova_twotier.calibration.experiment import BACKGROUND, FOREGROUND, Plan, Rate, rate
 from nova_twotier.calibration.layouts import LAYOUTS, possible
-from nova_twotier.calibration.loads import Sample
+from nova_twotier.calibration.loads import Kind, Sample
+from nova_twotier.calibration.processes import ProcessJob
 
 
 class TestRate(testtools.TestCase):
@@ -61,10 +62,11 @@ class TestOrder(testtools.TestCase):
         )
         # The control groups are not what is tested here.
         self.useFixture(fixtures.MonkeyPatch(f"{mechanisms.__name__}.apply", lambda *_args: None))
-        self.turns = list(experiment.Experiment(self.plan, None, scan=0.01).run())
+        kind = Kind("processes", ProcessJob, scan=0.01)
+        self.turns = list(experiment.Experiment(self.plan, None, kind).run())
+        self.assertEqual(self.plan.turns, len(self.turns))
 
     def test_references_enclose_every_turn_of_both(self):
-        self.assertEqual(self.plan.turns, len(self.turns))
         whos = [turn.who for turn in self.turns[: len(self.turns) // 2]]
         references = [FOREGROUND, BACKGROUND]
         for begin in range(0, len(whos), 3):

@@ -77,6 +77,11 @@ class TestApply(testtools.TestCase):
         self.assertEqual(str(self.pids[0]), inside)
         self.assertEqual(str(self.pids[1]), self.tree.read("back-1/cgroup.procs"))
 
+    def test_the_foreground_has_the_same_weight_without_tiers(self):
+        found = [self.apply(name)[0] for name in ("equal", "shares:10000:100", "cpu.idle")]
+        self.assertEqual(["10000"] * 3, [each["front-1/cpu.shares"] for each in found])
+        self.assertEqual("10000", found[0]["back-1/cpu.shares"])
+
     def test_idle_and_back(self):
         self.assertEqual(
             "1", self.apply("shares:7:7")[0] and self.apply("cpu.idle")[0]["back-1/cpu.idle"]

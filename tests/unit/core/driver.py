@@ -49,7 +49,7 @@ class Driver:
     def _admit(self, jobs):
         numbers = {job.number for job in jobs}
         self.case.assertFalse(numbers & (self.admitted | self.finished), "a slip of the test")
-        self.waiting += jobs
+        self.waiting += map(self.policy.admit, jobs)
         self.waiting.sort(key=lambda job: job.order)
         self.admitted |= numbers
 
@@ -315,19 +315,20 @@ def _nobody_has_more_right(driver, candidates, only_head):
 
 def _consolidating(driver, actions, event):
     case, policy = driver.case, driver.policy
-    if Event.FOREGROUND not in event:
+    arrived_ahead = policy.reorders and Event.ARRIVAL in event
+    if Event.FOREGROUND not in event and not arrived_ahead:
         for action in actions:
             case.assertFalse(isinstance(action, Move), "moves only when the foreground changes")
             if isinstance(action, Evict):
                 case.assertIs(BG, action.tier)
                 case.assertIn(Event.ARRIVAL, event, "only a new hot foreground closes a slot")
-        if Event.ARRIVAL in event:
-            for job in driver.waiting:
-                case.assertGreater(job.size, driver.cluster.idle[FG])
+    if Event.ARRIVAL in event:
+        for job in driver.waiting:
+            case.assertGreater(job.size, driver.cluster.idle[FG])
     for action in actions:
         if isinstance(action, Evict) and action.tier is FG:
             case.assertLess(action.by.order, action.job.order)
-    if Event.FOREGROUND in event:
+    if Event.FOREGROUND in event or arrived_ahead:
         _nobody_has_more_right(driver, driver.not_in_foreground(), policy.only_head)
 
 

@@ -3,9 +3,10 @@
 import testtools
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from testtools.matchers import MatchesRegex
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import Evict, How, Kill, Start
+from nova_twotier.core.actions import Evict, How, Start
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
@@ -68,13 +69,13 @@ class Properties:
     def test_reason_of_every_wait(self):
         driver = Driver(self, self.policy, [Host("a", 2)])
         driver.arrive(*(job(number, 2, cpu=0.9) for number in range(1, 5)))
-        self.assertNotEqual([], driver.waiting)
         snapshot = Snapshot(driver.cluster, driver.waiting)
-        for each in snapshot.queue:
-            self.assertIn(
-                "2 foreground slots, 0 idle" if each == snapshot.queue[0] else "",
-                str(driver.policy.reason(snapshot, each)),
-            )
+        head, *others = snapshot.queue
+        self.assertIn("2 foreground slots, 0 idle", str(driver.policy.reason(snapshot, head)))
+        self.assertNotEqual([], others)
+        needs = f"2 foreground slots|{head.label}"
+        for each in others:
+            self.assertThat(str(driver.policy.reason(snapshot, each)), MatchesRegex(f".*({needs})"))
 
     @inherited
     @given(streams(enabled=False), st.data())
@@ -89,13 +90,13 @@ class Properties:
         changed = Cluster(shrunk)
         for run in before.cluster.runs.values():
             changed.adopt(Run(run.job, run.tier, run.hosts))
-        snapshot = Snapshot(changed, before.waiting)
         used = {tier: list(changed.used[tier]) for tier in (FG, BG)}
-        actions = before.policy.schedule(snapshot, Event.FOREGROUND | Event.ARRIVAL, 0.0)
+        played = Snapshot(changed, before.waiting).copy()
+        actions = before.policy.play(played, Event.FOREGROUND | Event.ARRIVAL, 0.0)
         changed.apply(actions)
-        evicted = {action.job.number for action in actions if isinstance(action, Evict | Kill)}
-        waiting = {each.number for each in before.waiting} | evicted
-        self.assertEqual(before.admitted, set(changed.runs) | (waiting - set(changed.runs)))
+        self.assertEqual(set(changed.runs), set(played.cluster.runs))
+        waiting = [each.number for each in played.queue]
+        self.assertEqual(sorted(before.admitted), sorted([*changed.runs, *waiting]))
         for index, host in enumerate(changed.hosts):
             for tier, places in ((FG, host.slots), (BG, changed.open_background(index))):
                 grown = changed.used[tier][index] > used[tier][index]
@@ -110,6 +111,14 @@ class TestFcfs(Properties, testtools.TestCase):
 
 class TestEasy(Properties, testtools.TestCase):
     policy = "easy"
+
+
+class TestEasySjf(Properties, testtools.TestCase):
+    policy = "easy-sjf"
+
+
+class TestEasySaf(Properties, testtools.TestCase):
+    policy = "easy-saf"
 
 
 class TestConservative(Properties, testtools.TestCase):
@@ -142,6 +151,10 @@ class TestCmcbf(Properties, testtools.TestCase):
 
 class TestAmcbf(Properties, testtools.TestCase):
     policy = "amcbf"
+
+
+class TestAmcbfDeadline(Properties, testtools.TestCase):
+    policy = "amcbf-deadline"
 
 
 class TestCcfcfs(Properties, testtools.TestCase):

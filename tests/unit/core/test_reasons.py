@@ -32,7 +32,7 @@ class TestReason(testtools.TestCase):
         for reason, text in (
             (waits.SLOTS(size=4, idle=2), "needs 4 foreground slots, 2 idle"),
             (
-                waits.SLOTS(size=4, idle=2, later=1),
+                waits.SLOTS(size=4, idle=2, later=1, behind="later arrivals"),
                 "needs 4 foreground slots, 2 idle + 1 held by later arrivals",
             ),
             (

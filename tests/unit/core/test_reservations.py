@@ -5,7 +5,7 @@ import math
 from unittest import mock
 
 import testtools
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies, queue
@@ -18,6 +18,9 @@ from nova_twotier.core.policies.shadow import Shadow
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import FG, cluster, job
+
+#: The properties are inherited: each policy's class runs them, which is meant.
+inherited = settings(max_examples=100, suppress_health_check=[HealthCheck.differing_executors])
 
 
 @st.composite
@@ -97,8 +100,11 @@ def shadow_of(head, running, idle, now):
     return math.inf, max(0, everything - head.size)
 
 
-def easy_starts(queue, running, idle, now):
-    """EASY as it is described: the head in its turn, and whoever does not delay it."""
+def easy_starts(queue, running, idle, now, turn):
+    """EASY as it is described: the head in its turn, and whoever does not delay it.
+
+    :param turn: what the jobs behind the head are sorted by.
+    """
     queue, running, started = list(queue), list(running), []
 
     def start(one):
@@ -113,7 +119,7 @@ def easy_starts(queue, running, idle, now):
     if not queue:
         return started
     at, extra = shadow_of(queue[0], running, idle, now)
-    for one in queue[1:]:
+    for one in sorted(queue[1:], key=turn):
         if one.size > idle:
             continue
         if at < math.inf and now + one.expected <= at:
@@ -125,12 +131,17 @@ def easy_starts(queue, running, idle, now):
 
 
 class TestEasy(testtools.TestCase):
+    policy = "easy"
+
+    def turn(self, job):
+        return job.order
+
     def simulate(self, made, jobs, promises=True):
         promised = {}
 
         def watch(now, queue, running, idle, actions):
             started = [action.job.number for action in actions]
-            self.assertEqual(easy_starts(queue, running, idle, now), started)
+            self.assertEqual(easy_starts(queue, running, idle, now, self.turn), started)
             waiting = [one for one in queue if one.number not in started]
             if waiting:
                 head = waiting[0]
@@ -145,13 +156,13 @@ class TestEasy(testtools.TestCase):
                     how = How.RESERVED
                 self.assertEqual(how, action.how)
 
-        begun = Simulation("easy", made, jobs, watch).run()
+        begun = Simulation(self.policy, made, jobs, watch).run()
         self.assertEqual(len(jobs), len(begun))
         if promises:
             for number, at in promised.items():
                 self.assertLessEqual(begun[number], at, f"job {number} was delayed")
 
-    @settings(max_examples=100)
+    @inherited
     @given(workloads(early=(0, 0, 1, 5, 19)))
     def test_the_head_is_never_delayed(self, workload):
         """Jobs end when they are estimated to, or before."""
@@ -161,7 +172,7 @@ class TestEasy(testtools.TestCase):
         with mock.patch.object(queue, "_SHORT", -1):
             self.simulate(Counted(slots), jobs)
 
-    @settings(max_examples=100)
+    @inherited
     @given(workloads(early=(0, 5, -5, -30), unknown=True))
     def test_wrong_and_missing_estimates(self, workload):
         """Decides as described all the same, and every job runs."""
@@ -169,6 +180,20 @@ class TestEasy(testtools.TestCase):
         self.simulate(Counted(slots), jobs, promises=False)
         with mock.patch.object(queue, "_SHORT", -1):
             self.simulate(Counted(slots), jobs, promises=False)
+
+
+class TestEasySjf(TestEasy):
+    policy = "easy-sjf"
+
+    def turn(self, job):
+        return job.expected, job.order
+
+
+class TestEasySaf(TestEasy):
+    policy = "easy-saf"
+
+    def turn(self, job):
+        return job.size * job.expected, job.order
 
 
 class TestShadow(testtools.TestCase):

@@ -2,6 +2,7 @@
 
 from unittest import mock
 
+from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import open_jobs
@@ -46,6 +47,16 @@ class OpenJobsBehaviour:
         self.read(jobs)[number].reason = waits.TURN(7)
         jobs.forget()
         self.assertIsNone(self.read(jobs)[number].reason)
+
+    def test_policies_see_them_as_they_admit_them(self):
+        submitted = self.store.submit(1, [1.0], at=5.0, estimate=60.0, walltime=90.0)
+        factor = 0.5
+        jobs = OpenJobs(DEFAULT_POOL, policies.get("amcbf-deadline", factor).admit)
+        job = self.read(jobs)[submitted.number]
+        self.assertEqual((5.0 + factor * 90.0, job.number), job.core.order)
+        job.measure({0: 0.4})
+        self.assertEqual((0.4,), job.core.cpu)
+        self.assertEqual((5.0 + factor * 90.0, job.number), job.core.order)
 
     def test_tiers_of_flavors(self):
         low, default, other = (

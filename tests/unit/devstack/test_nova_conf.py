@@ -51,11 +51,13 @@ class TestNovaConf(testtools.TestCase):
         return loaded(path)
 
     def recommended(self):
-        return {
+        found = {
             (section, option)
             for section, found in options(ROOT / "nova_twotier/conf/nova.conf").items()
             for option in found
         }
+        self.assertLessEqual({*DIFFERENT}, found)
+        return found
 
     def test_every_recommended_option_exists(self):
         conf = loaded(ROOT / "nova_twotier/conf/nova.conf")

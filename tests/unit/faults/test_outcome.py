@@ -27,6 +27,7 @@ class TestUntried(testtools.TestCase):
             ({"kills": 3}, "manager killed only 3 times of 4"),
             ({"deaths": 1}, "died 1 times without being killed"),
             ({"scenario": SCENARIOS["nova"], "spoiled": 40}, "only 40 of 1000 requests"),
+            ({"scenario": SCENARIOS["nova"], "requests": 0}, "only 0 of 0 requests"),
             ({"mishaps": [True, False]}, "did not happen"),
         ):
             [problem] = self.untried(**values)
@@ -35,12 +36,16 @@ class TestUntried(testtools.TestCase):
 
 class TestBroken(testtools.TestCase):
     def test_invariants_and_jobs(self):
-        invariants = {"gangs": {"broken": ["one", "two"]}, "claims": {"broken": []}}
+        invariants = {
+            "gangs": {"holds": False, "broken": ["one", "two"]},
+            "claims": {"holds": True, "broken": []},
+            "ends": {"holds": False, "broken": []},
+        }
         jobs = [
             {"name": "a", "state": "finished", "reason": ""},
             {"name": "b", "state": "failed", "reason": "no host"},
         ]
         self.assertEqual(
-            ["gangs: one", "gangs: two", "b ended as failed: no host"],
+            ["gangs: one", "gangs: two", "ends: never checked", "b ended as failed: no host"],
             outcome.broken({"invariants": invariants, "jobs": jobs}),
         )

@@ -2,11 +2,28 @@
 
 import signal
 import types
+from unittest import mock
 
 import fixtures
 import testtools
 
 from nova_twotier.manager import daemon
+
+
+class TestPolicy(testtools.TestCase):
+    def test_it_has_the_factor_of_the_options(self):
+        for name in ("Engine", "Candidate", "Listener", "placement_for"):
+            self.useFixture(fixtures.MockPatchObject(daemon, name))
+        conf = types.SimpleNamespace(
+            manager=types.SimpleNamespace(policy="amcbf-deadline", deadline_factor=0.5),
+            coordination=types.SimpleNamespace(lease=10.0),
+        )
+        with mock.patch.object(daemon, "Loop") as loops:
+            daemon._loop(conf, None, "default", None, None)
+        _candidate, _store, engine, *_rest = loops.call_args.args
+        engine(None, None, None)
+        policy = daemon.Engine.call_args.args[4]
+        self.assertEqual(("amcbf-deadline", 0.5), (policy.name, policy.factor))
 
 
 class TestSignals(testtools.TestCase):

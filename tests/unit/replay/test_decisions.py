@@ -15,6 +15,7 @@ from nova_twotier.tools.replay import decisions
 from tests.unit.manager import builders
 
 JOBS = {number: Job(number, 2, 0.0, (0.5, 0.5)) for number in range(1, 6)}
+ORDERS = {number: job.order for number, job in JOBS.items()}
 DECISION = Decision(
     7.0,
     (
@@ -33,7 +34,7 @@ def recorded(decision):
     }
     gangs = [builders.servers(row, hosts="ab") for row in rows.values()]
     seen = builders.seen(*gangs, tiers=[row.tier for row in rows.values()])
-    return decisions.recorded(records(decision.actions, rows, seen, decision.at))
+    return decisions.recorded(records(decision.actions, rows, seen, decision.at), ORDERS)
 
 
 class TestDecided(testtools.TestCase):
@@ -81,7 +82,7 @@ class TestRelocated(testtools.TestCase):
         cluster = Cluster([Host(name, 8, 2) for name in "ab"], runs=runs)
         moved = relocations.find([evictions[1], again[1]], rows, seen, lambda: cluster)
         self.assertEqual({2}, moved.keys())
-        found = decisions.recorded(records(actions, rows, seen, 7.0, relocated=moved))
+        found = decisions.recorded(records(actions, rows, seen, 7.0, relocated=moved), ORDERS)
         self.assertEqual(decisions.simulated([Decision(7.0, actions)]), found)
 
 

@@ -16,7 +16,7 @@ class TestSamples(testtools.TestCase):
         checks = Invariants(roster(*jobs), **patience)
         for each in samples:
             checks.see(each, each.at)
-        return [name for name, invariant in checks.all.items() if not invariant.holds]
+        return [name for name, invariant in checks.all.items() if invariant.broken]
 
     def test_full_hosts_are_fine(self):
         full = sample(1, *((1, i, "h1", FG) for i in range(2)), *((2, i, "h1", BG) for i in (0, 1)))
@@ -60,6 +60,16 @@ class TestSamples(testtools.TestCase):
         self.assertEqual([], self.broken(jobs, under[0], under[1], lag=2))
         self.assertEqual([invariants.CLOSED], self.broken(jobs, *under, lag=2))
         self.assertEqual([], self.broken(jobs, *under[:2], clear, under[2], lag=2))
+
+    def test_what_nobody_looked_at_does_not_hold(self):
+        checks = Invariants(roster(((0.5,), 1)))
+        checks.see(sample(1, hosts=()), 1)
+        self.assertEqual({0}, {invariant.checks for invariant in checks.all.values()})
+        self.assertEqual({False}, {invariant.holds for invariant in checks.all.values()})
+        checks.see(sample(2, (1, 0, "h1", FG)), 2, {1})
+        seen = {name for name, invariant in checks.all.items() if invariant.holds}
+        self.assertEqual({*checks.all} - {invariants.ONCE, invariants.CLEAN}, seen)
+        self.assertFalse(checks.hold)
 
     def test_a_gang_that_is_too_large(self):
         extra = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
@@ -110,7 +120,7 @@ class TestEnd(testtools.TestCase):
     def end(self, finishes, rejected=(), leftovers=()):
         self.checks = Invariants(self.jobs)
         self.checks.end(finishes, rejected, self.guests, leftovers)
-        return {name: i.broken for name, i in self.checks.all.items() if not i.holds}
+        return {name: i.broken for name, i in self.checks.all.items() if i.broken}
 
     def test_all_is_well(self):
         self.assertEqual({}, self.end({1: 1, 2: 1}))

@@ -136,7 +136,9 @@ class TestPlayer(testtools.TestCase):
         player = self.player(job(1, 0), job(2, 50))
         player.play(timeout=600)
         totals = self.summary(player)["totals"]
-        self.assertTrue(player.invariants.hold, summary.verdicts(self.summary(player)))
+        said = summary.verdicts(self.summary(player))
+        self.assertTrue(player.invariants.hold, said)
+        self.assertEqual([f"✓ {name}" for name in player.invariants.all], said)
         self.assertEqual((2, 2, 0), (totals["jobs"], totals["finished"], totals["rejected"]))
         self.assertTrue(totals["response"] >= 100)
         self.assertAlmostEqual(totals["response"] - 100, totals["wait"])
@@ -215,6 +217,13 @@ class TestPlayer(testtools.TestCase):
         self.assertEqual("not over after 60 s", player.interrupted)
         self.assertFalse(player.invariants.hold)
 
+    def test_what_was_never_checked_does_not_count_as_held(self):
+        self.world.manage = lambda now: None
+        player = self.player(job(1, 0))
+        player.play(timeout=60)
+        said = summary.verdicts(self.summary(player))
+        self.assertIn(f"✗ {WHOLE}: never checked", said)
+
     def test_an_interruption_ends_it_with_what_was_seen(self):
         player = self.player(job(1, 0, runtime=1e6))
         rounds = []
@@ -235,5 +244,6 @@ class TestPlayer(testtools.TestCase):
         player.play(timeout=600)
         times = [length.at for length in player.queue_lengths]
         gaps = [late - early for early, late in itertools.pairwise(times)]
+        self.assertGreater(len(gaps), 10)
         for gap in gaps:
             self.assertAlmostEqual(player_module.INTERVAL, gap, places=1)

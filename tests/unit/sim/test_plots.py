@@ -102,12 +102,14 @@ class TestGantt(testtools.TestCase):
     def test_no_two_bars_overlap(self):
         chart = gantt.of(schedule(slots=6, jobs=60, background=3))
         bars = sorted(chart.bars, key=lambda bar: (chart.box(bar), bar.begin))
+        self.assertLess(len({chart.box(bar) for bar in bars}), len(bars))
         for one, other in itertools.pairwise(bars):
             if chart.box(one) == chart.box(other):
                 self.assertLessEqual(one.end, other.begin)
 
     def test_boxes_stay_in_their_slot(self):
         chart = gantt.of(schedule(background=2))
+        self.assertEqual({True, False}, {bar.front for bar in chart.bars})
         for bar in chart.bars:
             top, height = chart.box(bar)
             self.assertTrue(bar.slot <= top and top + height <= bar.slot + 1)

@@ -179,7 +179,7 @@ class TestFigures(ReproduceCase):
         out, page = self.works("tpds2013-fig4", *self.SMALL, form="csv")
         first, *_others = csv.DictReader(io.StringIO(out))
         self.assertEqual("CMBF and AMBF outperform FCFS", first["finding"])
-        self.check_page(page, 4)
+        self.check_page(page, 5)
         # The runs at saturation serve a claim and are in no plot.
         self.assertNotIn("<th scope='row'>2</th>", page)
         self.assertEqual(6 * 2 + 3, len(list((self.out / "runs").glob("*.json"))))
@@ -197,7 +197,7 @@ class TestNamesAndMistakes(ReproduceCase):
             (0, list(registry.EXPERIMENTS)), (code, [r["name"] for r in json.loads(out)])
         )
         self.assertEqual((0, out, ""), self.main("--list", "-f", "json"))
-        self.assertEqual(21, len(registry.EXPERIMENTS))
+        self.assertEqual(22, len(registry.EXPERIMENTS))
 
     def test_mistakes(self):
         self.refused("which one? `reproduce list` prints the names")

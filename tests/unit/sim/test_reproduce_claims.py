@@ -17,7 +17,7 @@ WAIT, SLOWDOWN = measures.AVERAGES
 METRICS = (WAIT, SLOWDOWN)
 NAN = math.nan
 #: Their runs are of traces: they have tests of their own.
-NEED_TRACES = ("jss2015-table", "symmetry2018-")
+NEED_TRACES = ("jss2015-table", "symmetry2018-", "policies")
 
 
 def results(curves, metric=WAIT, place="W", loads=(0.5, 0.7, 0.9)):
@@ -132,6 +132,7 @@ class TestMeasures(testtools.TestCase):
     def test_nothing_to_improve(self):
         found = results({"A": [0, 2, 1], "F": [0, 10, 10]})
         self.check(85.0, True, measures.at_least(0, "A", "F", WAIT), found)
+        self.check(0.0, False, measures.at_least(0, "F", "F", WAIT), found)
         idle = results({"A": [0, 0, 0], "F": [0, 0, 0]})
         self.assertEqual(UNTESTED, measures.at_least(0, "A", "F", WAIT)(idle))
 
@@ -152,6 +153,16 @@ class TestMeasures(testtools.TestCase):
         self.check(2.0, True, measures.gain(["A", "B"], "F", WAIT, 2.4, 1, place="W"), found)
         self.check(2.0, False, measures.gain(["A", "B"], "F", WAIT, 11, 5, place="W"), found)
 
+    def test_needed_utilisation(self):
+        """Processes of 60 % CPU that fill 90 % of the slots: 54 % are used, 60 % at most."""
+        found = results({"A": [0.8, 0.72], "E": [0.54, 0.54]}, loads=(0.5, 0.9)).runs
+        found["utilisation"] = found[WAIT]
+        found["allocation_share"] = [0.95, 0.95, 0.9, 0.9]
+        both = Results(found)
+        measure = measures.needed(["A"], "E", 25, place="W")
+        self.check(0.64 / 0.6, False, measure, both)
+        self.check(0.8 / 1.6 / 0.6, True, measures.needed(["A"], "E", 60, place="W"), both)
+
     def test_ratio(self):
         found = results({"A": [1, 2, 6], "F": [2, 2, 2]})
         self.check(3.0, False, measures.at_most_times(1.4, "A", "F", WAIT), found)
@@ -162,8 +173,11 @@ class TestMeasures(testtools.TestCase):
         found = results({"A": [1, 2, 6], "E": [2, 3, 4], "Z": [9, 9, 9]})
         self.check(0.9, True, measures.only_above(0.8, "E", "A", WAIT, place="W"), found)
         self.check(0.9, False, measures.only_above(0.95, "E", "A", WAIT, place="W"), found)
-        self.check("never", True, measures.only_above(0.8, "Z", "A", WAIT, place="W"), found)
-        self.assertEqual(UNTESTED, measures.only_above(0.3, "E", "A", WAIT, place="W")(found))
+        self.check("never", False, measures.only_above(0.8, "Z", "A", WAIT, place="W"), found)
+        self.check(0.9, False, measures.only_above(1, "E", "A", WAIT, place="W"), found)
+        for limit, winner in ((0.3, "E"), (0.9, "Z")):
+            measure = measures.only_above(limit, winner, "A", WAIT, place="W")
+            self.assertEqual(UNTESTED, measure(found))
 
     def test_ordered(self):
         found = results({"A": [1, 1, 1], "B": [3, 3, 0], "C": [3, 3, 3]})

@@ -1,0 +1,79 @@
+"""EASY++ (Tsafrir, Etsion and Feitelson, TPDS 2007): EASY by predicted run times, shortest first.
+
+A job is predicted to run as long as the last two finished jobs of its user did on average, at most
+as long as estimated. One that runs longer is predicted anew, step by step.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nova_twotier.core.actions import Action, Start
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.easy_sjf import EasySjf
+from nova_twotier.core.snapshot import Event, Snapshot
+
+_MINUTE, _HOUR = 60.0, 3600.0
+#: What is added to a prediction each time that the job outruns it, in seconds; then it is the
+#: estimate.
+_STEPS = (
+    *(_MINUTE, 5 * _MINUTE, 15 * _MINUTE, 30 * _MINUTE),
+    *(_HOUR, 2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 50 * _HOUR, 100 * _HOUR),
+)
+
+
+class EasyPlusPlus(EasySjf):
+    """It remembers how long jobs ran, so each run needs its own."""
+
+    name = "easy++"
+    summary = "EASY by the mean of the user's last two run times, shortest first (Tsafrir 2007)."
+
+    def __init__(self, factor: float = 1.0):
+        super().__init__(factor)
+        #: The user of each job, by number; below 0 where that is not known.
+        self.users: Mapping[int, int] = {}
+        #: Run times of the last two finished jobs of each user.
+        self._last: dict[int, list[float]] = {}
+        self._estimates: dict[int, float] = {}
+        #: When each running job started, and how often its prediction was corrected.
+        self._started: dict[int, float] = {}
+        self._corrections: dict[int, int] = {}
+
+    def admit(self, job: Job) -> Job:
+        self._estimates[job.number] = job.expected
+        last = self._last.get(self.users.get(job.number, -1), [])
+        if len(last) < 2:
+            return job
+        return replace(job, estimate=min(sum(last) / 2, job.expected))
+
+    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        self._learn(snapshot, now)
+        self._correct(snapshot, now)
+        actions = super().play(snapshot, event, now)
+        for action in actions:
+            if isinstance(action, Start):
+                self._started[action.job.number] = now
+        return actions
+
+    def _learn(self, snapshot: Snapshot, now: float) -> None:
+        """Note how long the jobs ran that have ended: nobody is preempted."""
+        runs = snapshot.cluster.runs
+        for number in [number for number in self._started if number not in runs]:
+            runtime = now - self._started.pop(number)
+            del self._estimates[number]
+            self._corrections.pop(number, None)
+            user = self.users.get(number, -1)
+            if user >= 0:
+                self._last[user] = [*self._last.get(user, []), runtime][-2:]
+
+    def _correct(self, snapshot: Snapshot, now: float) -> None:
+        """Predict the jobs anew that should have ended before now."""
+        cluster = snapshot.cluster
+        late = [number for until, number, _size in cluster.ends if until <= now]
+        for number in late:
+            until = cluster.runs[number].until
+            latest = self._started[number] + self._estimates[number]
+            while until <= now and until < latest:
+                step = self._corrections.get(number, 0)
+                self._corrections[number] = step + 1
+                until = min(until + _STEPS[step], latest) if step < len(_STEPS) else latest
+            cluster.adopt(cluster.remove(cluster.runs[number].job)._replace(until=until))

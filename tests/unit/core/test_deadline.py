@@ -1,0 +1,102 @@
+"""The order of amcbf-deadline: who is ahead of whom, and that it never changes."""
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import BG, FG, Evict, Move, Start
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.policies.amcbf_deadline import UNKNOWN_RUN_TIME
+from nova_twotier.core.snapshot import Snapshot
+from tests.unit.core.builders import estimate, job
+from tests.unit.core.driver import Driver
+from tests.unit.core.test_policies import inherited, streams
+
+seconds = st.one_of(st.none(), st.floats(0, 1e6))
+
+
+class TestRank(testtools.TestCase):
+    def rank(self, factor=1.0, **options):
+        admitted = policies.get("amcbf-deadline", factor).admit(job(7, arrival=100.0, **options))
+        self.assertEqual((100.0, 7), (admitted.arrival, admitted.number))
+        return admitted.order[0]
+
+    def test_arrival_plus_the_estimate(self):
+        self.assertEqual(160.0, self.rank(estimate=60.0))
+        self.assertEqual(130.0, self.rank(0.5, estimate=60.0))
+
+    def test_the_walltime_counts_before_the_estimate(self):
+        self.assertEqual(400.0, self.rank(estimate=60.0, walltime=300.0))
+        self.assertEqual(400.0, self.rank(walltime=300.0))
+
+    def test_without_a_run_time_it_is_a_day(self):
+        self.assertEqual(100.0 + UNKNOWN_RUN_TIME, self.rank())
+
+    def test_with_a_factor_of_zero_by_arrival(self):
+        self.assertEqual(100.0, self.rank(0.0, estimate=60.0))
+
+    @given(seconds, seconds, st.floats(0, 3))
+    def test_admitted_again_it_keeps_its_order(self, expected, walltime, factor):
+        policy = policies.get("amcbf-deadline", factor)
+        once = policy.admit(job(1, estimate=expected, walltime=walltime))
+        self.assertEqual(once.order, policy.admit(once).order)
+
+    def test_other_policies_order_by_arrival(self):
+        for name in policies.POLICIES:
+            if name != "amcbf-deadline":
+                one = job(1, estimate=60.0, walltime=300.0)
+                self.assertIs(one, policies.get(name, 5.0).admit(one), name)
+
+
+class TestDecisions(testtools.TestCase):
+    def kinds(self, actions):
+        return [(type(each), each.job.number) for each in actions]
+
+    def test_a_short_job_takes_the_foreground_as_it_arrives(self):
+        driver = Driver(self, "amcbf-deadline", [Host("a", 1)])
+        driver.arrive(job(1, estimate=1000.0))
+        actions = driver.arrive(job(2, arrival=5.0, estimate=10.0))
+        self.assertEqual([(Move, 1), (Start, 2)], self.kinds(actions))
+        self.assertEqual({1: BG, 2: FG}, {n: run.tier for n, run in driver.cluster.runs.items()})
+        self.assertEqual(2, actions[0].by.number)
+
+    def test_one_whose_deadline_is_later_does_not(self):
+        driver = Driver(self, "amcbf-deadline", [Host("a", 1, 1)])
+        driver.arrive(job(1, arrival=0.0, estimate=100.0))
+        self.assertEqual([], driver.arrive(job(2, arrival=95.0, estimate=10.0)))
+        self.assertEqual([(Evict, 1), (Start, 3)], self.kinds(driver.arrive(job(3, estimate=10.0))))
+
+    def test_reasons_name_deadlines(self):
+        driver = Driver(self, "amcbf-deadline", [Host("a", 2, 1)])
+        driver.arrive(job(1, estimate=50.0), job(2, estimate=900.0))
+        driver.arrive(job(3, 2, estimate=100.0))
+        reason = driver.policy.reason(Snapshot(driver.cluster, driver.waiting), driver.waiting[0])
+        self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later deadlines", reason)
+
+    @inherited
+    @given(streams(), st.data())
+    def test_with_a_factor_of_zero_it_is_amcbf(self, drawn, data):
+        shapes, stream = drawn
+        drivers = [Driver(self, name, shapes) for name in ("amcbf", "amcbf-deadline")]
+        drivers[1].policy = policies.get("amcbf-deadline", 0.0)
+        while stream or drivers[0].cluster.runs:
+            running = sorted(drivers[0].cluster.runs)
+            if running and (not stream or data.draw(st.booleans())):
+                number = data.draw(st.sampled_from(running))
+                one, other = (driver.depart(number) for driver in drivers)
+            else:
+                arriving = stream.pop(0)
+                one, other = (driver.arrive(arriving) for driver in drivers)
+            self.assertEqual(one, other)
+
+    @inherited
+    @given(st.lists(st.tuples(st.integers(0, 50), estimate), min_size=1, max_size=12))
+    def test_none_is_behind_one_that_arrived_after_its_deadline(self, drawn):
+        """On one slot, whoever runs in the foreground has the earliest deadline of all."""
+        driver = Driver(self, "amcbf-deadline", [Host("a", 1)])
+        for number, (gap, expected) in enumerate(drawn, start=1):
+            driver.arrive(job(number, arrival=float(number * 10 + gap), estimate=expected))
+            [front] = driver.cluster.running(FG)
+            there = [*driver.waiting, *(run.job for run in driver.cluster.runs.values())]
+            self.assertEqual(min(each.order for each in there), front.job.order)
