@@ -72,7 +72,7 @@ class TestDecisions(testtools.TestCase):
         driver.arrive(job(1, estimate=50.0), job(2, estimate=900.0))
         driver.arrive(job(3, 2, estimate=100.0))
         reason = driver.policy.reason(Snapshot(driver.cluster, driver.waiting), driver.waiting[0])
-        self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later deadlines", reason)
+        self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later deadlines", str(reason))
 
     @inherited
     @given(streams(), st.data())
