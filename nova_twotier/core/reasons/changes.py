@@ -29,7 +29,7 @@ TENTATIVE = Code(
 PREEMPTED = Code(
     "preempted",
     "preempted by {by}",
-    "A job that arrived earlier needed its slots.",
+    "A job that comes before it by the queue's policy needed its slots.",
     "It starts again by itself; what is kept until then, `--preemption` says.",
 )
 TO_FOREGROUND = Code(
@@ -65,7 +65,7 @@ MOVED = Code(
 DEMOTED = Code(
     "demoted",
     "{moved} of {size} processes to {tier}, preempted by {by}",
-    "A job that arrived earlier took the foreground; it continues in the background.",
+    "A job that comes before it took the foreground; it continues in the background.",
     "None is needed: it is promoted in its turn.",
 )
 MEASURED = Code(
