@@ -22,7 +22,7 @@ class Reading:
     """What a VM used at the last samples.
 
     :param cpus: the host CPUs that it may use.
-    :param cpu_time: CPU seconds since it was started.
+    :param cpu_time: CPU seconds of its virtual CPUs since it was started.
     :param level: its mean utilisation, 0..1; None if it is too early to say, or if the VM is in the
         background, where it cannot use what it would.
     :param closed: whether its slot is closed to the background.
@@ -37,7 +37,7 @@ class Reading:
 
 
 class Telemetry:
-    """Samples the CPU time of a host's VMs.
+    """Samples the CPU time of the virtual CPUs of a host's VMs.
 
     What a VM in the background uses says nothing about its needs, so that only VMs in the
     foreground are measured. The CPU points of their claims are replaced when the measurement
