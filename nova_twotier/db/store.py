@@ -38,7 +38,7 @@ __all__ = [
 #: Why a held job waits.
 HELD = "held until it is released"
 #: Columns that lists leave out.
-LONG = (Job.cpu, Job.learned, Job.measured, Job.user_data)
+LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
 
 class NoSuchJob(LookupError):

@@ -35,7 +35,8 @@ class Upkeep:
         """
         seen, jobs = work.seen, work.active
         points, measured = seen.points(jobs)
-        work.note(*(measurements.record(job, found) for job, found in measured.items()))
+        now = work.env.now
+        work.note(*(measurements.record(job, found, now) for job, found in measured.items()))
         self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
         self._hosts.close(seen.closed(jobs, self._threshold))
         points |= self._diagnostics.poll(jobs, seen)

@@ -247,7 +247,7 @@ def test_no_request_hangs_while_the_background_starves(host, pair, libvirtd):
 
 
 def test_the_emulators_cpu_time_does_not_count(libvirtd):
-    """A guest that is started, but held before its first instruction, has cost its emulator some."""
+    """A guest that is held before its first instruction has cost its emulator some already."""
     from nova_twotier.agent.libvirt_host import LibvirtHost
 
     guest, host = libvirtd.spin(paused=True), LibvirtHost(libvirtd.uri, cpu_controller())

@@ -42,6 +42,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "retries": 3,
         "requeues": 0,
         "run_before": 0.0,
+        "used_until": 0.0,
         "failures": 0,
         "setbacks": 0,
         "evictions": 0,
