@@ -11,7 +11,7 @@ from nova_twotier.agent.troubles import Troubles
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import Meter, MeterRules
 from nova_twotier.core.slots import is_hot
-from nova_twotier.ledger import claims, tree
+from nova_twotier.ledger import claims, heartbeats, tree
 from nova_twotier.ledger.placement import Placement, PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ class Telemetry:
     foreground are measured. The CPU points of their claims are replaced when the measurement
     contradicts them. As many slots are closed as there are foreground VMs with so many points.
 
+    While it measures, the ledger has heartbeats of the host, so that nobody else does.
+
     It keeps no state that it could not measure again, but counts from the start then.
 
     :param interval: seconds between two samples.
@@ -53,7 +55,7 @@ class Telemetry:
     ):
         self._hypervisor, self._placement = hypervisor, placement
         self._rules, self._interval = rules, interval
-        self._due = 0.0
+        self._due = self._beat_due = 0.0
         self._meters: dict[str, Meter] = {}
         self._troubles = Troubles(LOG)
         #: The host and the number of slots that it has closed there; None: it does not know.
@@ -87,6 +89,9 @@ class Telemetry:
                 for vm, points in news.items():
                     LOG.info("VM %s uses %s %% of its slot, not %s", vm, points, held[vm])
             self._close(found.host, held | news)
+            if now >= self._beat_due:
+                heartbeats.beat(self._placement, found.host.provider[Tier.FG])
+                self._beat_due = now + heartbeats.INTERVAL
         except PlacementError as error:
             # The next sample tries again.
             self._troubles.has("placement", f"what was measured is not published: {error}")
