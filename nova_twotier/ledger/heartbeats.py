@@ -52,6 +52,9 @@ class Heartbeats:
         """
         if now < self._polled_at + POLL_INTERVAL:
             return
+        if self._polled_at == -math.inf:
+            # Placement knows it only if there has been an agent.
+            self._placement.put(f"/traits/{names.HEARTBEAT_TRAIT}")
         marked = frozenset(
             each["uuid"] for each in providers.listed(self._placement, names.HEARTBEAT_TRAIT)
         )
