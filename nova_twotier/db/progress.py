@@ -45,7 +45,8 @@ class Progress:
     :param undoing: why the action is being undone; empty while it is not.
     :param public_reason: what the owners of its jobs may read of its failure, where that is less
         than what operators read.
-    :param vacated_at: since when deleted servers have still held slots.
+    :param vacated_at: since when servers that were deleted, or that migrated, have still held slots
+        that they have left.
     :param booted_at: when a boot was last under way.
     :param was_suspended: the servers that are restored were suspended, not shelved.
     :param refusal: why the cloud refused the job's start, or to start its servers again.

@@ -113,7 +113,7 @@ PLANS = {
     ActionKind.START: StartPlan(FG, "immediate"),
     ActionKind.EVICT: EvictPlan("job 9"),
     ActionKind.SWAP: SwapPlan(()),
-    ActionKind.MIGRATE: MigratePlan({}),
+    ActionKind.MIGRATE: MigratePlan({}, {}),
     ActionKind.POWER_ON: PowerOnPlan("a server was off: its host rebooted"),
     ActionKind.END: EndPlan(JobState.FINISHED, "", 90.0),
 }
