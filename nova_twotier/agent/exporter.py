@@ -38,7 +38,7 @@ class Exporter(Collector):
         labels = ("host", *_LABELS)
         seconds = CounterMetricFamily(
             "twotier_vm_cpu_seconds",
-            "CPU time that a VM has used since it was started",
+            "CPU time that a VM's virtual CPUs have used since it was started",
             labels=labels,
         )
         level = GaugeMetricFamily(

@@ -119,7 +119,10 @@ class Hypervisor(Protocol):
         """One VM; raises `Gone` if it does not run here."""
 
     def cpu_time(self, uuid: str) -> float:
-        """Seconds of CPU time that a VM has used; raises `Gone` if it does not run here."""
+        """Seconds of CPU time that a VM's virtual CPUs have used, without its emulator's.
+
+        Raises `Gone` if it does not run here.
+        """
 
     def apply(self, guest: Guest, wanted: Priority) -> None:
         """Change a VM from its present state `guest` to `wanted`; raises `Gone` or `Busy`.

@@ -11,7 +11,7 @@ from nova_twotier.agent.troubles import Troubles
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import Meter, MeterRules
 from nova_twotier.core.slots import is_hot
-from nova_twotier.ledger import claims, tree
+from nova_twotier.ledger import claims, heartbeats, tree
 from nova_twotier.ledger.placement import Placement, PlacementError
 
 LOG = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class Reading:
     """What a VM used at the last samples.
 
     :param cpus: the host CPUs that it may use.
-    :param cpu_time: CPU seconds since it was started.
+    :param cpu_time: CPU seconds of its virtual CPUs since it was started.
     :param level: its mean utilisation, 0..1; None if it is too early to say, or if the VM is in the
         background, where it cannot use what it would.
     :param closed: whether its slot is closed to the background.
@@ -37,11 +37,13 @@ class Reading:
 
 
 class Telemetry:
-    """Samples the CPU time of a host's VMs.
+    """Samples the CPU time of the virtual CPUs of a host's VMs.
 
     What a VM in the background uses says nothing about its needs, so that only VMs in the
     foreground are measured. The CPU points of their claims are replaced when the measurement
     contradicts them. As many slots are closed as there are foreground VMs with so many points.
+
+    While it measures, the ledger has heartbeats of the host, so that nobody else does.
 
     It keeps no state that it could not measure again, but counts from the start then.
 
@@ -53,7 +55,7 @@ class Telemetry:
     ):
         self._hypervisor, self._placement = hypervisor, placement
         self._rules, self._interval = rules, interval
-        self._due = 0.0
+        self._due = self._beat_due = 0.0
         self._meters: dict[str, Meter] = {}
         self._troubles = Troubles(LOG)
         #: The host and the number of slots that it has closed there; None: it does not know.
@@ -87,6 +89,9 @@ class Telemetry:
                 for vm, points in news.items():
                     LOG.info("VM %s uses %s %% of its slot, not %s", vm, points, held[vm])
             self._close(found.host, held | news)
+            if now >= self._beat_due:
+                heartbeats.beat(self._placement, found.host.provider[Tier.FG])
+                self._beat_due = now + heartbeats.INTERVAL
         except PlacementError as error:
             # The next sample tries again.
             self._troubles.has("placement", f"what was measured is not published: {error}")

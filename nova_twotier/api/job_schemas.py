@@ -212,8 +212,8 @@ JOB = object_of(
         "learned_cpu": {
             "type": ["array", "null"],
             "items": _CPU,
-            "description": "CPU utilisation as it was measured of its owner's last job of the same "
-            "name, flavor and image; it counts instead of the declared one.",
+            "description": "Mean CPU utilisation as it was measured of its owner's last job of the "
+            "same name, flavor and image; it counts instead of the declared one.",
         },
         "measured_cpu": {
             "type": ["array", "null"],

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from keystoneauth1 import exceptions as ksa_exc
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
 from novaclient.v2.client import Client
@@ -38,6 +39,9 @@ SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
 MOST_DISPATCHED = 1000
 #: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
 CONSOLE_LINES = 1000
+#: Seconds in which a host answers for a console, and in which it is not asked again if it did not:
+#: Nova waits for it as long.
+CONSOLE_TIMEOUT, CONSOLE_PAUSE = 5.0, 60.0
 
 
 class Cloud:
@@ -71,6 +75,8 @@ class Cloud:
         self._recorded: Mapping[str, str] = {}
         self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
+        #: Until when hosts are not asked for consoles, by a monotonic clock.
+        self._silent_until: dict[str | None, float] = {}
 
     @translated
     def check(self) -> None:
@@ -374,9 +380,22 @@ class Cloud:
     def console_log(self, server: Server, lines: int) -> str:
         """The last lines that a server's guest wrote to its serial console.
 
+        :raises NotYet: if its host did not answer in time a moment ago.
         :raises CloudError: also if it has none, as while it is on no host.
         """
-        return self.nova.servers.get_console_output(server.id, lines) or ""
+        if time.monotonic() < self._silent_until.get(server.host, 0.0):
+            raise NotYet(f"host {server.host} does not answer for the console of its servers")
+        try:
+            # novaclient's own method waits as long as for other requests.
+            _answer, shown = self.nova.client.post(
+                f"/servers/{server.id}/action",
+                body={"os-getConsoleOutput": {"length": lines}},
+                timeout=CONSOLE_TIMEOUT,
+            )
+        except ksa_exc.ConnectTimeout:
+            self._silent_until[server.host] = time.monotonic() + CONSOLE_PAUSE
+            raise
+        return shown["output"] or ""
 
     def require_report(self, server: Server, report: str) -> None:
         """Make sure that a server's guest has written a text to its console.

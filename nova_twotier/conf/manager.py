@@ -98,10 +98,12 @@ next poll at once, and so does a notification from Nova.
 Seconds between two samples of the CPU time of each server in the foreground, by Nova's server
 diagnostics. 0: no samples.
 
-Set it where the hosts have no node agent, which measures more often and costs Nova nothing. This
-costs one request to Nova, and one from there to the host, for each sample. The utilisation is
-averaged over three intervals; a slot closes after 3 samples in a row of ``threshold`` or more, and
-opens after 10 below 0.9. Nova's libvirt driver shows CPU times, others may not.
+Set it where some hosts have no node agent, which measures more often and costs Nova nothing. This
+costs one request to Nova, and one from there to the host, for each sample. Hosts that an agent
+measures are left to it; the first samples of others are taken 3 minutes after the manager's start
+or the end of their agent, when it is clear that there is none. The utilisation is averaged over
+three intervals; a slot closes after 3 samples in a row of ``threshold`` or more, and opens after 10
+below 0.9. Nova's libvirt driver shows CPU times, others may not.
 
 Example: 30
 """,

@@ -10,8 +10,8 @@ from nova_twotier.db.states import JobState
 def learned(session: Session, job: Job) -> list[float] | None:
     """CPU utilisation 0..1 of each process of a new job, from the last finished one of its kind.
 
-    A kind is an owner, a name, a flavor and an image; jobs without a name are of no kind. If the
-    sizes differ, each process counts as the mean.
+    It is the mean over that job's run. A kind is an owner, a name, a flavor and an image; jobs
+    without a name are of no kind. If the sizes differ, each process counts as the mean.
 
     :returns: None if nothing was measured of the kind.
     """
@@ -26,6 +26,7 @@ def learned(session: Session, job: Job) -> list[float] | None:
     last = session.scalars(query.order_by(Job.finished_at.desc()).limit(1)).first()
     if last is None or not (last.measured or last.learned):
         return None
+    mean = last.mean_profile
     if last.size == job.size:
-        return list(last.profile)
-    return [sum(last.profile) / last.size] * job.size
+        return list(mean)
+    return [sum(mean) / last.size] * job.size

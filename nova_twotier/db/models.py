@@ -90,6 +90,9 @@ class Job(Reasoned, Base):
     #: The same as node agents have measured it where that contradicts what was expected; None for
     #: processes, or a job, of which they have said nothing.
     measured: Mapped[list[float | None] | None]
+    #: CPU seconds of each process in the first `used_until` seconds of its run; None: not measured.
+    used: Mapped[list[float] | None]
+    used_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
     #: Its place in the queue: the time of its submission, or of its release if it was held.
@@ -197,12 +200,16 @@ class Job(Reasoned, Base):
         self.reset_backoff()
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
+        self.used, self.used_until = None, 0.0
 
-    def measure(self, found: Mapping[int, float]) -> None:
-        """Record CPU utilisations that were measured; they replace earlier ones.
+    def measure(self, found: Mapping[int, float], at: float) -> None:
+        """Record CPU utilisations that were measured; from now on they count, not earlier ones.
 
         :param found: 0..1 by process.
+        :param at: the time, in seconds since the epoch.
         """
+        ran = max(self.used_until, self.ran(at))
+        self.used, self.used_until = self._used_in(ran), ran
         measured = list(self.measured or [None] * self.size)
         for process, share in found.items():
             measured[process] = share
@@ -217,6 +224,23 @@ class Job(Reasoned, Base):
             return expected
         pairs = zip(expected, self.measured, strict=True)
         return [said if seen is None else seen for said, seen in pairs]
+
+    @property
+    def mean_profile(self) -> Sequence[float]:
+        """CPU utilisation 0..1 of each process of a job that is over: the mean of its run.
+
+        What was expected counts until a measurement contradicts it.
+        """
+        ran = max(self.used_until, self.run_before)
+        if self.used is None or not ran:
+            return self.profile
+        return [round(seconds / ran, 3) for seconds in self._used_in(ran)]
+
+    def _used_in(self, ran: float) -> list[float]:
+        """CPU seconds of each process in the first `ran` seconds of its run."""
+        before = self.used or [0.0] * self.size
+        since = ran - self.used_until
+        return [sum_ + share * since for sum_, share in zip(before, self.profile, strict=True)]
 
     @property
     def mbps(self) -> int:

@@ -71,23 +71,23 @@ class MigratePlan:
     """Live-migrate the processes that could not swap in place.
 
     :param targets: the host of each of them, by the index of the process.
+    :param origins: the host that each of them leaves.
     """
 
     targets: Mapping[int, str]
+    origins: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RelocatePlan(MigratePlan):
     """Preempt a job by live migration into the background, where the policy starts it again.
 
-    :param origins: the host that each of the migrating processes leaves.
     :param vms: the servers that only change their tier.
     :param by: number of the job that it makes room for.
     :param how: how that start came about, see `core.actions.How`.
     :param mode: what becomes of its work if it cannot be migrated.
     """
 
-    origins: Mapping[int, str]
     vms: tuple[str, ...]
     by: int
     how: str
@@ -156,7 +156,8 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
         case ActionKind.SWAP:
             return SwapPlan(tuple(_tier_change(change) for change in data["changes"]))
         case ActionKind.MIGRATE:
-            return MigratePlan(_hosts(data["targets"]))
+            # Those of older releases have no origins.
+            return MigratePlan(_hosts(data["targets"]), _hosts(data.get("origins", {})))
         case ActionKind.RELOCATE:
             return RelocatePlan(
                 _hosts(data["targets"]),

@@ -45,7 +45,8 @@ class Progress:
     :param attempts: how often Nova accepted or refused each request; 0 if it has only been sent.
     :param undoing: why the action is given up, and undone where it has begun; None while it is not.
     :param detail: for operators: what the cloud said of that.
-    :param vacated_at: since when deleted servers have still held slots.
+    :param vacated_at: since when servers that were deleted, or that migrated, have still held slots
+        that they have left.
     :param booted_at: when a boot was last under way.
     :param was_suspended: the servers that are restored were suspended, not shelved.
     :param refusal: why the cloud refused the job's start, or to start its servers again.

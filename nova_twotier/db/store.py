@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 #: Columns that lists leave out.
-LONG = (Job.cpu, Job.learned, Job.measured, Job.user_data)
+LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
 
 class NoSuchJob(LookupError):

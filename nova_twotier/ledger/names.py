@@ -22,6 +22,8 @@ JOBS_TRAIT = "CUSTOM_TWOTIER_JOBS"
 #: A provider whose host left, or gave the tier up, while VMs held places: it takes no new ones.
 RETIRED_TRAIT = "CUSTOM_TWOTIER_RETIRED"
 TRAITS = (*TRAIT.values(), LINK_TRAIT, JOBS_TRAIT, RETIRED_TRAIT)
+#: A provider of a host's foreground has it by turns while a node agent measures the host.
+HEARTBEAT_TRAIT = "CUSTOM_TWOTIER_HEARTBEAT"
 
 JOB_CONSUMER = "TWOTIER_JOB"
 #: Placement requires a project and a user for each consumer; job entries count against no quota.

@@ -16,6 +16,7 @@ from nova_twotier.core.meter import Meter, MeterRules
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.claims import Claim
+from nova_twotier.ledger.heartbeats import Heartbeats
 from nova_twotier.manager.observation import Observation
 
 LOG = logging.getLogger(__name__)
@@ -43,11 +44,12 @@ class _Measured:
 
 
 class Diagnostics:
-    """Samples each server in the foreground, as the node agent does on its host.
+    """Samples each server in the foreground on hosts that no node agent measures, as that would.
 
     What it finds goes to the ledger as the agent's measurements do, so that the manager takes them
     over in the same way.
 
+    :param heartbeats: of the agents.
     :param interval: seconds between two samples of a server; 0: none.
     :param workers: make the requests, by default a few at once. Their answers do not wake the loop.
     :param clock: the time in seconds, from any start.
@@ -56,12 +58,14 @@ class Diagnostics:
     def __init__(
         self,
         cloud: Cloud,
+        heartbeats: Heartbeats,
         rules: MeterRules,
         interval: float,
         workers: Executor | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._cloud, self._rules, self._interval = cloud, rules, interval
+        self._cloud, self._heartbeats = cloud, heartbeats
+        self._rules, self._interval = rules, interval
         self._workers, self._clock = workers or ThreadPoolExecutor(AT_ONCE), clock
         self._measured: dict[str, _Measured] = {}
 
@@ -69,12 +73,17 @@ class Diagnostics:
         """Take the samples that have arrived, and ask for those that are due.
 
         :returns: CPU points, by server, that the ledger should have instead of its own.
+        :raises PlacementError: if Placement does not answer.
         """
         if not self._interval:
             return {}
+        self._heartbeats.poll(self._clock())
         before, self._measured = self._measured, {}
+        left_to_agents = self._left_to_agents(seen)
         news = {}
         for server, claim in _in_foreground(jobs, seen):
+            if claim.host in left_to_agents:
+                continue
             points = claim.cpu_points or None
             entry = before.get(server.id)
             if entry is None:
@@ -95,6 +104,15 @@ class Diagnostics:
     def close(self) -> None:
         """Wait for the requests under way, and drop the others."""
         self._workers.shutdown(cancel_futures=True)
+
+    def _left_to_agents(self, seen: Observation) -> set[str]:
+        """The hosts that agents measure."""
+        now = self._clock()
+        return {
+            host.name
+            for host in seen.hosts
+            if Tier.FG in host.provider and self._heartbeats.may_live(host.provider[Tier.FG], now)
+        }
 
     def _sample(self, server: Server) -> Sample | None:
         """None if Nova does not tell, as while the server is paused."""

@@ -105,13 +105,15 @@ class Engine:
         #: None: to be read.
         self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
+        # A pool of its own: hosts that do not answer must not hold up the requests of other jobs.
+        askers = workers or ThreadPoolExecutor(options.concurrency)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
         self._outages = Outages(options, host_fence, pool)
         self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
         self._decisions = Decisions(policy, options, Network(policy, self._placement))
-        self._requests = Requests(workers, self._permit, wake)
+        self._requests = Requests(workers, askers, self._permit, wake)
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
@@ -129,7 +131,8 @@ class Engine:
         :raises Deposed: if somebody else sees to the pool by now.
         """
         # Collect answers first: the effect of a later answer may not show in this observation.
-        self._outcomes.update(self._requests.collect(self._clock()))
+        for number, outcomes in self._requests.collect(self._clock()).items():
+            self._outcomes.setdefault(number, []).extend(outcomes)
         recorded = self._read_recorded()
         seen = self._observe(recorded)
         # The time limits of what is under way begin anew.
@@ -360,7 +363,7 @@ class Engine:
                 work.changed = True
 
     def _advance(self, work: Round, action: Action) -> None:
-        """Take one step; none while its requests are under way."""
+        """Take one step; none while its requests, other than questions, are under way."""
         env, jobs = work.env, work.jobs
         if self._requests.waiting(action.id, env.now):
             return

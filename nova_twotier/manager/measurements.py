@@ -10,10 +10,11 @@ from nova_twotier.manager.operations.operation import Note
 NAMED = 5
 
 
-def record(job: Job, found: Mapping[int, float]) -> Note:
+def record(job: Job, found: Mapping[int, float], at: float) -> Note:
     """Record new measurements of a job; returns the event about them.
 
     :param found: CPU utilisation 0..1 by process, as `Observation.points` has it.
+    :param at: the time, in seconds since the epoch.
     """
     measured = job.measured or [None] * job.size
     declared: Sequence[float | None] = job.learned or job.cpu or [None] * job.size
@@ -22,7 +23,7 @@ def record(job: Job, found: Mapping[int, float]) -> Note:
         before = declared[process] if measured[process] is None else measured[process]
         known = "unknown" if before is None else f"{before:.0%}"
         shown.append(f"process {process}: {share:.0%} ({known} before)")
-    job.measure(found)
+    job.measure(found, at)
     rest = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
     processes = ", ".join([*shown[:NAMED], *rest])
     return Note(job.number, "measured", changes.MEASURED(processes=processes))

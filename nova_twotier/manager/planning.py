@@ -81,8 +81,11 @@ def records(
             case decided.Move():
                 changes.append(_tier_change(action, jobs, seen))
                 if action.migrating:
-                    targets = {i: seen.hosts[action.after[i]].name for i in action.migrating}
-                    move = MigratePlan(targets)
+                    targets, origins = (
+                        {i: seen.hosts[places[i]].name for i in action.migrating}
+                        for places in (action.after, action.before)
+                    )
+                    move = MigratePlan(targets, origins)
                     migrations.append(Record(ActionKind.MIGRATE, PHASE_MIGRATE, number, move, now))
             case decided.Start():
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG

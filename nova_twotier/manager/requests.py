@@ -25,28 +25,46 @@ MOST_FAILURES = 8
 class Requests:
     """The requests of actions: an action makes its next ones when all earlier ones are answered.
 
+    It does not wait for the answers to questions (`CloudRequest.asks`): they come one by one, and
+    none is repeated before.
+
     :param executor: its threads make the requests.
+    :param askers: its threads make those that are questions.
     :param permit: called in those threads before each request, which is dropped on `Deposed`.
     :param wake: called in those threads after each answer.
     """
 
-    def __init__(self, executor: Executor, permit: Callable[[], None], wake: Callable[[], None]):
-        self._executor = executor
+    def __init__(
+        self,
+        executor: Executor,
+        askers: Executor,
+        permit: Callable[[], None],
+        wake: Callable[[], None],
+    ):
+        self._executor, self._askers = executor, askers
         self._permit = permit
         self._wake = wake
         self._under_way: dict[int, dict[RequestKey, Future]] = {}
+        self._questions: dict[int, dict[RequestKey, Future]] = {}
         self._failures: dict[int, int] = {}
         self._not_before: dict[int, float] = {}
 
     def make(self, action: int, requests: Iterable[CloudRequest]) -> None:
-        """Make the requests of an action, which must have none under way."""
-        futures = self._under_way[action] = {}
+        """Make the requests of an action, which must have none but questions under way."""
+        futures: dict[RequestKey, Future] = {}
+        asked = self._questions.setdefault(action, {})
         for request in requests:
-            futures[request.key] = self.tell(request)
+            if not request.asks:
+                futures[request.key] = self.tell(request)
+            elif request.key not in asked:
+                asked[request.key] = self.tell(request)
+        if futures:
+            self._under_way[action] = futures
 
     def tell(self, request: CloudRequest) -> Future:
         """Make a request that belongs to no action; the future holds the error, or None."""
-        future = self._executor.submit(self._run, request)
+        executor = self._askers if request.asks else self._executor
+        future = executor.submit(self._run, request)
         future.add_done_callback(self._answered)
         return future
 
@@ -60,13 +78,22 @@ class Requests:
         return action in self._under_way or now < self._not_before.get(action, now)
 
     def collect(self, now: float) -> dict[int, list[Outcome]]:
-        """The outcomes of each action whose requests are all answered; each is returned once."""
+        """The outcomes of each action whose requests are all answered, and of questions.
+
+        Each is returned once.
+        """
         over = [
             action
             for action, futures in self._under_way.items()
             if all(future.done() for future in futures.values())
         ]
-        return {action: self._answers(action, now) for action in over}
+        found = {action: self._answers(action, now) for action in over}
+        for action, asked in self._questions.items():
+            for key in [key for key, future in asked.items() if future.done()]:
+                error = asked.pop(key).result()
+                outcome = Outcome(key, error, _is_final(error, given_up=False))
+                found.setdefault(action, []).append(outcome)
+        return found
 
     def _answers(self, action: int, now: float) -> list[Outcome]:
         errors = {key: future.result() for key, future in self._under_way.pop(action).items()}
@@ -87,10 +114,12 @@ class Requests:
         """Drop what is kept about an action that is over."""
         self._failures.pop(action, None)
         self._not_before.pop(action, None)
+        self._questions.pop(action, None)
 
     def close(self) -> None:
         """Wait for the requests under way and drop those that have not begun."""
-        self._executor.shutdown(cancel_futures=True)
+        for executor in (self._askers, self._executor):
+            executor.shutdown(cancel_futures=True)
 
     def _run(self, request: CloudRequest) -> CloudError | None:
         try:

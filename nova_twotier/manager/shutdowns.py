@@ -143,7 +143,7 @@ class Shutdowns:
     def _ask(self, server: Server, token: str | None, now: float) -> _Inquiry:
         found: list[Shutdown] = []
         run = partial(self._find_out, server, token, found)
-        answer = self._tell(CloudRequest(RequestKey("shutdown", server.id), run))
+        answer = self._tell(CloudRequest(RequestKey("shutdown", server.id), run, asks=True))
         return _Inquiry(server, Asked(now, answer), found)
 
     def _find_out(self, server: Server, token: str | None, found: list[Shutdown]) -> None:

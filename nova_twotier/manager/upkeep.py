@@ -6,6 +6,7 @@ from nova_twotier.core.meter import MeterRules
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import busy_jobs
 from nova_twotier.ledger import claims
+from nova_twotier.ledger.heartbeats import Heartbeats
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager import measurements, order
 from nova_twotier.manager.diagnostics import Diagnostics
@@ -24,7 +25,7 @@ class Upkeep:
         self._placement, self._hosts = placement, hosts
         interval = options.diagnostics_interval
         meter = MeterRules(window=3 * interval, close_at=options.threshold)
-        self._diagnostics = Diagnostics(cloud, meter, interval)
+        self._diagnostics = Diagnostics(cloud, Heartbeats(placement), meter, interval)
 
     def poll(self, work: Round) -> bool:
         """Close the slots under hot processes, enter the CPU points that are missing, take over
@@ -35,7 +36,8 @@ class Upkeep:
         """
         seen, jobs = work.seen, work.active
         points, measured = seen.points(jobs)
-        work.note(*(measurements.record(job, found) for job, found in measured.items()))
+        now = work.env.now
+        work.note(*(measurements.record(job, found, now) for job, found in measured.items()))
         self._hosts.arriving = order.arriving(work.opened, work.jobs, seen, self._threshold)
         self._hosts.close(seen.closed(jobs, self._threshold))
         points |= self._diagnostics.poll(jobs, seen)

@@ -100,17 +100,20 @@ class Libvirtd:
         self._process.kill()  # all processes of its namespace go with it
         self._process.wait(30)
 
-    def spin(self, code="spin"):
+    def spin(self, code="spin", paused=False):
         """A new guest, as Nova defines it, that uses all the CPU time it gets.
 
         :param code: "phases" for one that does so for some of the time.
+        :param paused: whether to hold it before its first instruction.
         """
+        import libvirt
+
         name = str(uuid.uuid4())
         disk = self._directory / f"{code}.img"
         domain = self.connection.defineXML(
             DOMAIN.format(name=f"twotier-{name}", uuid=name, weight=NOVAS_WEIGHT, disk=disk)
         )
-        domain.create()
+        domain.createWithFlags(libvirt.VIR_DOMAIN_START_PAUSED if paused else 0)
         return domain
 
     def hard_reboot(self, domain):

@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from nova_twotier.agent.cgroups import cpu_controller
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
 from tests.cloud.agent_host import EMULATOR_CPU, SLOT_CPU, WEIGHT, Host
@@ -243,6 +244,21 @@ def test_no_request_hangs_while_the_background_starves(host, pair, libvirtd):
             f"{seconds[int(0.99 * len(seconds))]:.4f} s, all within {seconds[-1]:.4f} s"
         )
     assert max(seconds[-1] for seconds in took.values()) < 5
+
+
+def test_the_emulators_cpu_time_does_not_count(libvirtd):
+    """A guest that is held before its first instruction has cost its emulator some already."""
+    from nova_twotier.agent.libvirt_host import LibvirtHost
+
+    guest, host = libvirtd.spin(paused=True), LibvirtHost(libvirtd.uri, cpu_controller())
+    try:
+        assert guest.getCPUStats(True)[0]["cpu_time"] / 1e9 > 2 * host.cpu_time(guest.UUIDString())
+        guest.resume()
+        wait_for(lambda: host.cpu_time(guest.UUIDString()) > 1.0, "it uses its virtual CPU")
+    finally:
+        host.close()
+        guest.destroy()
+        guest.undefine()
 
 
 def test_a_slot_closes_while_its_foreground_is_busy_and_not_by_short_phases(host, libvirtd):

@@ -127,6 +127,10 @@ class FakeNova:
         #: the servers that such requests have left with a task.
         self.losses: Counter[str] = Counter()
         self.lost: set[str] = set()
+        #: Rounds for which slots that servers have left stay claimed, as by Nova's migrations, and
+        #: how many are left, by migration.
+        self.lingers = 0
+        self._lingering: dict[str, int] = {}
         self._under_way: dict[str, callable] = {}
         self._moving: dict[str, str] = {}
 
@@ -280,6 +284,7 @@ class FakeNova:
 
     def work(self):
         """Some of what is under way ends."""
+        self._free_what_was_left()
         for server, end in list(self._under_way.items()):
             stuck = server in self.stuck and self.fleet[server].task != "deleting"
             if not stuck and self.random.random() < 0.6:
@@ -383,6 +388,17 @@ class FakeNova:
             self._change(server, status="ACTIVE", host=old)
         else:
             self._change(server, status="ACTIVE")
+            if self.lingers:
+                migration = str(uuid.uuid4())
+                self._write(migration, before)
+                self._lingering[migration] = self.lingers
+
+    def _free_what_was_left(self):
+        for migration, rounds in list(self._lingering.items()):
+            self._lingering[migration] = rounds - 1
+            if not rounds:
+                self._unclaim(migration)
+                del self._lingering[migration]
 
     def _remove(self, server):
         self._unclaim(server)

@@ -9,6 +9,9 @@ from tests.unit.manager import builders
 #: leave them.
 ARRIVALS = [(0, 3, 0.5), (4, 4, 0.5), (14, 2, 1.0)]
 LIVES = [31, 40, 19]
+#: Job 4 makes room for job 3, which needs the slots that it leaves.
+CROWDED = [(0, 2, 1.0), (4, 2, 1.0), (5, 3, 0.3), (9, 2, 0.5), (17, 2, 0.3), (21, 2, 0.5)]
+CROWDED_LIVES = [15, 40, 40, 25, 15, 15]
 
 
 class TestRelocations(ManagerTestCase):
@@ -40,6 +43,25 @@ class TestRelocations(ManagerTestCase):
         self.assertIn("preempted by job 3", events["migrated"])
         self.assertNotIn("evicted", events)
         self.assertEqual(set(), self.shelved)
+
+    def test_what_needs_the_slots_that_it_leaves_waits_until_they_are_free(self):
+        """Nova frees them a while after it lists the servers on their new hosts."""
+        self.cloud(seed=16)
+        self.nova.lingers = 4
+        self.options = builders.options(attempts=4, boot_grace=3.0, host_interval=1e9)
+        jobs = self.play("amcbf", CROWDED, CROWDED_LIVES)
+        self.assertEqual([JobState.FINISHED] * len(jobs), [job.state for job in jobs])
+        self.check_clean()
+        kinds = [kind for job in jobs for kind in self.kinds(job.number)]
+        self.assertIn("migrated", kinds)
+        self.assertFalse({"not started", "not swapped"} & {*kinds}, kinds)
+
+    def test_slots_that_are_never_freed_hold_up_nobody(self):
+        self.cloud(seed=16)
+        self.nova.lingers = 10**6
+        self.options = builders.options(attempts=4, boot_grace=3.0, host_interval=1e9)
+        jobs = self.play("amcbf", CROWDED, CROWDED_LIVES)
+        self.assertEqual([JobState.FINISHED] * len(jobs), [job.state for job in jobs])
 
     def test_where_servers_do_not_migrate_it_is_saved(self):
         self.cloud(seed=111)

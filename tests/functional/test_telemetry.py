@@ -1,12 +1,14 @@
 """What the node agent measures reaches Placement, and from there the queue manager."""
 
+import fixtures
+
 from nova_twotier.agent.claims import ClaimReader
 from nova_twotier.agent.priority import Rules
 from nova_twotier.agent.reconciler import Reconciler
 from nova_twotier.agent.telemetry import Telemetry
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.db.states import JobState
-from nova_twotier.ledger import claims, names, tree
+from nova_twotier.ledger import claims, heartbeats, names, tree
 from tests.executors import OneByOne
 from tests.functional.ledger_case import LedgerTestCase
 from tests.functional.manager_case import ManagerTestCase
@@ -205,7 +207,10 @@ class TestManagerFollows(ManagerTestCase):
         self.assertEqual([0.3], hot.measured)
         self.assertEqual((JobState.RUNNING, BG), (cold.state, cold.tier))
 
-    def test_without_an_agent_the_manager_measures_through_nova(self):
+    def measuring_engine(self):
+        """It takes samples through Nova, which shows servers that use all of their CPU."""
+        for name, seconds in (("INTERVAL", 6.0), ("LATEST", 18.0), ("POLL_INTERVAL", 2.0)):
+            self.useFixture(fixtures.MonkeyPatch(f"{heartbeats.__name__}.{name}", seconds))
         self.options = builders.options(
             attempts=4, boot_grace=3.0, host_interval=1e9, diagnostics_interval=1.0
         )
@@ -215,9 +220,37 @@ class TestManagerFollows(ManagerTestCase):
         engine = self.engine("amcbf")
         diagnostics = engine._upkeep._diagnostics
         diagnostics._clock, diagnostics._workers = lambda: self.now, OneByOne()
+        return engine
+
+    def test_without_an_agent_the_manager_measures_through_nova(self):
+        engine = self.measuring_engine()
+        self.rounds(engine, int(heartbeats.LATEST))
+        self.assertIsNone(self.store.job(1).measured, "there might be an agent")
         self.rounds(engine, 20)
         job = self.store.job(1)
         self.assertEqual(([], [1.0]), (job.cpu, job.measured))
+
+    def test_the_manager_does_not_measure_beside_an_agent(self):
+        """But it does when the agent has stopped, and ceases when it is back."""
+        engine, agent = self.measuring_engine(), Agent(self.ledger)
+        self.rounds(engine, 6)
+        [vm] = self.claims()
+        agent.shares = {vm: 0.3}
+
+        def together(seconds):
+            seen = set()
+            for _second in range(seconds):
+                agent.run(1)
+                self.rounds(engine, 1)
+                seen.add(tuple(self.store.job(1).measured or ()))
+            return seen
+
+        self.assertEqual({(), (0.3,)}, together(60))
+        self.rounds(engine, 60)
+        self.assertEqual([1.0], self.store.job(1).measured)
+        agent.restart()
+        together(30)
+        self.assertEqual({(0.3,)}, together(60))
 
     def claims(self):
         return claims.read_claims(self.ledger, self.tiers)

@@ -5,6 +5,7 @@ from functools import partial
 
 from nova_twotier.core.reasons import Effect, Reason, changes, failures
 from nova_twotier.db.plans import EvictPlan
+from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
@@ -20,7 +21,6 @@ from nova_twotier.manager.operations.gang import (
     notify,
     paced,
     remove,
-    request,
     reset,
     resume,
     save,
@@ -28,6 +28,7 @@ from nova_twotier.manager.operations.gang import (
     stopped,
 )
 from nova_twotier.manager.operations.operation import (
+    CloudRequest,
     Note,
     Operation,
     Outcome,
@@ -135,8 +136,9 @@ class Evict(Operation):
         )
         if job.checkpoint and job.report_token:
             report = f"twotier-saved {job.report_token} {at}"
+            ask = context.env.cloud.require_report
             step.requests += [
-                request(REPORT, server, partial(context.env.cloud.require_report, server, report))
+                CloudRequest(RequestKey(REPORT, server.id), partial(ask, server, report), asks=True)
                 for server in idle
                 if context.tried(NOTICE, server.id) and not context.tried(REPORT, server.id)
             ]

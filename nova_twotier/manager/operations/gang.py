@@ -22,7 +22,7 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 )
 #: Begins the notice of a preemption; the time follows.
 PREEMPTED = "preempted at "
-#: Ask whether its guest has saved its work.
+#: Asks whether its guest has saved its work.
 REPORT = "report"
 #: Force a live migration to complete.
 FORCE = "force"

@@ -17,9 +17,16 @@ from nova_twotier.manager.operations.operation import (
     failed,
 )
 
+#: Seconds in which Nova frees the slot that a server has left; others may be left behind for good.
+FREEING = 10.0
+
 
 class Migrate(Operation):
-    """The swap of the same pass has set the job's new tier, so Nova claims slots of that tier."""
+    """The swap of the same pass has set the job's new tier, so Nova claims slots of that tier.
+
+    It is over when the slots that the servers have left are free, since what was decided together
+    with it may need them.
+    """
 
     def advance(self, context: Context) -> Step:
         if context.progress.escalated_at is not None:
@@ -48,7 +55,7 @@ class Migrate(Operation):
             run = partial(context.env.cloud.live_migrate, server, host)
             step.requests.append(request(MIGRATE, server, run))
         if arrived:
-            return done()
+            return done() if self._has_freed(context) else Step()
         if context.hangs():
             step.requests += reset(context, {"migrating"})
         return self._begin_anew(context) if context.escalated() else step
@@ -85,6 +92,25 @@ class Migrate(Operation):
             and claim.tier is context.tier
             and claim.host == server.host
         )
+
+    @staticmethod
+    def _has_freed(context: Context) -> bool:
+        """Whether the slots that the servers have left are free, or have not become so in time.
+
+        Nova lists a server on its new host a moment before it frees the old slot. Until then the
+        migration holds that, a consumer that is no server.
+        """
+        origins = {*context.plan(MigratePlan).origins.values()}
+        servers = {server.id for gang in context.seen.servers.values() for server in gang}
+        if not any(
+            claim.host in origins and context.env.cloud.unmanaged(claim.vm) is None
+            for vm, claim in context.seen.claims.items()
+            if vm not in servers
+        ):
+            return True
+        if context.progress.vacated_at is None:
+            context.record(vacated_at=context.env.now)
+        return context.env.now >= (context.progress.vacated_at or 0.0) + FREEING
 
     def close(self, context: Context) -> list[Note]:
         job = context.job

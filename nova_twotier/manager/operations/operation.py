@@ -15,10 +15,13 @@ class CloudRequest:
     """A request to Nova, Neutron or Keystone. Its answers are counted by its key.
 
     A passing error (see `CloudError.passing`) does not count.
+
+    :param asks: it asks a host, which may take long: nothing waits for the answer.
     """
 
     key: RequestKey
     run: Callable[[], object]
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,16 @@
 """What the manager asks Nova to do with a job's servers, and how it takes a refusal."""
 
 import base64
+import dataclasses
+import time
 from datetime import UTC, datetime
+from unittest import mock
 
+import requests
 from keystoneauth1 import exceptions as ksa_exc
 
-from nova_twotier.cloud.errors import CloudError, UnfitFlavor, UnfitImage
+from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage
+from nova_twotier.cloud.nova import CONSOLE_PAUSE, CONSOLE_TIMEOUT
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
@@ -202,6 +207,21 @@ class TestConsoleLog(CloudCase):
         self.http.post(self.URL, status_code=409, json=answer)
         error = self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
         self.assertEqual((409, True), (error.status, error.passing))
+
+    def test_a_host_that_does_not_answer_is_left_alone_for_a_while(self):
+        asked = self.http.post(self.URL, exc=requests.ReadTimeout)
+        other = self.http.post(f"{NOVA}/servers/elsewhere/action", json={"output": "one"})
+        self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
+        self.assertEqual(CONSOLE_TIMEOUT, asked.last_request.timeout)
+        self.assertRaises(NotYet, self.cloud.console_log, VM, 2)
+        self.assertRaises(NotYet, self.cloud.require_report, VM, "saved")
+        self.assertEqual(1, asked.call_count)
+        elsewhere = dataclasses.replace(VM, id="elsewhere", host="b")
+        self.assertEqual("one", self.cloud.console_log(elsewhere, 2))
+        later = time.monotonic() + CONSOLE_PAUSE
+        with mock.patch("time.monotonic", lambda: later):
+            self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
+        self.assertEqual((2, 1), (asked.call_count, other.call_count))
 
 
 class TestServers(CloudCase):

@@ -66,7 +66,7 @@ class StoreBehaviour:
         job = self.store.job(self.store.submit(2, []).number)
         self.assertEqual(([], [UNKNOWN_CPU] * 2), (job.cpu, job.profile))
         self.assertEqual((UNKNOWN_CPU, UNKNOWN_CPU), job.core.cpu)
-        job.measure({1: 0.2})
+        job.measure({1: 0.2}, 1.0)
         self.assertEqual([UNKNOWN_CPU, 0.2], job.profile)
         self.assertEqual((UNKNOWN_CPU, 0.2), job.core.cpu)
 
@@ -81,10 +81,47 @@ class StoreBehaviour:
         self.finish(second, finished_at=10.0)
         third = self.store.submit(2, [], **kind)
         self.assertEqual([0.4, 0.97], third.learned, "nothing has contradicted it since")
-        third.measure({0: 0.8})
+        third.measure({0: 0.8}, 1.0)
         self.assertEqual([0.8, 0.97], third.profile)
         [other] = {*self.store.submit(3, [], **kind).learned}
         self.assertAlmostEqual(0.685, other)
+
+    def learned(self, *measured, size=2):
+        """What a job learns from one that began at 100 s, was measured so, and ended at 200 s.
+
+        :param measured: time, and utilisation by process.
+        """
+        kind = {"name": "solver", "project_id": "p", "user_id": "u"}
+        job = self.store.submit(2, [0.5], **kind)
+        with self.store.transaction() as session:
+            row = session.get(Job, job.number)
+            row.run_since = 100.0
+            for at, found in measured:
+                row.measure(found, at)
+            row.stop(200.0)
+        self.finish(job, finished_at=200.0 + job.number)
+        return self.store.submit(size, [], **kind).learned
+
+    def test_a_job_learns_from_the_whole_run_of_another(self):
+        """Neither from its end alone, nor from the time that it waited."""
+        self.assertEqual([0.842, 0.5], self.learned((110, {0: 0.9}), (198, {0: 0.0})))
+        self.assertEqual(
+            [0.665, 0.95], self.learned((110, {1: 1.0}), (160, {0: 0.4}), (160, {1: 1.0}))
+        )
+        self.assertEqual([0.825], self.learned((100, {0: 0.7}), size=1))
+
+    def test_a_job_does_not_learn_from_a_run_that_was_discarded(self):
+        job = self.store.submit(1, [0.5], name="solver")
+        with self.store.transaction() as session:
+            row = session.get(Job, job.number)
+            row.run_since = 100.0
+            row.measure({0: 1.0}, 110.0)
+            row.begin_anew()
+            row.run_since = 300.0
+            row.measure({0: 0.2}, 300.0)
+            row.stop(400.0)
+        self.finish(job)
+        self.assertEqual([0.2], self.store.submit(1, [], name="solver").learned)
 
     def test_what_is_not_of_a_kind(self):
         kind = {"name": "solver", "project_id": "p", "user_id": "u", "image": "i"}

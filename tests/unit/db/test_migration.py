@@ -170,7 +170,7 @@ class TestOpenActions(SqliteCase):
 
     def test_migrate_and_end(self):
         plan, progress = self.opened_with("migrate", {"targets": {"1": "b"}}, {"vm1": 0})
-        self.assertEqual(MigratePlan({1: "b"}), plan)
+        self.assertEqual(MigratePlan({1: "b"}, {}), plan)
         self.assertEqual({RequestKey("migrate", "vm1"): 0}, progress.attempts)
         end = {"then": "finished", "reason": "", "at": 9.0}
         plan, progress = self.opened_with("end", end, {"vm1": 1, "group": 1})

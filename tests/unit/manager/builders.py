@@ -43,6 +43,7 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "retries": 3,
         "requeues": 0,
         "run_before": 0.0,
+        "used_until": 0.0,
         "failures": 0,
         "setbacks": 0,
         "evictions": 0,
@@ -115,7 +116,7 @@ PLANS = {
     ActionKind.START: StartPlan(FG, "immediate"),
     ActionKind.EVICT: EvictPlan(BY_NINE),
     ActionKind.SWAP: SwapPlan(()),
-    ActionKind.MIGRATE: MigratePlan({}),
+    ActionKind.MIGRATE: MigratePlan({}, {}),
     ActionKind.POWER_ON: PowerOnPlan(failures.HOST_REBOOTED()),
     ActionKind.END: EndPlan(JobState.FINISHED, None, 90.0),
 }

@@ -41,11 +41,12 @@ class PollCase(testtools.TestCase):
         self.placement.get.return_value = {"allocations": {}}
         self.now = 100.0
         self.woken = threading.Semaphore(0)
+        self.options = {}
         self.engine = self.make_engine()
 
     def make_engine(self, policy="fcfs", preemption_timeout=900.0, **values):
         engine = Seeing(
-            builders.options(boot_grace=5.0, preemption_timeout=preemption_timeout),
+            builders.options(boot_grace=5.0, preemption_timeout=preemption_timeout, **self.options),
             self.store,
             self.cloud,
             self.placement,

@@ -28,18 +28,33 @@ class FakeCloud:
         return self.used[server.id], 2
 
 
+class FakeHeartbeats:
+    """Agents live on hosts with these foreground providers."""
+
+    def __init__(self):
+        self.living = set()
+
+    def poll(self, now):
+        pass
+
+    def may_live(self, provider, now):
+        return provider in self.living
+
+
 class TestDiagnostics(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.now = 0.0
-        self.cloud = FakeCloud()
+        self.cloud, self.heartbeats = FakeCloud(), FakeHeartbeats()
         self.job, self.back = job(size=2), job(size=1, tier=BG)
         self.gangs = [servers(self.job, hosts=("a", "b")), servers(self.back, hosts=("a",))]
         self.look = seen(*self.gangs, tiers=[FG, BG], where=hosts("ab", slots=1))
         self.sampler = self.new(INTERVAL)
 
     def new(self, interval):
-        sampler = Diagnostics(self.cloud, RULES, interval, OneByOne(), lambda: self.now)
+        sampler = Diagnostics(
+            self.cloud, self.heartbeats, RULES, interval, OneByOne(), lambda: self.now
+        )
         self.addCleanup(sampler.close)
         return sampler
 
@@ -84,6 +99,18 @@ class TestDiagnostics(testtools.TestCase):
         self.look = dataclasses.replace(self.look, down=frozenset({"a"}))
         self.run_for(60, 1.0, 1.0)
         self.assertEqual({self.gangs[0][1].id}, {*self.cloud.asked})
+
+    def test_a_host_with_an_agent(self):
+        """Once the agent has gone, its host is measured from the start."""
+        hot, other = self.gangs[0]
+        self.heartbeats.living = {self.look.hosts[0].provider[FG]}
+        self.assertEqual({}, self.run_for(100, 1.0, 0.5))
+        self.assertEqual({other.id}, {*self.cloud.asked})
+        self.heartbeats.living = set()
+        self.assertEqual({}, self.run_for(30, 1.0, 0.5))
+        self.assertEqual({hot.id: 100}, self.run_for(50, 1.0, 0.5))
+        self.heartbeats.living = {self.look.hosts[0].provider[FG]}
+        self.assertEqual({}, self.run_for(200, 0.5, 0.5))
 
     def test_off_by_default(self):
         self.sampler = self.new(0.0)

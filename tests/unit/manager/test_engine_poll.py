@@ -5,8 +5,10 @@ from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.reasons import waits
+from nova_twotier.db.models import Job
+from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.progress import Progress
-from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
+from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption, QueueMode
 from nova_twotier.db.store import open_actions
 from nova_twotier.db.terms import Deposed
 from tests.unit.manager import builders
@@ -54,6 +56,47 @@ class TestRequests(PollCase):
             self.poll()
         self.assertTrue(asked.acquire(timeout=WAIT))
         self.assertEqual(1, self.cloud.boot.call_count)
+
+    def test_hosts_that_do_not_answer_for_consoles_hold_up_nobody(self):
+        """Neither the preemption, whose grace goes by, nor a start, with one request at a time."""
+        over, asked = threading.Event(), threading.Semaphore(0)
+
+        def hang(*_arguments):
+            asked.release()
+            over.wait(3 * WAIT)
+            raise CloudError("no answer")
+
+        self.cloud.require_report.side_effect = self.cloud.console_log.side_effect = hang
+        self.options = {"preemption_grace": 30.0, "concurrency": 1}
+        self.engine = self.make_engine("amcbf")
+        self.addCleanup(over.set)
+        token = {"report_token": "t0ken", "checkpoint": True}
+        job = self.running(size=2, preemption=Preemption.SHELVE, **token)
+        ended = self.running(size=1, **token)
+        plan = EvictPlan("job 9", Preemption.SHELVE)
+        with self.store.transaction() as session:
+            session.get(Job, job.number).state = JobState.PREEMPTING
+            opened = builders.action(ActionKind.EVICT, job, plan, begun_at=None)
+            opened.pool, opened.state = "default", ActionState.EXPECTED
+            session.add(opened)
+        gang, off = builders.servers(job), builders.servers(ended, "SHUTOFF")
+
+        def poll(*more):
+            self.poll(gang, off, *more, where=builders.hosts("a", slots=4))
+
+        poll()
+        self.answered(2)  # to the notices
+        poll()
+        self.assertTrue(asked.acquire(timeout=WAIT))
+        self.store.submit(1, [0.5], at=1)
+        poll()
+        poll()
+        self.answered()
+        self.assertEqual(1, self.cloud.boot.call_count)
+        self.now += 31.0
+        poll()
+        self.answered(2)
+        self.assertEqual(2, self.cloud.shelve.call_count)
 
     def test_recorded_before_it_is_requested(self):
         found = []

@@ -91,7 +91,7 @@ class TestEscalation(LimitCase):
         """
         self.one = job(state=JobState.PREEMPTING, **values)
         self.gang = servers(self.one, task=task)
-        plan = MigratePlan({0: "b"}) if kind is ActionKind.MIGRATE else EvictPlan(BY_NINE)
+        plan = MigratePlan({0: "b"}, {0: "a"}) if kind is ActionKind.MIGRATE else EvictPlan(BY_NINE)
         attempts = {f"reset {server.id}": 1 for server in self.gang} if looked_for else {}
         self.record = action(kind, self.one, plan, begun_at=100.0, attempts=attempts)
 

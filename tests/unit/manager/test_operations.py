@@ -11,7 +11,16 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import Conflict
 from nova_twotier.manager import endings
-from tests.unit.manager.builders import BG, BY_NINE, FG, action, job, seen, servers
+from tests.unit.manager.builders import (
+    BG,
+    BY_NINE,
+    FG,
+    action,
+    job,
+    seen,
+    servers,
+    unmanaged_claim,
+)
 from tests.unit.manager.operation_case import OperationCase
 
 
@@ -104,7 +113,7 @@ class TestEvict(OperationCase):
 
 class TestMigrate(OperationCase):
     def record(self, one, **begun):
-        return action(ActionKind.MIGRATE, one, MigratePlan({1: "b"}), **begun)
+        return action(ActionKind.MIGRATE, one, MigratePlan({1: "b"}, {1: "a"}), **begun)
 
     def test_first_to_the_host_of_the_plan(self):
         one = job(tier=FG)
@@ -126,6 +135,22 @@ class TestMigrate(OperationCase):
         step = self.advance(self.record(one), one, seen(servers(one, hosts=("a", "b"))))
         self.assertIs(ActionState.DONE, step.state)
         self.assertEqual([], self.calls)
+
+    def test_not_over_before_nova_has_freed_what_it_left(self):
+        """But others on that host are not waited for, nor for long."""
+        one = job(tier=FG)
+        left = unmanaged_claim("a")
+        look = seen(servers(one, hosts=("a", "b")), unmanaged=[left])
+        record = self.record(one)
+        self.cloud.unmanaged.return_value = None
+        self.assertIsNone(self.advance(record, one, look, now=100.0).state)
+        self.assertIsNone(self.advance(record, one, look, now=109.0).state)
+        self.assertIs(ActionState.DONE, self.advance(record, one, look, now=110.0).state)
+        self.cloud.unmanaged.return_value = mock.sentinel.a_vm_without_a_job
+        self.assertIs(ActionState.DONE, self.advance(self.record(one), one, look).state)
+        self.cloud.unmanaged.return_value = None
+        elsewhere = seen(servers(one, hosts=("a", "b")), unmanaged=[unmanaged_claim("b")])
+        self.assertIs(ActionState.DONE, self.advance(self.record(one), one, elsewhere).state)
 
     @staticmethod
     def joined(look, gang):

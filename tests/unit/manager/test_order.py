@@ -159,7 +159,7 @@ class TestTurns(testtools.TestCase):
 
     def test_processes_that_migrate_to_the_foreground_close_their_slots(self):
         move = self.open(MIGRATE, cpu=1.0, size=2)
-        move.plan = MigratePlan({0: "b", 1: "b"})
+        move.plan = MigratePlan({0: "b", 1: "b"}, {0: "a", 1: "a"})
         look = seen(*self.gangs, tiers=[BG], where=hosts("ab", slots=2))
 
         self.assertEqual(
@@ -227,7 +227,7 @@ class TestTurns(testtools.TestCase):
     def test_what_a_move_takes_is_kept_for_it(self):
         """One of the four slots that are idle; its own in the background is free only later."""
         move = self.open(MIGRATE, begun_at=NOW)
-        move.plan = MigratePlan({0: "b"})
+        move.plan = MigratePlan({0: "b"}, {0: "a"})
         other = self.start(START_FG, NOW + 1, size=4)
         self.assertNotIn(other, self.due(NOW + 1 + PATIENCE, tiers=[BG]))
         other.state, self.jobs[other.job] = ActionState.EXPECTED, job(number=other.job, size=3)

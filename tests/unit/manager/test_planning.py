@@ -40,7 +40,7 @@ class TestPlanning(testtools.TestCase):
         self.assertEqual(EvictPlan(changes.PREEMPTED(up.number), Preemption.SHELVE), evict)
         self.assertEqual((f"{up.number}/0",), swap.changes[0].vms)  # process 1 migrates
         self.assertEqual((f"{down.number}/0", f"{down.number}/1"), swap.changes[1].vms)
-        self.assertEqual(MigratePlan({1: "a"}), migrate)
+        self.assertEqual(MigratePlan({1: "a"}, {1: "b"}), migrate)
         self.assertEqual(StartPlan(BG, How.BACKFILLED), start)
 
     def test_slots_that_others_are_to_free_for_a_start(self):

@@ -1,11 +1,12 @@
 """Requests are made and not waited for; what cannot be taken for now is asked for later."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import testtools
 
-from nova_twotier.cloud.errors import CloudError, Undecided
+from nova_twotier.cloud.errors import CloudError, NotYet, Undecided
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.operations.operation import CloudRequest, Outcome
@@ -21,8 +22,8 @@ class TestRequests(testtools.TestCase):
         super().setUp()
         self.woken = threading.Semaphore(0)
         self.permit = lambda: None
-        workers = ThreadPoolExecutor(2)
-        self.requests = Requests(workers, lambda: self.permit(), self.woken.release)
+        workers, askers = ThreadPoolExecutor(2), ThreadPoolExecutor(1)
+        self.requests = Requests(workers, askers, lambda: self.permit(), self.woken.release)
         self.addCleanup(self.requests.close)
 
     def make(self, **errors):
@@ -65,6 +66,37 @@ class TestRequests(testtools.TestCase):
         self.assertTrue(self.requests.waiting(ACTION, 0.0))
         over.set()
         self.assertEqual(["a", "b"], [str(answer.key) for answer in self.answers(1)])
+
+    def test_nobody_waits_for_the_answer_to_a_question(self):
+        over, runs = threading.Event(), []
+
+        def ask():
+            runs.append("a")
+            over.wait(10)
+
+        self.addCleanup(over.set)
+        question = CloudRequest(RequestKey("a"), ask, asks=True)
+        for _poll in range(3):
+            self.requests.make(ACTION, [question, CloudRequest(RequestKey("b"), lambda: None)])
+            self.assertEqual(["b"], [str(answer.key) for answer in self.answers(1)])
+            self.assertFalse(self.requests.waiting(ACTION, 0.0))
+        over.set()
+        self.assertEqual([Outcome(RequestKey("a"), None, True)], self.answers(1))
+        self.assertEqual(["a"], runs, "asked again before there was an answer")
+        self.requests.make(ACTION, [question])
+        self.assertEqual([Outcome(RequestKey("a"), None, True)], self.answers(1))
+
+    def test_a_question_that_is_asked_later_again(self):
+        def ask():
+            raise NotYet("it has not")
+
+        self.requests.make(ACTION, [CloudRequest(RequestKey("a"), ask, asks=True)])
+        found = []
+        deadline = time.monotonic() + 10
+        while not found and time.monotonic() < deadline:
+            found = self.requests.collect(0.0).get(ACTION, [])
+        self.assertEqual([(RequestKey("a"), False)], [(each.key, each.final) for each in found])
+        self.assertFalse(self.requests.waiting(ACTION, 0.0))
 
     def test_taken_and_refused_are_final(self):
         self.make(a=None, b=REFUSED, c=BUSY, d=CloudError("no answer"))
