@@ -54,7 +54,7 @@ class OpenJobsBehaviour:
         jobs = OpenJobs(DEFAULT_POOL, policies.get("amcbf-deadline", factor).admit)
         job = self.read(jobs)[submitted.number]
         self.assertEqual((5.0 + factor * 90.0, job.number), job.core.order)
-        job.measure({0: 0.4})
+        job.measure({0: 0.4}, at=5.0)
         self.assertEqual((0.4,), job.core.cpu)
         self.assertEqual((5.0 + factor * 90.0, job.number), job.core.order)
 

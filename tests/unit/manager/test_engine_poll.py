@@ -4,7 +4,7 @@ import threading
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.core.reasons import waits
+from nova_twotier.core.reasons import changes, waits
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.progress import Progress
@@ -73,7 +73,7 @@ class TestRequests(PollCase):
         token = {"report_token": "t0ken", "checkpoint": True}
         job = self.running(size=2, preemption=Preemption.SHELVE, **token)
         ended = self.running(size=1, **token)
-        plan = EvictPlan("job 9", Preemption.SHELVE)
+        plan = EvictPlan(changes.PREEMPTED(9), Preemption.SHELVE)
         with self.store.transaction() as session:
             session.get(Job, job.number).state = JobState.PREEMPTING
             opened = builders.action(ActionKind.EVICT, job, plan, begun_at=None)
