@@ -1,7 +1,7 @@
 """A workload that is part of the project, under the policies, against fixed numbers.
 
-`data/lublin-600.swf` was made by the project's own model, and kept, so that neither the model nor
-a library can change it:
+`data/lublin-600.swf` was made by the project's own model, and kept, so that a change of the model
+does not change it (the CPU utilisations are drawn anew):
 
     twotier-sim workload generate lublin:600+tsafrir --nodes 64 --load 0.9 --seed 1 --out FILE
 
