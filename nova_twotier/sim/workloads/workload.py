@@ -20,13 +20,14 @@ class InvalidWorkload(ValueError):
 
 
 class Submission(NamedTuple):
-    """A job as it is submitted: `size` processes; times in seconds."""
+    """A job as it is submitted: `size` processes; times in seconds; `user` -1 is unknown."""
 
     number: int
     arrival: float
     size: int
     runtime: float
     estimate: float
+    user: int = -1
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,14 @@ class Workload:
         out so.
         """
         jobs = tuple(
-            Submission(record.number, record.submit, record.procs, record.run, record.estimate)
+            Submission(
+                record.number,
+                record.submit,
+                record.procs,
+                record.run,
+                record.estimate,
+                record.user,
+            )
             for record in trace.records
         )
         if not jobs:
@@ -127,8 +135,7 @@ class Workload:
         factor = natural / load
         first = self.jobs[0].arrival
         jobs = tuple(
-            Submission(number, first + (arrival - first) * factor, size, runtime, estimate)
-            for number, arrival, size, runtime, estimate in self.jobs
+            job._replace(arrival=first + (job.arrival - first) * factor) for job in self.jobs
         )
         return dataclasses.replace(self, jobs=jobs)
 
@@ -209,7 +216,7 @@ def _record(job: Submission) -> Record:
         requested_time=job.estimate,
         requested_memory=-1,
         status=1,
-        user=-1,
+        user=job.user,
         group=-1,
         executable=-1,
         queue=-1,

@@ -1,0 +1,170 @@
+"""Predicts each job at its submission during a run, and keeps what came of it."""
+
+import time
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+import pandas
+
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.prediction import Estimator
+from nova_twotier.core.prediction.calibration import Calibration, Interval
+from nova_twotier.core.prediction.present import Forecast, Past, Present
+from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.sim import simulation, variants
+from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.simulation import Result, Scenario
+from nova_twotier.sim.workloads.workload import Workload
+
+#: Columns of the predictions, one row for each estimator and job; times in seconds.
+COLUMNS = (
+    "estimator",
+    "job",
+    "made",
+    "expected_start",
+    "corrected_start",  # by the errors so far
+    "start_low",  # of the 80 % interval; None while too little is known
+    "start_high",
+    "start",
+    "expected_finish",
+    "finish_low",
+    "finish_high",
+    "finish",
+    "seconds",  # that the prediction took
+)
+
+
+@dataclass
+class _Made:
+    """A prediction, and what was told with it."""
+
+    forecast: Forecast
+    corrected: float
+    start: Interval | None
+    finish: Interval | None
+    seconds: float
+
+
+@dataclass
+class _Record:
+    """An estimator, and how the predictions came out that it has made."""
+
+    estimator: Estimator
+    starts: Calibration = field(default_factory=Calibration)
+    finishes: Calibration = field(default_factory=Calibration)
+    made: dict[int, _Made] = field(default_factory=dict)
+
+
+class Forecaster:
+    """Makes a prediction with each estimator for each job that still waits after its arrival.
+
+    An estimator learns from a job when it has ended, a calibration from a start when it is due.
+
+    :param policy: of the run; an instance of its own.
+    :param users: the owner of each job, by number.
+    :param cost: of a migration, in seconds.
+    """
+
+    def __init__(
+        self,
+        estimators: Mapping[str, Estimator],
+        policy: Policy,
+        users: Mapping[int, Hashable],
+        cost: float,
+    ):
+        self._policy = policy
+        self._users = users
+        self._cost = cost
+        self._records = {name: _Record(estimator) for name, estimator in estimators.items()}
+        #: Predicted jobs that have not started yet, and when they were predicted.
+        self._unstarted: dict[int, float] = {}
+        self._made: dict[int, float] = {}
+        self.rows: list[tuple] = []
+
+    def watch(
+        self,
+        snapshot: Snapshot,
+        waiting: Mapping[int, Execution],
+        running: Mapping[int, Execution],
+        now: float,
+    ) -> None:
+        """As `engine.run` calls it."""
+        for number in [number for number in self._unstarted if number not in waiting]:
+            self._started(number, now)
+        arrived = []
+        queue = snapshot.queue
+        for index in range(len(queue) - 1, -1, -1):
+            job = queue[index]
+            if job.arrival < now:
+                break
+            if job.number not in self._made:
+                arrived.append(job.number)
+        if arrived:
+            done = {
+                number: execution.done(now)
+                for jobs in (running, waiting)
+                for number, execution in jobs.items()
+            }
+            present = Present(snapshot, self._policy, now, done, self._users, self._cost)
+            for number in reversed(arrived):
+                self._made[number] = self._unstarted[number] = now
+                for record in self._records.values():
+                    record.made[number] = _predict(record, present, number)
+
+    def _started(self, number: int, now: float) -> None:
+        at = self._unstarted.pop(number)
+        for record in self._records.values():
+            made = record.made[number]
+            record.starts.learn(at, made.forecast.start, now, made.start)
+
+    def ended(self, execution: Execution) -> None:
+        """Take note of a job that has ended."""
+        job, finish, start = execution.job, execution.finish, execution.start
+        number = job.number
+        past = Past(
+            job, self._users.get(number), start - job.arrival, finish - start, execution.runtime
+        )
+        if number in self._unstarted:  # it started and ended in the same instant
+            self._started(number, start)
+        at = self._made.pop(number, None)
+        for name, record in self._records.items():
+            record.estimator.learn(past)
+            if at is None:
+                continue
+            made = record.made.pop(number)
+            record.finishes.learn(at, made.forecast.finish, finish, made.finish)
+            self.rows.append(
+                (
+                    *(name, number, at),
+                    *(made.forecast.start, made.corrected, *(made.start or (None, None)), start),
+                    *(made.forecast.finish, *(made.finish or (None, None)), finish),
+                    made.seconds,
+                )
+            )
+
+
+def _predict(record: _Record, present: Present, number: int) -> _Made:
+    begin = time.perf_counter()
+    forecast = record.estimator.predict(present, number)[number]
+    seconds = time.perf_counter() - begin
+    return _Made(
+        forecast,
+        record.starts.corrected(present.now, forecast.start),
+        record.starts.interval(present.now, forecast.start),
+        record.finishes.interval(present.now, forecast.finish),
+        seconds,
+    )
+
+
+def simulate(
+    workload: Workload, scenario: Scenario, estimators: Mapping[str, Estimator]
+) -> tuple[Result, pandas.DataFrame]:
+    """Run a workload and predict its jobs.
+
+    :returns: the result of the run, and the predictions with `COLUMNS`.
+    """
+    users = {job.number: job.user for job in workload.jobs}
+    policy = variants.get(scenario.policy)
+    forecaster = Forecaster(estimators, policy, users, scenario.migration_cost)
+    result = simulation.simulate(workload, scenario, watch=forecaster.watch, ended=forecaster.ended)
+    return result, pandas.DataFrame(forecaster.rows, columns=list(COLUMNS))
