@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 import pandas
 
+from nova_twotier.core import prediction
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction import Estimator
 from nova_twotier.core.prediction.calibration import Calibration, Interval
 from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
-from nova_twotier.sim import simulation, variants
+from nova_twotier.sim import metrics, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.simulation import Result, Scenario
 from nova_twotier.sim.workloads.workload import Workload
@@ -30,7 +31,7 @@ COLUMNS = (
     "finish_low",
     "finish_high",
     "finish",
-    "seconds",  # that the prediction took
+    "seconds",  # of CPU time that the prediction took
 )
 
 
@@ -144,9 +145,9 @@ class Forecaster:
 
 
 def _predict(record: _Record, present: Present, number: int) -> _Made:
-    begin = time.perf_counter()
+    begin = time.process_time()
     forecast = record.estimator.predict(present, number)[number]
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     return _Made(
         forecast,
         record.starts.corrected(present.now, forecast.start),
@@ -168,3 +169,53 @@ def simulate(
     forecaster = Forecaster(estimators, policy, users, scenario.migration_cost)
     result = simulation.simulate(workload, scenario, watch=forecaster.watch, ended=forecaster.ended)
     return result, pandas.DataFrame(forecaster.rows, columns=list(COLUMNS))
+
+
+#: Metrics of an estimator, which `summarise` writes as `METRIC:ESTIMATOR`.
+START_ERROR = "median_start_error_seconds"
+CORRECTED_ERROR = "median_corrected_start_error_seconds"
+MEAN_START_ERROR = "mean_start_error_seconds"
+START_COVERAGE = "start_coverage_percent"
+START_WIDTH = "median_start_interval_seconds"
+FINISH_ERROR = "median_finish_error_seconds"
+FINISH_COVERAGE = "finish_coverage_percent"
+COST = "milliseconds_per_prediction"
+
+
+def summarise(predictions: pandas.DataFrame) -> dict[str, float]:
+    """The metrics of each estimator, over the jobs that it was asked for; and their number.
+
+    Errors are absolute differences; coverages are of the predictions that had an interval.
+    """
+    row: dict[str, float] = {"predicted": predictions["job"].nunique()}
+    for name, made in predictions.groupby("estimator"):
+        start_error = (made["expected_start"] - made["start"]).abs()
+        of_estimator = {
+            START_ERROR: start_error.median(),
+            CORRECTED_ERROR: (made["corrected_start"] - made["start"]).abs().median(),
+            MEAN_START_ERROR: start_error.mean(),
+            START_COVERAGE: 100 * _coverage(made, "start"),
+            START_WIDTH: (made["start_high"] - made["start_low"]).astype(float).median(),
+            FINISH_ERROR: (made["expected_finish"] - made["finish"]).abs().median(),
+            FINISH_COVERAGE: 100 * _coverage(made, "finish"),
+            COST: 1000 * made["seconds"].mean(),
+        }
+        row |= {f"{metric}:{name}": float(value) for metric, value in of_estimator.items()}
+    return row
+
+
+def _coverage(made: pandas.DataFrame, what: str) -> float:
+    told = made[made[f"{what}_low"].notna()]
+    return ((told[f"{what}_low"] <= told[what]) & (told[what] <= told[f"{what}_high"])).mean()
+
+
+@dataclass(frozen=True)
+class ForecastPoint(sweep.Point):
+    """A run of a sweep with predictions; its row has their metrics, too."""
+
+    estimators: tuple[str, ...] = tuple(prediction.ESTIMATORS)
+
+    def row(self) -> dict:
+        estimators = {name: prediction.get(name) for name in self.estimators}
+        result, found = simulate(sweep.workload_of(self), self.scenario, estimators)
+        return metrics.summarise(result) | self.parameters() | summarise(found)

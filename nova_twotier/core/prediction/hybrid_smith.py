@@ -5,8 +5,7 @@ categories that a job belongs to, the one whose mean is known best decides.
 """
 
 import math
-import statistics
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.estimator import Forward, within_request
@@ -25,10 +24,21 @@ class HybridSmith(Forward):
         best, closest = None, math.inf
         for known in self._run_times.of_each_kind(job, user, beyond=done):
             if len(known) > 1:
-                error = statistics.stdev(known) / math.sqrt(len(known))
+                mean, error = _mean(known)
                 if error < closest:
-                    best, closest = statistics.fmean(known), error
+                    best, closest = mean, error
         return within_request(best, job, done)
 
     def learn(self, past: Past) -> None:
         self._run_times.add(past.job, past.user, past.work)
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float]:
+    """The mean and its standard error; `statistics` takes fifty times longer.
+
+    :param values: at least two.
+    """
+    count = len(values)
+    mean = sum(values) / count
+    squares = sum([(value - mean) ** 2 for value in values])
+    return mean, math.sqrt(squares / (count - 1) / count)

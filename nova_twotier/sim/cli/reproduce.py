@@ -1,5 +1,6 @@
 """`reproduce`: a paper's table or figure."""
 
+import math
 import pathlib
 import shlex
 
@@ -124,7 +125,7 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     columns += ["holds"] if claims else []
     rows = []
     for number in numbers:
-        row = [number.name, Number(number.paper), Number(number.ours)]
+        row = [number.name, Number(_printed(number.paper)), Number(number.ours)]
         row += [Number(number.low), Number(number.high)]
         row.append(cell(number.points if points else number.percent))
         rows.append((*row, Holds(None)) if claims else tuple(row))
@@ -133,6 +134,11 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
         row += [Number(None)] * 3 if numbers else []
         rows.append((*row, Holds(finding.holds)))
     return tuple(columns), rows
+
+
+def _printed(value: float) -> float | None:
+    """What a paper prints; None if it prints nothing."""
+    return None if math.isnan(value) else value
 
 
 def _given(parsed) -> dict:

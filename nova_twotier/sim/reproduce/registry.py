@@ -3,6 +3,7 @@
 from nova_twotier.sim.reproduce import (
     jss_figures,
     jss_tables,
+    prediction,
     symmetry_embedding,
     symmetry_scheduling,
     tpds_figures,
@@ -18,6 +19,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *tpds_figures.EXPERIMENTS,
         *symmetry_embedding.EXPERIMENTS,
         *symmetry_scheduling.EXPERIMENTS,
+        prediction.TRACES,
     )
 }
 
