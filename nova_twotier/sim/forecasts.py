@@ -1,7 +1,7 @@
 """Predicts each job at its submission during a run, and keeps what came of it."""
 
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas
@@ -10,6 +10,7 @@ from nova_twotier.core import prediction
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction import Estimator
 from nova_twotier.core.prediction.calibration import Calibration, Interval
+from nova_twotier.core.prediction.nodes import Node
 from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import metrics, simulation, sweep, variants
@@ -64,6 +65,8 @@ class Forecaster:
     :param policy: of the run; an instance of its own.
     :param users: the owner of each job, by number.
     :param cost: of a migration, in seconds.
+    :param every: whether the ends of jobs that start at once are predicted, too.
+    :param nodes: what is known of the hosts at a time.
     """
 
     def __init__(
@@ -72,7 +75,12 @@ class Forecaster:
         policy: Policy,
         users: Mapping[int, Hashable],
         cost: float,
+        *,
+        every: bool = False,
+        nodes: Callable[[float], Sequence[Node]] = lambda now: (),
     ):
+        self._every = every
+        self._nodes = nodes
         self._policy = policy
         self._users = users
         self._cost = cost
@@ -92,6 +100,26 @@ class Forecaster:
         """As `engine.run` calls it."""
         for number in [number for number in self._unstarted if number not in waiting]:
             self._started(number, now)
+        arrived = self._arrived(snapshot, running, now)
+        if arrived:
+            done = {
+                number: execution.done(now)
+                for jobs in (running, waiting)
+                for number, execution in jobs.items()
+            }
+            nodes = self._nodes(now)
+            present = Present(snapshot, self._policy, now, done, self._users, nodes, self._cost)
+            for number in arrived:
+                self._made[number] = now
+                if number in waiting:
+                    self._unstarted[number] = now
+                for record in self._records.values():
+                    record.made[number] = _predict(record, present, number)
+
+    def _arrived(
+        self, snapshot: Snapshot, running: Mapping[int, Execution], now: float
+    ) -> list[int]:
+        """The jobs to be predicted, by arrival."""
         arrived = []
         queue = snapshot.queue
         for index in range(len(queue) - 1, -1, -1):
@@ -100,17 +128,11 @@ class Forecaster:
                 break
             if job.number not in self._made:
                 arrived.append(job.number)
-        if arrived:
-            done = {
-                number: execution.done(now)
-                for jobs in (running, waiting)
-                for number, execution in jobs.items()
-            }
-            present = Present(snapshot, self._policy, now, done, self._users, self._cost)
-            for number in reversed(arrived):
-                self._made[number] = self._unstarted[number] = now
-                for record in self._records.values():
-                    record.made[number] = _predict(record, present, number)
+        if self._every:
+            for number, execution in running.items():
+                if execution.job.arrival == now and number not in self._made:
+                    arrived.append(number)
+        return sorted(arrived)
 
     def _started(self, number: int, now: float) -> None:
         at = self._unstarted.pop(number)

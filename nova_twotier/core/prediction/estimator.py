@@ -4,9 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import ClassVar
 
-from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction import forward
 from nova_twotier.core.prediction.pace import DEDICATED, Pace
 from nova_twotier.core.prediction.present import Forecast, Past, Present
@@ -50,8 +48,7 @@ class Forward(Estimator):
                 seconds = known[kind] = self.run_time(job, user, done) - done
             return seconds
 
-        pace = self.pace(present.snapshot.cluster, present.policy)
-        return forward.run(present, remaining, pace, target)
+        return forward.run(present, remaining, self.pace(present), target)
 
     @abstractmethod
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
@@ -62,7 +59,8 @@ class Forward(Estimator):
         :param done: seconds of this work that it has done.
         """
 
-    def pace(self, cluster: Cluster, policy: Policy) -> Pace:
+    def pace(self, present: Present) -> Pace:
+        """How jobs slow each other down: by default, they do not."""
         return DEDICATED
 
 

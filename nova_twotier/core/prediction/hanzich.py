@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from nova_twotier.core.prediction.from_history import FromHistory
 from nova_twotier.core.prediction.nodes import Node, node_of
-from nova_twotier.core.prediction.pace import Process, Seats
+from nova_twotier.core.prediction.pace import DEDICATED, Pace, Process, Seated, Seats
+from nova_twotier.core.prediction.present import Present
 
 
 class Slowdowns:
@@ -39,5 +40,5 @@ class Hanzich(FromHistory):
     name = "hanzich"
     summary = "A forward run by the number of processes on each CPU alone."
 
-    def __init__(self, nodes: Sequence[Node] = ()):
-        super().__init__(Slowdowns(nodes), shared=bool(nodes))
+    def pace(self, present: Present) -> Pace:
+        return Seated(Slowdowns(present.nodes)) if present.shared else DEDICATED

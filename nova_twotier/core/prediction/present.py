@@ -1,11 +1,12 @@
 """What an estimator is told of a queue, and what it answers."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.prediction.nodes import Node
 from nova_twotier.core.snapshot import Snapshot
 
 
@@ -43,6 +44,8 @@ class Present:
     :param now: in the same seconds as the jobs' arrivals.
     :param done: seconds of work that running and preempted jobs have done, by number; absent: 0.
     :param users: the owner of each job, by number; absent: None.
+    :param nodes: what is known of the hosts, in their order; empty: nobody else uses them, and all
+        are alike.
     :param cost: seconds that a job loses when it is restored or migrates.
     """
 
@@ -51,7 +54,13 @@ class Present:
     now: float
     done: Mapping[int, float] = field(default_factory=dict)
     users: Mapping[int, Hashable] = field(default_factory=dict)
+    nodes: Sequence[Node] = ()
     cost: float = 20.0
+
+    @property
+    def shared(self) -> bool:
+        """Whether jobs may slow each other down, or others do."""
+        return bool(self.nodes) or self.policy.tiers > 1
 
     def done_by(self, job: Job) -> float:
         return self.done.get(job.number, 0.0)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from nova_twotier.core.prediction.from_history import FromHistory
 from nova_twotier.core.prediction.nodes import Node, node_of
-from nova_twotier.core.prediction.pace import Process, Seats
+from nova_twotier.core.prediction.pace import DEDICATED, Pace, Process, Seated, Seats
+from nova_twotier.core.prediction.present import Present
 from nova_twotier.core.progress import MODELS, Progress
 
 
@@ -72,5 +73,11 @@ class Sdpn(FromHistory):
     name = "sdpn"
     summary = "A forward run by power, availability and links of the hosts (CISNE)."
 
-    def __init__(self, nodes: Sequence[Node] = (), progress: Progress = MODELS["tpds"]):
-        super().__init__(Slowdowns(nodes, progress), shared=bool(nodes))
+    def __init__(self, progress: Progress = MODELS["tpds"]):
+        super().__init__()
+        self._progress = progress
+
+    def pace(self, present: Present) -> Pace:
+        if not present.shared:
+            return DEDICATED
+        return Seated(Slowdowns(present.nodes, self._progress))
