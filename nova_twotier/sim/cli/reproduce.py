@@ -125,8 +125,7 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     columns += ["holds"] if claims else []
     rows = []
     for number in numbers:
-        row = [number.name, Number(_printed(number.paper)), Number(number.ours)]
-        row += [Number(number.low), Number(number.high)]
+        row = [number.name, *map(_number, (number.paper, number.ours, number.low, number.high))]
         row.append(cell(number.points if points else number.percent))
         rows.append((*row, Holds(None)) if claims else tuple(row))
     for claim, finding in claims:
@@ -136,9 +135,9 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     return tuple(columns), rows
 
 
-def _printed(value: float) -> float | None:
-    """What a paper prints; None if it prints nothing."""
-    return None if math.isnan(value) else value
+def _number(value: float) -> Number:
+    """A number of a table; a NaN is none."""
+    return Number(None if math.isnan(value) else value)
 
 
 def _given(parsed) -> dict:

@@ -1,6 +1,7 @@
 """The experiments by name."""
 
 from nova_twotier.sim.reproduce import (
+    cisne,
     jss_figures,
     jss_tables,
     prediction,
@@ -19,6 +20,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *tpds_figures.EXPERIMENTS,
         *symmetry_embedding.EXPERIMENTS,
         *symmetry_scheduling.EXPERIMENTS,
+        *cisne.EXPERIMENTS,
         prediction.TRACES,
     )
 }
