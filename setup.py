@@ -11,7 +11,8 @@ from setuptools import setup
 
 HOT = (
     *("core/*", "core/policies/*"),
-    *("sim/engine", "sim/execution", "sim/scripted", "sim/shared", "sim/stage", "sim/variants"),
+    *("sim/crowd", "sim/engine", "sim/execution", "sim/scripted", "sim/shared", "sim/stage"),
+    "sim/variants",
 )
 
 

@@ -200,7 +200,7 @@ def _table1(results: Results, _settings: Settings) -> list[Number]:
 
 
 _CLUSTER = (
-    "The paper measured a real cluster; ours is simulated (nova_twotier/sim/cisne.py), by a rule "
+    "The paper measured a real cluster; ours is simulated (nova_twotier/sim/crowd.py), by a rule "
     "of sharing that no estimator uses. The paper does not print the run times, bandwidths and "
     "arrival rate of its 90 NAS jobs, nor how the local load changes: these are ours."
 )

@@ -14,7 +14,8 @@ class Number:
     :param group: what is measured, with its unit.
     :param row, column: where the paper prints it.
     :param paper: NaN if it prints nothing.
-    :param ours: the mean of our runs, NaN if they have none; `low` and `high` are the least and the greatest of them.
+    :param ours: the mean of our runs, NaN if they have none; `low` and `high` are the least and
+        the greatest of them.
     """
 
     group: str

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies, prediction
 from nova_twotier.core.actions import FG
-from nova_twotier.sim import cisne, engine
-from nova_twotier.sim.cisne import Crowd, LocalUsers, Setup, TimeShared
+from nova_twotier.sim import cisne, crowd, engine
+from nova_twotier.sim.cisne import Setup
+from nova_twotier.sim.crowd import Crowd, LocalUsers, TimeShared
 from nova_twotier.sim.execution import Execution
 from tests.unit.core.builders import job
 from tests.unit.core.builders import jobs as drawn_jobs
@@ -20,7 +21,7 @@ class Quiet(LocalUsers):
 
     def __init__(self, saturated=0):
         super().__init__(saturated, random.Random(0))
-        self.load = [0.0] * cisne.NODES
+        self.load = [0.0] * crowd.NODES
 
     def until(self, now):
         pass
@@ -40,32 +41,32 @@ def at_once(number, size, cpu, mbps=0.0):
 
 class TestCrowd(testtools.TestCase):
     def test_normal_chooses_the_least_loaded_nodes(self):
-        crowd = Crowd(4, uniform=False)
-        crowd.start(job(1, 8, 0.8), FG)
-        self.assertEqual(tuple(range(8, 16)), crowd.start(job(2, 8, 0.2), FG).hosts)
-        self.assertEqual(tuple(range(8, 12)), crowd.start(job(3, 4, 0.2), FG).hosts)
+        nodes = Crowd(4, uniform=False)
+        nodes.start(job(1, 8, 0.8), FG)
+        self.assertEqual(tuple(range(8, 16)), nodes.start(job(2, 8, 0.2), FG).hosts)
+        self.assertEqual(tuple(range(8, 12)), nodes.start(job(3, 4, 0.2), FG).hosts)
 
     def test_uniform_puts_unlike_processes_together_on_evenly_filled_nodes(self):
-        crowd = Crowd(4, uniform=True)
-        crowd.start(job(1, 8, 0.8), FG)
-        crowd.start(job(2, 8, 0.2), FG)
-        self.assertEqual(tuple(range(8, 12)), crowd.start(job(3, 4, 0.8), FG).hosts)
-        self.assertEqual(tuple(range(4)), crowd.start(job(4, 4, 0.2), FG).hosts)
+        nodes = Crowd(4, uniform=True)
+        nodes.start(job(1, 8, 0.8), FG)
+        nodes.start(job(2, 8, 0.2), FG)
+        self.assertEqual(tuple(range(8, 12)), nodes.start(job(3, 4, 0.8), FG).hosts)
+        self.assertEqual(tuple(range(4)), nodes.start(job(4, 4, 0.2), FG).hosts)
 
     @given(st.integers(1, 4), st.booleans(), drawn_jobs(max_size=8))
     def test_never_more_than_its_level(self, level, uniform, jobs):
-        crowd = Crowd(level, uniform)
+        nodes = Crowd(level, uniform)
         for each in jobs:
-            if crowd.fits(each, FG):
-                run = crowd.start(each, FG)
+            if nodes.fits(each, FG):
+                run = nodes.start(each, FG)
                 self.assertEqual(each.size, len(run.hosts))
-        self.assertLessEqual(max(crowd.used[FG]), level)
-        self.assertEqual(crowd.used, crowd.copy().used)
+        self.assertLessEqual(max(nodes.used[FG]), level)
+        self.assertEqual(nodes.used, nodes.copy().used)
 
     def test_processes_of_a_job_are_spread(self):
-        crowd = Crowd(2, uniform=False)
-        crowd.start(job(1, 14, 0.5), FG)
-        self.assertEqual(8, len(set(crowd.start(job(2, 8, 0.5), FG).hosts)))
+        nodes = Crowd(2, uniform=False)
+        nodes.start(job(1, 14, 0.5), FG)
+        self.assertEqual(8, len(set(nodes.start(job(2, 8, 0.5), FG).hosts)))
 
 
 class TestTimeShared(testtools.TestCase):
@@ -96,7 +97,7 @@ class TestLocalUsers(testtools.TestCase):
         for now in range(0, 20000, 50):
             users.until(now)
             seen += users.load
-        self.assertAlmostEqual(cisne.LOCAL, sum(seen) / len(seen), delta=0.02)
+        self.assertAlmostEqual(crowd.LOCAL, sum(seen) / len(seen), delta=0.02)
         self.assertEqual(8, sum(node.local_mbps > 100 for node in users.nodes(0)))
 
     def test_windows_average_the_last_samples(self):
@@ -106,7 +107,7 @@ class TestLocalUsers(testtools.TestCase):
             users.until(now)
             self.assertEqual(users.load, [node.local for node in users.nodes(0)])
             for window in off:
-                off[window] += sum((n.local - cisne.LOCAL) ** 2 for n in users.nodes(window))
+                off[window] += sum((n.local - crowd.LOCAL) ** 2 for n in users.nodes(window))
         self.assertGreater(off[0], off[30])
         self.assertGreater(off[30], off[120])
 
