@@ -11,8 +11,8 @@ from setuptools import setup
 
 HOT = (
     *("core/*", "core/policies/*"),
-    *("sim/engine", "sim/execution", "sim/scripted", "sim/shared", "sim/stage", "sim/variants"),
-    *("sim/easy_plus_plus", "sim/learned"),
+    *("sim/crowd", "sim/easy_plus_plus", "sim/engine", "sim/execution", "sim/learned"),
+    *("sim/scripted", "sim/shared", "sim/stage", "sim/variants"),
 )
 
 

@@ -4,7 +4,7 @@ All events of one instant are handled together. Time is in seconds of the trace.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
@@ -18,13 +18,21 @@ _EVENTS = [Event(bits) for bits in range(8)]
 _ARRIVAL = Event.ARRIVAL.value
 _ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 
+#: Called after a pass, when its actions have been carried out: the snapshot, which stays as it is,
+#: the waiting and the running jobs by number, and the time.
+Watch = Callable[[Snapshot, Mapping[int, Execution], Mapping[int, Execution], float], None]
+
 
 class Stuck(Exception):
     """Jobs wait or run, but no event will ever follow: an error in a policy or a model."""
 
 
 def run(
-    arrivals: Iterable[Execution], policy: Policy, cluster: Cluster, stage: Stage
+    arrivals: Iterable[Execution],
+    policy: Policy,
+    cluster: Cluster,
+    stage: Stage,
+    watch: Watch | None = None,
 ) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
@@ -60,6 +68,8 @@ def run(
         if actions:
             stage.carry_out(actions, waiting, now)
         stage.settle(now)
+        if watch:
+            watch(snapshot, waiting, stage.running, now)
     if waiting or stage.running:
         raise Stuck(
             f"{len(waiting)} jobs wait and {len(stage.running)} run for ever under {policy.name}"

@@ -87,6 +87,16 @@ class Execution:
             self.remaining -= rate * seconds
         self.since = now
 
+    def done(self, now: float) -> float:
+        """Seconds of work that it has done by `now`: of its slowest process."""
+        seconds = max(0.0, now - self.since)
+        rate = self.rate or 0.0
+        if isinstance(rate, list):
+            left = max([work - own * seconds for work, own in zip(self.own, rate, strict=True)])
+        else:
+            left = max(self.own) if self.own else self.remaining - rate * seconds
+        return max(0.0, self.runtime - left)
+
     def change(self, rate: float | list[float], burn: float, now: float) -> float:
         """Advance at `rate`, and use `burn` CPU seconds per second, from `now` on.
 

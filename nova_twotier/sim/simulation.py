@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy
@@ -144,12 +144,21 @@ class Result:
     schedule: pandas.DataFrame | None = None
 
 
-def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) -> Result:
+def simulate(
+    workload: Workload,
+    scenario: Scenario,
+    *,
+    record: bool = False,
+    watch: engine.Watch | None = None,
+    ended: Callable[[Execution], None] | None = None,
+) -> Result:
     """Run a workload; deterministic given its inputs.
 
     A job larger than the cluster is rejected, and the run goes on.
 
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
+    :param watch: called after each pass; not without a queue.
+    :param ended: called with each job that has ended, before the pass that follows.
     :raises InvalidScenario: if the workload is for other nodes than the topology has.
     """
     policy = variants.get(scenario.policy, scenario.deadline_factor)
@@ -169,11 +178,13 @@ def simulate(workload: Workload, scenario: Scenario, *, record: bool = False) ->
     arrivals = executions(accepted, scenario)
     if scenario.queueing:
         arrivals = network.admitted(arrivals, cluster, rejected)
-        run = engine.run(arrivals, policy, cluster, stage)
+        run = engine.run(arrivals, policy, cluster, stage, watch)
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
     for job in run:
+        if ended:
+            ended(job)
         rows.append(_row(job))
         busy += job.busy
         first, last = min(first, job.job.arrival), max(last, job.finish)

@@ -52,6 +52,11 @@ class Point:
         """Digests of the files that the run reads: the trace, and a calibration."""
         return [_digest(_parts(self.source)[1]), _digest(self.scenario.progress)]
 
+    def row(self) -> dict:
+        """Run it; the summary with the columns that tell it from others."""
+        result = simulation.simulate(workload_of(self), self.scenario)
+        return metrics.summarise(result) | self.parameters()
+
     def parameters(self) -> dict:
         """The flat columns that tell this run from others."""
         scenario = dataclasses.asdict(self.scenario)
@@ -168,8 +173,7 @@ def _workload(source: str, nodes: int | None, head: int | None, seed: int):
 
 def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:
     index, point = indexed
-    result = simulation.simulate(workload_of(point), point.scenario)
-    return index, metrics.summarise(result) | point.parameters()
+    return index, point.row()
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """`reproduce`: a paper's table or figure."""
 
+import math
 import pathlib
 import shlex
 
@@ -155,8 +156,7 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     columns += ["holds"] if claims else []
     rows = []
     for number in numbers:
-        row = [number.name, Number(number.paper), Number(number.ours)]
-        row += [Number(number.low), Number(number.high)]
+        row = [number.name, *map(_number, (number.paper, number.ours, number.low, number.high))]
         row.append(cell(number.points if points else number.percent))
         rows.append((*row, Holds(None)) if claims else tuple(row))
     for claim, finding in claims:
@@ -173,6 +173,11 @@ def _totals(outcomes) -> tuple[tuple, list[tuple]]:
         verdicts = [finding.holds for _claim, finding in outcome.findings]
         rows.append((outcome.experiment.name, *map(verdicts.count, (True, False, None))))
     return ("experiment", "hold", "do_not", "not_tested"), rows
+
+
+def _number(value: float) -> Number:
+    """A number of a table; a NaN is none."""
+    return Number(None if math.isnan(value) else value)
 
 
 def _given(parsed) -> dict:

@@ -13,7 +13,9 @@ class Number:
 
     :param group: what is measured, with its unit.
     :param row, column: where the paper prints it.
-    :param ours: the mean of our runs; `low` and `high` are the least and the greatest of them.
+    :param paper: NaN if it prints nothing.
+    :param ours: the mean of our runs, NaN if they have none; `low` and `high` are the least and
+        the greatest of them.
     """
 
     group: str
@@ -36,7 +38,7 @@ class Number:
 
     @property
     def percent(self) -> float:
-        """How far ours is from the paper's, in per cent of the paper's; NaN if that is 0."""
+        """How far ours is from the paper's, in per cent of the paper's; NaN if that is 0 or NaN."""
         return 100 * (self.ours - self.paper) / self.paper if self.paper else math.nan
 
     @property

@@ -1,9 +1,11 @@
 """The experiments by name."""
 
 from nova_twotier.sim.reproduce import (
+    cisne,
     jss_figures,
     jss_tables,
     policy_study,
+    prediction,
     symmetry_embedding,
     symmetry_scheduling,
     tpds_figures,
@@ -20,6 +22,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         *symmetry_embedding.EXPERIMENTS,
         *symmetry_scheduling.EXPERIMENTS,
         policy_study.STUDY,
+        *cisne.EXPERIMENTS,
+        prediction.TRACES,
     )
 }
 

@@ -148,6 +148,10 @@ def _cell(number: Number, points: bool) -> str:
         if number.low < number.high
         else ""
     )
+    if math.isnan(number.ours):
+        return "<td>-</td>"
+    if math.isnan(number.paper):
+        return f"<td><b>{number.ours:.{digits}f}</b>{spread}</td>"
     kind, sign = _kind(number.points if points else number.percent, points)
     return (
         f"<td><b>{number.ours:.{digits}f}</b>{spread}"

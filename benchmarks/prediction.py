@@ -1,0 +1,95 @@
+"""Cost of predictions: python benchmarks/prediction.py [--estimator NAME]
+
+Prints the milliseconds of CPU time of one prediction, and of all in one run, for queues of 10 to
+1,000 waiting jobs on 100 and 1,000 hosts, under easy and amcbf. Figures, not tests.
+
+The hosts are full of running jobs. The target of one prediction is the job in the middle of the
+queue. Sizes are powers of two up to a sixteenth of the hosts; run times are up to a day, and nobody
+runs for as long as requested. The estimators know 2,000 past jobs of 50 users.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+from functools import partial
+
+from nova_twotier.core import policies, prediction
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.prediction.present import Past, Present
+from nova_twotier.core.snapshot import Event, Snapshot
+
+HOSTS = (100, 1000)
+WAITING = (10, 100, 1000)
+POLICIES = ("easy", "amcbf")
+USERS = 50
+PAST = 2000
+DAY = 86400.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--estimator", default="sdpn", help=f"one of {', '.join(prediction.ESTIMATORS)}"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="the best of so many predictions")
+    options = parser.parse_args()
+    print(f"{options.estimator}, ms, best of {options.rounds}")
+    print(f"{'policy':8}{'hosts':>8}{'running':>9}{'waiting':>9}{'one':>10}{'all':>10}")
+    for name in POLICIES:
+        for hosts in HOSTS:
+            for waiting in WAITING:
+                rng = random.Random(1)  # noqa: S311
+                present = busy(policies.get(name), hosts, waiting, rng)
+                estimator = experienced(options.estimator, hosts, rng)
+                queue = present.snapshot.queue
+                target = queue[len(queue) // 2].number
+                one = _best(partial(estimator.predict, present, target), options.rounds)
+                every = _best(partial(estimator.predict, present), options.rounds)
+                running = len(present.snapshot.cluster.runs)
+                print(f"{name:8}{hosts:8}{running:9}{len(queue):9}{one:10.2f}{every:10.2f}")
+
+
+def busy(policy: Policy, hosts: int, waiting: int, rng: random.Random) -> Present:
+    """A queue of `waiting` jobs before hosts that are full."""
+    cluster: Cluster = Counted(hosts) if policy.tiers == 1 else Nodes(hosts)
+    snapshot = Snapshot(cluster)
+    number = 0
+    while len(snapshot.queue) < waiting:
+        number += 1
+        snapshot.queue.add(_job(number, hosts, rng))
+        policy.play(snapshot, Event.ARRIVAL, float(number))
+    users = {each: each % USERS for each in range(1, number + 1)}
+    done = {each: rng.uniform(0, 3600) for each in cluster.runs}
+    return Present(snapshot, policy, float(number), done, users)
+
+
+def experienced(name: str, hosts: int, rng: random.Random) -> prediction.Estimator:
+    estimator = prediction.get(name)
+    for number in range(1, PAST + 1):
+        job = _job(number, hosts, rng)
+        work = rng.uniform(0.05, 0.6) * job.expected
+        estimator.learn(Past(job, number % USERS, rng.uniform(0, DAY), work, work))
+    return estimator
+
+
+def _job(number: int, hosts: int, rng: random.Random) -> Job:
+    size = 2 ** rng.randint(0, (hosts // 16).bit_length() - 1)
+    cpu = tuple(rng.uniform(0.4, 1.0) for _process in range(size))
+    return Job(number, size, float(number), cpu, estimate=rng.choice((0.5, 1, 4, 12, 24)) * 3600)
+
+
+def _best(work: Callable[[], object], rounds: int) -> float:
+    times = []
+    for _round in range(rounds):
+        begin = time.process_time()
+        work()
+        times.append(time.process_time() - begin)
+    return min(times) * 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The interface of all estimators, and the kind that runs the queue forward."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import ClassVar
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction import forward
+from nova_twotier.core.prediction.pace import DEDICATED, Pace
+from nova_twotier.core.prediction.present import Forecast, Past, Present
+
+#: Seconds that a job is expected to run of which nothing is known at all.
+UNKNOWN = 3600.0
+
+
+class Estimator(ABC):
+    """Predicts starts and ends; deterministic given what it has learned."""
+
+    name: ClassVar[str]
+    #: How it predicts, in a sentence for users.
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
+        """The forecasts of a queue, by job number.
+
+        :param target: only this job's forecast is needed, which may take less time; the answer has
+            it, and may have others. None: of all waiting and running jobs.
+        """
+
+    @abstractmethod
+    def learn(self, past: Past) -> None:
+        """Take note of a job that has ended."""
+
+
+class Forward(Estimator):
+    """Runs the queue forward; a subclass says how long jobs run, and how they slow each other."""
+
+    def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
+        known: dict[tuple, float] = {}
+
+        def remaining(job: Job) -> float:
+            # Users submit many equal jobs at once.
+            user, done = present.user_of(job), present.done_by(job)
+            kind = user, job.size, job.estimate, done
+            seconds = known.get(kind)
+            if seconds is None:
+                seconds = known[kind] = self.run_time(job, user, done) - done
+            return seconds
+
+        return forward.run(present, remaining, self.pace(present), target)
+
+    @abstractmethod
+    def run_time(self, job: Job, user: Hashable, done: float) -> float:
+        """Seconds that a job is expected to run on dedicated slots, at least `done`.
+
+        Equal for jobs of one user with the same size and estimate.
+
+        :param done: seconds of this work that it has done.
+        """
+
+    def pace(self, present: Present) -> Pace:
+        """How jobs slow each other down: by default, they do not."""
+        return DEDICATED
+
+
+def within_request(seconds: float | None, job: Job, done: float) -> float:
+    """A run time that is at most what the job asked for, and at least what it has run.
+
+    :param seconds: None: nothing is known but the request.
+    """
+    if seconds is None:
+        seconds = UNKNOWN if job.estimate is None else job.expected
+    return max(done, min(seconds, job.expected))

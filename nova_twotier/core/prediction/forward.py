@@ -1,0 +1,154 @@
+"""Runs a queue forward from the present under its own policy, with expected run times.
+
+Algorithm 1 of CISNE (Lerida et al. 2009), for any policy: the next job to end leaves its slots, the
+others advance at the pace that their slots allow, and the policy decides who starts, moves or is
+preempted. All predictions of a queue come from one such run.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+
+from nova_twotier.core.actions import BG, FG, Action, Evict, Move, Start
+from nova_twotier.core.cluster import Run
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction.pace import Pace
+from nova_twotier.core.prediction.present import Forecast, Present
+from nova_twotier.core.snapshot import Event
+
+#: Events by the sum of their bits: joining flags would take longer than most decisions.
+_EVENTS = [Event(bits) for bits in range(8)]
+_ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
+
+#: Seconds of work on dedicated slots that a job still has to do.
+Remaining = Callable[[Job], float]
+
+
+def run(
+    present: Present, remaining: Remaining, pace: Pace, target: int | None = None
+) -> dict[int, Forecast]:
+    """The forecast of each waiting and running job, by number.
+
+    No job arrives meanwhile.
+
+    :param target: stop as soon as this job has ended; only jobs that have ended by then are
+        answered.
+    """
+    return _Forward(present, remaining, pace).answers(target)
+
+
+class _Course:
+    """A job on its way: the work that is left at a time, and how fast it advances from then on."""
+
+    __slots__ = ("finish", "job", "left", "rate", "saved", "since", "start", "total")
+
+    def __init__(self, job: Job, left: float, done: float):
+        self.job = job
+        self.left = left
+        self.total = left + done
+        #: Whether it was preempted with its state saved.
+        self.saved = done > 0
+        self.rate = 0.0
+        self.since = 0.0
+        self.finish = math.inf
+        self.start = math.inf
+
+    def pause(self, now: float) -> None:
+        """Do the work that was done until `now`, and no more until a rate is set."""
+        self._advance(now)
+        self.rate, self.finish = 0.0, math.inf
+
+    def go(self, rate: float, now: float) -> None:
+        """Advance at `rate` from `now` on, or from when it has come to its slots."""
+        self._advance(now)
+        self.rate = rate
+        self.finish = self.since + self.left / rate if rate > 0 else math.inf
+
+    def _advance(self, now: float) -> None:
+        if now > self.since:
+            self.left = max(0.0, self.left - self.rate * (now - self.since))
+            self.since = now
+
+
+class _Forward:
+    def __init__(self, present: Present, remaining: Remaining, pace: Pace):
+        self._present = present
+        self._now = now = present.now
+        self._snapshot = present.snapshot.copy()
+        self._waiting: dict[int, _Course] = {}
+        self._running: dict[int, _Course] = {}
+        #: Ends as they were expected at some time; outdated ones are skipped.
+        self._ends: list[tuple[float, int]] = []
+        for job in self._snapshot.queue:
+            self._waiting[job.number] = _Course(job, remaining(job), present.done_by(job))
+        runs = self._snapshot.cluster.runs.values()
+        for run in runs:
+            course = _Course(run.job, remaining(run.job), present.done_by(run.job))
+            course.start = course.since = now
+            self._running[run.job.number] = course
+        self._rates = pace.on(self._snapshot.cluster)
+        self._settle(list(runs))
+
+    def answers(self, target: int | None) -> dict[int, Forecast]:
+        ended: dict[int, Forecast] = {}
+        snapshot, policy = self._snapshot, self._present.policy
+        while target not in ended and (now := self._next_end()) < math.inf:
+            self._now = now
+            bits = 0
+            while self._next_end() == now:
+                number = heappop(self._ends)[1]
+                course = self._running.pop(number)
+                ended[number] = Forecast(course.start, now)
+                run = snapshot.cluster.remove(course.job)
+                self._rates.gone(number)
+                bits |= _ENDED[run.tier]
+            self._carry_out(policy.play(snapshot, _EVENTS[bits], now))
+        if target not in ended:
+            # Nothing ends any more.
+            for course in (*self._running.values(), *self._waiting.values()):
+                ended[course.job.number] = Forecast(course.start, math.inf)
+        return ended
+
+    def _next_end(self) -> float:
+        ends, running = self._ends, self._running
+        while ends:
+            finish, number = ends[0]
+            if number in running and running[number].finish == finish:
+                return finish
+            heappop(ends)
+        return math.inf
+
+    def _carry_out(self, actions: Sequence[Action]) -> None:
+        runs, now, cost = self._snapshot.cluster.runs, self._now, self._present.cost
+        entered = []
+        for action in actions:
+            number = action.job.number
+            if isinstance(action, Start):
+                course = self._running[number] = self._waiting.pop(number)
+                course.since = now + cost if course.saved else now
+                course.saved = False
+                if course.start == math.inf:
+                    course.start = now
+                entered.append(runs[number])
+                continue
+            course = self._running[number]
+            course.pause(now)
+            self._rates.gone(number)
+            if isinstance(action, Move):
+                if action.after != action.before:
+                    course.since = now + cost
+                entered.append(runs[number])
+            else:
+                self._waiting[number] = self._running.pop(number)
+                course.saved = isinstance(action, Evict)
+                if not course.saved:
+                    course.left = course.total
+        self._settle(entered)
+
+    def _settle(self, entered: Sequence[Run]) -> None:
+        """Set the rates of the jobs that came to slots, and of their neighbours."""
+        for number, rate in self._rates.placed(entered):
+            course = self._running[number]
+            if rate != course.rate:
+                course.go(rate, self._now)
+                heappush(self._ends, (course.finish, number))

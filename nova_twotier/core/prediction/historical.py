@@ -1,0 +1,42 @@
+"""The historical estimator: jobs wait and run as similar jobs did, whatever the queue is like now.
+
+CISNE (Lerida et al. 2009, section 3.1): "a simple replication of the past".
+"""
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction.estimator import Estimator, within_request
+from nova_twotier.core.prediction.history import History, quantile
+from nova_twotier.core.prediction.present import Forecast, Past, Present
+
+
+class Historical(Estimator):
+    name = "historical"
+    summary = "The median wait and run time of the past jobs most similar to it."
+
+    def __init__(self) -> None:
+        self._waits = History()
+        self._elapsed = History()
+
+    def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
+        forecasts = {}
+        now = present.now
+        for job in present.snapshot.queue:
+            if target in (None, job.number):
+                waited = now - job.arrival
+                waits = self._waits.similar(job, present.user_of(job), beyond=waited)
+                start = now + (quantile(waits, 0.5) - waited if waits else 0.0)
+                forecasts[job.number] = Forecast(start, start + self._left(present, job))
+        for number, run in present.snapshot.cluster.runs.items():
+            if target in (None, number):
+                forecasts[number] = Forecast(now, now + self._left(present, run.job))
+        return forecasts
+
+    def _left(self, present: Present, job: Job) -> float:
+        """Seconds from its start, or from now if it runs."""
+        done = present.done_by(job)
+        times = self._elapsed.similar(job, present.user_of(job), beyond=done)
+        return (quantile(times, 0.5) if times else within_request(None, job, done)) - done
+
+    def learn(self, past: Past) -> None:
+        self._waits.add(past.job, past.user, past.wait)
+        self._elapsed.add(past.job, past.user, past.elapsed)

@@ -1,0 +1,79 @@
+"""Past jobs, found by how similar they are to a new one: user, size and requested time."""
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+
+from nova_twotier.core.jobs import Job
+
+#: Fewer similar jobs than this say little: less similar ones are asked then.
+ENOUGH = 3
+#: Recent jobs that are kept of one user's kind, and of a kind of all users.
+OF_USER, OF_ALL = 20, 200
+#: Kinds that are kept; those without a new job for the longest time are forgotten first.
+MOST_KINDS = 50_000
+
+Kind = tuple[Hashable, ...]
+
+
+def kinds(job: Job, user: Hashable) -> Iterator[tuple[Kind, int]]:
+    """The kinds that a job belongs to, the most similar jobs first, and how many are kept of each.
+
+    A user repeats jobs, and the requested time says more of a run time than the size does; the
+    sizes of other users' jobs count by powers of two.
+    """
+    request, size = job.estimate, job.size
+    yield ("user, size, request", user, size, request), OF_USER
+    yield ("user, request", user, request), OF_USER
+    yield ("user, size", user, size), OF_USER
+    yield ("user", user), OF_USER
+    yield ("size, request", (size - 1).bit_length(), request), OF_ALL
+    yield ("request", request), OF_ALL
+    yield ("all",), OF_ALL
+
+
+class History:
+    """A number of seconds of each past job, such as its run time; bounded."""
+
+    def __init__(self, most_kinds: int = MOST_KINDS):
+        self._most = most_kinds
+        self._of_kind: dict[Kind, deque[float]] = {}
+
+    def add(self, job: Job, user: Hashable, seconds: float) -> None:
+        for kind, keep in kinds(job, user):
+            # The kind becomes the last in order, and so the last to be forgotten.
+            known = self._of_kind.pop(kind, None)
+            if known is None:
+                known = deque(maxlen=keep)
+            known.append(seconds)
+            self._of_kind[kind] = known
+        while len(self._of_kind) > self._most:
+            del self._of_kind[next(iter(self._of_kind))]
+
+    def similar(self, job: Job, user: Hashable, beyond: float) -> list[float]:
+        """The values of the most similar jobs, ascending; empty if there are none.
+
+        :param beyond: only values above this one: a job that has run for an hour will not have the
+            run time of those that ended before.
+        """
+        best: list[float] = []
+        for found in self.of_each_kind(job, user, beyond):
+            if len(found) > len(best):
+                best = found
+                if len(best) >= ENOUGH:
+                    break
+        best.sort()
+        return best
+
+    def of_each_kind(self, job: Job, user: Hashable, beyond: float) -> Iterator[list[float]]:
+        """The values above `beyond` of each kind that the job belongs to, the oldest first."""
+        for kind, _keep in kinds(job, user):
+            known = self._of_kind.get(kind)
+            yield [value for value in known if value > beyond] if known else []
+
+
+def quantile(ascending: list[float], share: float) -> float:
+    """The value that a share (0..1) of these do not exceed, without interpolation.
+
+    :raises IndexError: if there are none.
+    """
+    return ascending[min(len(ascending) - 1, int(share * len(ascending)))]

@@ -1,0 +1,69 @@
+"""What an estimator is told of a queue, and what it answers."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies import Policy
+from nova_twotier.core.prediction.nodes import Node
+from nova_twotier.core.snapshot import Snapshot
+
+
+class Forecast(NamedTuple):
+    """When a job starts and when it ends, in seconds; infinite if it never does.
+
+    `start` of a job that runs already is the time of the forecast.
+    """
+
+    start: float
+    finish: float
+
+
+class Past(NamedTuple):
+    """A job that has ended.
+
+    :ivar user: its owner.
+    :ivar wait: seconds from its arrival to its first start.
+    :ivar elapsed: seconds from its first start to its end.
+    :ivar work: seconds that it would have run on dedicated slots.
+    """
+
+    job: Job
+    user: Hashable
+    wait: float
+    elapsed: float
+    work: float
+
+
+@dataclass(frozen=True)
+class Present:
+    """A queue at one instant, after a pass of its policy.
+
+    :param snapshot: the cluster and the waiting jobs; estimators leave it as it is.
+    :param now: in the same seconds as the jobs' arrivals.
+    :param done: seconds of work that running and preempted jobs have done, by number; absent: 0.
+    :param users: the owner of each job, by number; absent: None.
+    :param nodes: what is known of the hosts, in their order; empty: nobody else uses them, and all
+        are alike.
+    :param cost: seconds that a job loses when it is restored or migrates.
+    """
+
+    snapshot: Snapshot
+    policy: Policy
+    now: float
+    done: Mapping[int, float] = field(default_factory=dict)
+    users: Mapping[int, Hashable] = field(default_factory=dict)
+    nodes: Sequence[Node] = ()
+    cost: float = 20.0
+
+    @property
+    def shared(self) -> bool:
+        """Whether jobs may slow each other down, or others do."""
+        return bool(self.nodes) or self.policy.tiers > 1
+
+    def done_by(self, job: Job) -> float:
+        return self.done.get(job.number, 0.0)
+
+    def user_of(self, job: Job) -> Hashable:
+        return self.users.get(job.number)

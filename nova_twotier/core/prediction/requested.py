@@ -1,0 +1,18 @@
+"""What batch systems show (`squeue --start`): every job runs for the time that it asked for."""
+
+from collections.abc import Hashable
+
+from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction.estimator import Forward, within_request
+from nova_twotier.core.prediction.present import Past
+
+
+class Requested(Forward):
+    name = "requested"
+    summary = "A forward run, with the times that jobs asked for (squeue --start)."
+
+    def run_time(self, job: Job, user: Hashable, done: float) -> float:
+        return within_request(None, job, done)
+
+    def learn(self, past: Past) -> None:
+        """It learns nothing."""

@@ -1,0 +1,153 @@
+"""How well starts and ends are predicted on traces, beside what batch systems show."""
+
+import math
+import statistics
+
+from nova_twotier.core.prediction import ESTIMATORS
+from nova_twotier.sim import forecasts
+from nova_twotier.sim.forecasts import ForecastPoint
+from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding, Measure
+from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
+from nova_twotier.sim.reproduce.numbers import Number
+from nova_twotier.sim.reproduce.results import Results
+from nova_twotier.sim.simulation import Scenario
+
+#: Those that take longest to run first.
+PLACES = ("SDSC", "KTH")
+POLICIES = ("amcbf", "easy")
+#: What the naive forecast's error is to be divided by, at least.
+TWOFOLD = 2.0
+#: An 80 % interval may hold for so many per cent of the jobs.
+COVERAGE = (70.0, 90.0)
+OURS, NAIVE = "sdpn", "requested"
+
+#: The metrics, as a table is headed, and what one unit of it is.
+_METRICS = {
+    "median absolute error of the start (min)": (forecasts.START_ERROR, 60),
+    "the same, each corrected by its errors so far (min)": (forecasts.CORRECTED_ERROR, 60),
+    "mean absolute error of the start (min)": (forecasts.MEAN_START_ERROR, 60),
+    "starts within the 80 % interval (%)": (forecasts.START_COVERAGE, 1),
+    "median width of that interval (min)": (forecasts.START_WIDTH, 60),
+    "median absolute error of the end (min)": (forecasts.FINISH_ERROR, 60),
+    "ends within the 80 % interval (%)": (forecasts.FINISH_COVERAGE, 1),
+    "CPU time of one prediction (ms)": (forecasts.COST, 1),
+}
+
+
+def _runs(settings: Settings) -> list[Run]:
+    paths = archive.find(settings.traces, {place: archive.TRACES[place] for place in PLACES})
+    return [
+        Run(
+            policy,
+            place,
+            ForecastPoint(
+                str(paths[place].resolve()),
+                Scenario(policy, seed=seed),
+                nodes=archive.TRACES[place].nodes,
+                head=settings.head,
+            ),
+        )
+        for policy in POLICIES
+        for place in PLACES
+        # EASY draws nothing at random.
+        for seed in range(settings.seeds if policy == "amcbf" else 1)
+    ]
+
+
+def _values(results: Results, metric: str, place: str, policy: str, estimator: str) -> list[float]:
+    """Of each seed, without those that predicted nothing."""
+    column = f"{metric}:{estimator}"
+    if column not in results.runs:
+        return []
+    found = results.values(column, place, policy)
+    return [value for value in found if value is not None and not math.isnan(value)]
+
+
+def _numbers(results: Results, _settings: Settings) -> list[Number]:
+    numbers = []
+    for group, (metric, unit) in _METRICS.items():
+        for place in PLACES:
+            for policy in POLICIES:
+                for estimator in ESTIMATORS:
+                    values = _values(results, metric, place, policy, estimator) or [math.nan]
+                    ours = [value / unit for value in values]
+                    row = f"{place}, {policy}"
+                    numbers.append(Number.of(group, row, estimator, math.nan, ours))
+    return numbers
+
+
+def _times_better(place: str, policy: str) -> Measure:
+    """How many times the naive forecast's median error is ours."""
+
+    def measure(results: Results) -> Finding:
+        metric = forecasts.START_ERROR
+        naive = _values(results, metric, place, policy, NAIVE)
+        ours = _values(results, metric, place, policy, OURS)
+        if not naive or not ours or not statistics.fmean(ours):
+            return UNTESTED
+        times = statistics.fmean(naive) / statistics.fmean(ours)
+        return Finding(times, times >= TWOFOLD)
+
+    return measure
+
+
+def _covers(metric: str, place: str, policy: str) -> Measure:
+    def measure(results: Results) -> Finding:
+        values = _values(results, metric, place, policy, OURS)
+        if not values:
+            return UNTESTED
+        low, high = COVERAGE
+        return Finding(statistics.fmean(values), all(low <= value <= high for value in values))
+
+    return measure
+
+
+_PAIRS = [(place, policy) for place in PLACES for policy in POLICIES]
+
+TRACES = Experiment(
+    name="prediction",
+    source="SDPN on traces",
+    about="predictions at submission of when jobs start and end",
+    runs=_runs,
+    numbers=_numbers,
+    claims=(
+        *(
+            Claim(
+                f"{place}, {policy}: the median error of {OURS} is half of the requested time's",
+                "our own aim",
+                TWOFOLD,
+                f"{NAIVE}'s is at least {TWOFOLD:g} times {OURS}'s",
+                _times_better(place, policy),
+                unit="times",
+            )
+            for place, policy in _PAIRS
+        ),
+        *(
+            Claim(
+                f"{place}, {policy}: the 80 % interval of {what} holds",
+                "our own aim",
+                80.0,
+                f"for {COVERAGE[0]:g} to {COVERAGE[1]:g} % of the jobs, with every seed",
+                _covers(metric, place, policy),
+                unit="%",
+            )
+            for place, policy in _PAIRS
+            for what, metric in (
+                ("starts", forecasts.START_COVERAGE),
+                ("ends", forecasts.FINISH_COVERAGE),
+            )
+        ),
+    ),
+    notes=(
+        "There is no paper with these numbers: CISNE was not run on traces.",
+        "A job is predicted once, when it has arrived and the policy has not started it; of one "
+        "that starts at once there is nothing to predict. No estimator knows of later arrivals.",
+        f"{NAIVE} is what batch systems show (squeue --start): the same forward run of the queue, "
+        "in which every job takes the time that it asked for, and is not slowed down by others.",
+        "Intervals, and corrections, follow from the estimator's own errors of the last 200 jobs "
+        "that had started, or ended, when the prediction was made.",
+        "Under EASY nobody shares a slot: sdpn and hanzich are the same there.",
+    ),
+    progress="tpds",
+)

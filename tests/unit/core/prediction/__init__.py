@@ -1,0 +1,3 @@
+"""Loads the profile of hypothesis that does not count seconds."""
+
+import tests.unit.core.builders  # noqa: F401

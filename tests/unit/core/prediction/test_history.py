@@ -1,0 +1,75 @@
+"""Which past jobs count as similar, and how many are kept."""
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core.prediction.history import ENOUGH, OF_USER, History, quantile
+from tests.unit.core.builders import job
+
+
+def asks(size=4, request=600.0):
+    return job(1, size, estimate=request)
+
+
+class TestSimilar(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.history = History()
+
+    def add(self, user, size, request, *seconds):
+        for value in seconds:
+            self.history.add(asks(size, request), user, value)
+
+    def similar(self, user="ann", size=4, request=600.0, beyond=-1.0):
+        return self.history.similar(asks(size, request), user, beyond)
+
+    def test_nothing_is_known(self):
+        self.assertEqual([], self.similar())
+
+    def test_the_most_similar_of_which_there_are_enough(self):
+        self.add("bob", 64, 3600.0, 1, 2, 3, 4)
+        self.assertEqual([1, 2, 3, 4], self.similar())
+        self.add("bob", 3, 600.0, 5, 6, 7)
+        self.assertEqual([5, 6, 7], self.similar())
+        self.add("ann", 8, 60.0, 9, 8, 10)
+        self.assertEqual([8, 9, 10], self.similar())
+        self.add("ann", 8, 600.0, 11, 12, 13)
+        self.assertEqual([11, 12, 13], self.similar())
+        self.add("ann", 4, 600.0, 14, 15)
+        self.assertEqual([11, 12, 13, 14, 15], self.similar())
+        self.add("ann", 4, 600.0, 16)
+        self.assertEqual([14, 15, 16], self.similar())
+
+    def test_only_what_ran_longer_than_it_has(self):
+        self.add("bob", 64, 60.0, 500, 600)
+        self.add("ann", 4, 600.0, *[10] * 20, 100, 200, 300)
+        self.assertEqual([100, 200, 300], self.similar(beyond=50))
+        self.assertEqual([300, 500, 600], self.similar(beyond=250))
+        self.assertEqual([600], self.similar(beyond=550))
+        self.assertEqual([], self.similar(beyond=600))
+
+    def test_recent_jobs_count(self):
+        self.add("ann", 4, 600.0, *range(100))
+        self.assertEqual(list(range(100 - OF_USER, 100)), self.similar())
+
+    def test_forgets_kinds_that_have_no_new_jobs(self):
+        self.history = History(most_kinds=7)
+        self.add("ann", 4, 600.0, *[1] * ENOUGH)
+        self.add("bob", 8, 60.0, *[2] * ENOUGH)
+        self.assertEqual([2] * ENOUGH, self.similar("bob", 8, 60.0))
+        self.assertEqual([1, 1, 1, 2, 2, 2], self.similar("ann"))
+
+    def test_jobs_without_a_request_are_alike(self):
+        self.add("ann", 4, None, 1, 2, 3)
+        self.add("ann", 4, 600.0, 4, 5, 6)
+        self.assertEqual([1, 2, 3], self.similar(request=None))
+
+
+class TestQuantile(testtools.TestCase):
+    @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0, 1))
+    def test_is_one_of_them(self, values, share):
+        values.sort()
+        found = quantile(values, share)
+        self.assertIn(found, values)
+        self.assertLessEqual(share, sum(value <= found for value in values) / len(values))
