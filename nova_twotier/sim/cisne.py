@@ -1,4 +1,4 @@
-"""The experiment of CISNE (Lerida et al. 2009, section 3): 90 jobs on 16 time-shared nodes."""
+"""The experiment of CISNE (Lérida et al., section 3): 90 jobs on 16 time-shared nodes."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""Nodes of one CPU that parallel jobs and local users share, as in CISNE (Lerida et al. 2009).
+"""Nodes of one CPU that parallel jobs and local users share, as in CISNE (Lérida et al.).
 
 The rule by which processes slow each other down here is none of those that the estimators use: a
 process that computes shares its CPU with those that compute at the same moment, of which the other

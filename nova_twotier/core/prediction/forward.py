@@ -1,6 +1,6 @@
 """Runs a queue forward from the present under its own policy, with expected run times.
 
-Algorithm 1 of CISNE (Lerida et al. 2009), for any policy: the next job to end leaves its slots, the
+Algorithm 1 of CISNE (Lérida et al.), for any policy: the next job to end leaves its slots, the
 others advance at the pace that their slots allow, and the policy decides who starts, moves or is
 preempted. All predictions of a queue come from one such run.
 """
@@ -81,13 +81,17 @@ class _Forward:
         self._ends: list[tuple[float, int]] = []
         for job in self._snapshot.queue:
             self._waiting[job.number] = _Course(job, remaining(job), present.done_by(job))
-        runs = self._snapshot.cluster.runs.values()
-        for run in runs:
+        cluster = self._snapshot.cluster
+        for run in list(cluster.runs.values()):
             course = _Course(run.job, remaining(run.job), present.done_by(run.job))
             course.start = course.since = now
             self._running[run.job.number] = course
-        self._rates = pace.on(self._snapshot.cluster)
-        self._settle(list(runs))
+            if run.pinned:
+                # It will have come to its slots when the policy decides next.
+                cluster.remove(run.job)
+                cluster.adopt(run._replace(pinned=False))
+        self._rates = pace.on(cluster)
+        self._settle(list(cluster.runs.values()))
 
     def answers(self, target: int | None) -> dict[int, Forecast]:
         ended: dict[int, Forecast] = {}

@@ -1,6 +1,6 @@
 """Hanzich's estimator: jobs are slowed down by the number of those that share their nodes.
 
-Hanzich et al. 2005, as CISNE (Lerida et al. 2009, section 3.1) compares with it.
+Hanzich et al. 2005, as CISNE (Lérida et al., section 3.1) compares with it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """The historical estimator: jobs wait and run as similar jobs did, whatever the queue is like now.
 
-CISNE (Lerida et al. 2009, section 3.1): "a simple replication of the past".
+CISNE (Lérida et al., section 3.1): "a simple replication of the past".
 """
 
 from nova_twotier.core.jobs import Job

@@ -1,6 +1,6 @@
 """Li's hybrid: a forward run with the run times of the nearest past jobs, weighted by distance.
 
-Li, Groep and Wolters 2005 (instance-based learning), as CISNE (Lerida et al. 2009, section 3.1)
+Li, Groep and Wolters 2005 (instance-based learning), as CISNE (Lérida et al., section 3.1)
 compares with it.
 """
 

@@ -1,6 +1,6 @@
 """Smith's hybrid: a forward run with the run times of categories of past jobs.
 
-Smith, Foster and Taylor 1998, as CISNE (Lerida et al. 2009, section 3.1) compares with it: of all
+Smith, Foster and Taylor 1998, as CISNE (Lérida et al., section 3.1) compares with it: of all
 categories that a job belongs to, the one whose mean is known best decides.
 """
 

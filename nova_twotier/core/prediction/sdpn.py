@@ -1,4 +1,4 @@
-"""SDPN, Slowdown-Processing-Networking: the estimator of CISNE (Lerida et al. 2009)."""
+"""SDPN, Slowdown-Processing-Networking: the estimator of CISNE (Lérida et al.)."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""CISNE (Lerida et al. 2009), Figures 2 to 4 and Table 1: how far five estimators are off."""
+"""CISNE (Lérida et al.), Figures 2 to 4 and Table 1: how far five estimators are off."""
 
 import itertools
 import math
@@ -212,7 +212,7 @@ _READ = (
 
 FIG2 = Experiment(
     name="cisne-fig2",
-    source="CISNE 2009, Figure 2",
+    source="CISNE, Figure 2",
     about="deviation of the turnaround, with one and up to four jobs a node",
     runs=_runs([*ONE, *FOUR]),
     numbers=_numbers([*ONE, *FOUR], TURNAROUND),
@@ -245,7 +245,7 @@ FIG2 = Experiment(
 
 FIG3 = Experiment(
     name="cisne-fig3",
-    source="CISNE 2009, Figure 3",
+    source="CISNE, Figure 3",
     about="deviation of the turnaround, without and with saturated links",
     runs=_runs([*FOUR, *SATURATED]),
     numbers=_numbers([*FOUR, *SATURATED], TURNAROUND),
@@ -282,7 +282,7 @@ FIG3 = Experiment(
 
 FIG4 = Experiment(
     name="cisne-fig4",
-    source="CISNE 2009, Figure 4",
+    source="CISNE, Figure 4",
     about="deviations of waiting and execution, and averaging windows",
     runs=_runs([*FOUR, *AVERAGED[1:]]),
     numbers=_numbers([*FOUR, *AVERAGED[1:]], WAITING, EXECUTION),
@@ -328,12 +328,12 @@ FIG4 = Experiment(
 
 TABLE = Experiment(
     name="cisne-table1",
-    source="CISNE 2009, Table 1",
+    source="CISNE, Table 1",
     about="time that a prediction takes",
     runs=_runs([Setup()]),
     numbers=_table1,
     notes=(
-        "Milliseconds of CPU time on this machine, in Python; the paper's are of 2009.",
+        "Milliseconds of CPU time on this machine, in Python.",
         "FCFS, normal, MPL up to 4. The paper's historical repository has 10,000 times as many "
         "entries as jobs run; ours finds similar jobs by their kind and keeps at most 200 of each.",
         _CLUSTER,

@@ -77,6 +77,14 @@ class TestByHand(testtools.TestCase):
         # Job 3 has 20 s left when job 2 evicts it, and is restored when that ends.
         self.assertEqual({1: (0, 10), 2: (10, 15), 3: (0, 15 + 20 + 20)}, found)
 
+    def test_a_job_that_is_just_starting_can_be_evicted_later(self):
+        on = cluster(2, tiers=1)
+        on.start(job(1, 1), FG)
+        on.adopt(on.remove(on.start(job(3, 1), FG).job)._replace(pinned=True))
+        found = run(queue("cmbf", on, [job(2, 2)]), {1: 10, 2: 5, 3: 30})
+        self.assertEqual(Forecast(10, 15), found[2])
+        self.assertTrue(on.runs[3].pinned)
+
     def test_a_job_that_waits_with_its_state_saved_pays_for_the_restore(self):
         on = cluster(1, tiers=1)
         on.start(job(1, 1), FG)
