@@ -123,7 +123,7 @@ class TestClaims(ReproduceCase):
         return [claim.measure(self.results(**deviations)).holds for claim in claims]
 
     def test_fig2(self):
-        found = self.verdicts("fig2", sdpn=21.0, hanzich=20.0, historical=90.0)
+        found = self.verdicts("fig2", sdpn=20.5, hanzich=20.0, historical=90.0)
         self.assertEqual([True, True, True, True], found)
         found = self.verdicts("fig2", sdpn=60.0, hanzich=70.0, historical=10.0)
         self.assertEqual([False, False, False, True], found)
