@@ -42,7 +42,7 @@ PLAINLY = """\
 #: of the script get SIGTERM, save their work and end; the queue manager is told, and waits no
 #: longer. If the notice is withdrawn, the script runs again; metadata that cannot be read say
 #: nothing. A notice may still be there after the restore: the file `saved` says which one was
-#: answered.
+#: answered. A shell may miss the signal by which the watcher is to end, so it also sees the end.
 SAVING = """\
     notice() {{
         shown=$(curl -fsm 5 {metadata} 2>/dev/null) || return 1
@@ -50,7 +50,7 @@ SAVING = """\
             sed -n 's/.*"twotier_notice": *"preempted at \\([^"]*\\)".*/\\1/p'
     }}
     watch() {{
-        while sleep {interval}; do
+        while sleep {interval} && [ ! -e ended ]; do
             at=$(notice) && [ -n "$at" ] && [ "$at" != "$(cat saved 2>/dev/null)" ] || continue
             echo "$at" > saving
             kill -s TERM -- "-$(cat pid)"

@@ -85,7 +85,9 @@ class TestRunner(testtools.TestCase):
 
     def start(self):
         environ = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
-        return subprocess.Popen(["/bin/sh", self.runner], env=environ, start_new_session=True)
+        server = subprocess.Popen(["/bin/sh", self.runner], env=environ, start_new_session=True)
+        self.addCleanup(self.kill, server, signal.SIGKILL)
+        return server
 
     def boot(self):
         return self.start().wait(30)

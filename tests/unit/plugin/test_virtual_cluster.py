@@ -93,7 +93,7 @@ class TestBoot(VirtualClusterCase):
     def test_a_host_of_the_plan_is_gone(self):
         self.placement()
         self.assertIn(
-            "within the job's reservation, 6 VMs need as many slots; there are 4 in all",
+            "within the job's reservation, needs 6 foreground slots, 4 idle",
             self.refused(self.hosts("acd"), self.booted()),
         )
         self.assertIn("none of the remaining hosts", self.refused(self.hosts("cd"), self.booted()))

@@ -26,6 +26,8 @@ settings.load_profile("twotier")
 ONE_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers == 1)
 TWO_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers > 1)
 KILLING = ("acfcfs", "ccfcfs")
+#: Two-tier policies that consider jobs by arrival.
+BY_ARRIVAL = [name for name in TWO_TIER if name != "amcbf-deadline"]
 
 #: Numbers that one can reckon with: efficiency 0.5 (0.9 of a single process), no loss.
 PLAIN = Progress(loss=(0.0, 0.0), eff_single=(0.8, 1.0), eff_parallel=(0.5, 0.0, 0.5, 0.5))

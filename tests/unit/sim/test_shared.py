@@ -14,6 +14,7 @@ from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim import simulation
 from nova_twotier.sim.simulation import simulate
 from tests.unit.sim.run_builders import (
+    BY_ARRIVAL,
     PLAIN,
     TWO_TIER,
     Scene,
@@ -317,7 +318,7 @@ class Policies:
         return done, {number: round(job.finish, 9) for number, job in done.items()}
 
     def test_below_another_and_then_up(self):
-        for policy in TWO_TIER:
+        for policy in BY_ARRIVAL:
             done, finishes = self.finishes(
                 policy,
                 2,
@@ -333,7 +334,7 @@ class Policies:
             )
 
     def test_back_to_full_speed_when_the_background_is_done(self):
-        for policy in TWO_TIER:
+        for policy in BY_ARRIVAL:
             _done, finishes = self.finishes(
                 policy,
                 2,
@@ -344,7 +345,7 @@ class Policies:
             self.assertEqual({1: 10 + 80 + (90 - 64), 2: 90}, finishes, policy)
 
     def test_nothing_below_a_hot_process(self):
-        for policy in TWO_TIER:
+        for policy in BY_ARRIVAL:
             done, finishes = self.finishes(
                 policy, 2, execution(1, 0, [0.96, 0.5], 100), execution(2, 10, [0.5, 0.5], 50)
             )
