@@ -55,6 +55,7 @@ class Telemetry:
     ):
         self._hypervisor, self._placement = hypervisor, placement
         self._rules, self._interval = rules, interval
+        self._heart = heartbeats.Heart(placement)
         self._due = self._beat_due = 0.0
         self._meters: dict[str, Meter] = {}
         self._troubles = Troubles(LOG)
@@ -90,7 +91,7 @@ class Telemetry:
                     LOG.info("VM %s uses %s %% of its slot, not %s", vm, points, held[vm])
             self._close(found.host, held | news)
             if now >= self._beat_due:
-                heartbeats.beat(self._placement, found.host.provider[Tier.FG])
+                self._heart.beat(found.host.provider[Tier.FG])
                 self._beat_due = now + heartbeats.INTERVAL
         except PlacementError as error:
             # The next sample tries again.

@@ -250,7 +250,8 @@ EXPLANATION = object_of(
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "In the queue, by arrival, 1 is next; null unless the job waits.",
+            "description": "In the queue, by submission or release; the policy may start "
+            "others first. Null unless the job waits.",
         },
         "events": {
             "type": "array",

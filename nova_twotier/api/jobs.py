@@ -3,7 +3,7 @@
 from nova_twotier.api import job_schemas, job_trusts, queries, quotas, requests, views
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import Refused, invalid
-from nova_twotier.api.reasons import Reader, reason_of, situation
+from nova_twotier.api.reasons import Reader, cure_of, reason_of, situation
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
@@ -138,7 +138,7 @@ class Explain(JobResource):
             "state": job.state,
             "reason": situation(job, reader.text(why)),
             "why": reader.data(why),
-            "cure": why and why.code.cure,
+            "cure": cure_of(job, why),
             "position": queries.position(self.site.store, job),
             "events": [views.happening(event, reader) for event in events],
         }

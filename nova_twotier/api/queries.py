@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
 from nova_twotier.core.reasons import waits
@@ -32,7 +32,9 @@ def by_state(
 
 def waiting_by_reason(store: Store) -> dict[str, int]:
     """Numbers of queued jobs of all projects, by the code of their reason."""
-    code = func.coalesce(Job.reason_code, waits.UNDECIDED.name).label("code")
+    # As `reasons.reason_of` has it.
+    known = func.coalesce(Job.reason_code, waits.UNDECIDED.name)
+    code = case((Job.held, waits.HELD.name), else_=known).label("code")
     query = select(code, func.count()).where(Job.state == JobState.QUEUED).group_by("code")
     with store.reading() as session:
         return dict(session.execute(query).all())

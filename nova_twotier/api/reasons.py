@@ -6,7 +6,7 @@ from nova_twotier.api import queries
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Effect, Reason, waits
 from nova_twotier.db.models import Job
-from nova_twotier.db.states import JobState
+from nova_twotier.db.states import OVER, JobState
 from nova_twotier.db.store import Store
 
 _TIERS = {Tier.FG: "the foreground", Tier.BG: "the background"}
@@ -52,9 +52,17 @@ class Reader:
 
 def reason_of(job: Job) -> Reason | None:
     """Why a job waits or ended; None if it needs no reason, because it runs or has finished."""
-    if job.reason is None and job.state == JobState.QUEUED:
-        return waits.UNDECIDED()
+    if job.state == JobState.QUEUED:
+        # It may have been preempted or refused before; its events say so.
+        return waits.HELD() if job.held else job.reason or waits.UNDECIDED()
     return job.reason
+
+
+def cure_of(job: Job, why: Reason | None) -> str | None:
+    """What its owner can do about the reason of a job."""
+    if why and why.effect is Effect.NOT_STARTED and job.state in OVER:
+        return "It was tried as often as is allowed: submit it anew, or tell the operator."
+    return why.code.cure if why else None
 
 
 def situation(job: Job, text: str) -> str:
@@ -64,7 +72,9 @@ def situation(job: Job, text: str) -> str:
     """
     match job.state:
         case JobState.QUEUED:
-            words = _waiting(job, text)
+            why = reason_of(job)
+            told = job.saved and (why is None or why.effect is not Effect.SAVED)
+            words = f"{text}; its state is saved" if told else text
         case JobState.STARTING | JobState.RESTORING:
             words = "its servers are being built"
         case JobState.RUNNING:
@@ -78,12 +88,3 @@ def situation(job: Job, text: str) -> str:
     if job.requested_action and not job.finished_at:
         words += f"; its owner asked to {job.requested_action} it"
     return words
-
-
-def _waiting(job: Job, text: str) -> str:
-    reason = job.reason
-    if job.held and (reason is None or reason.code is not waits.HELD):
-        text = f"{waits.HELD()}; {text}"
-    if job.saved and (reason is None or reason.effect is not Effect.SAVED):
-        text += "; its state is saved"
-    return text

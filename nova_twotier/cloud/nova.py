@@ -39,9 +39,10 @@ SHUTDOWN_TIMEOUT = "os_shutdown_timeout"
 MOST_DISPATCHED = 1000
 #: Lines of the console that are searched for a report: a guest that shuts down logs a lot.
 CONSOLE_LINES = 1000
-#: Seconds in which a host answers for a console, and in which it is not asked again if it did not:
-#: Nova waits for it as long.
-CONSOLE_TIMEOUT, CONSOLE_PAUSE = 5.0, 60.0
+#: Timeout in seconds of a console request that an action waits for.
+CONSOLE_TIMEOUT = 5.0
+#: Seconds for which a host that timed out is not asked again: the timeout of Nova's own RPC.
+CONSOLE_PAUSE = 60.0
 
 
 class Cloud:
@@ -377,20 +378,21 @@ class Cloud:
             self.nova.servers.delete(server.id)
 
     @translated
-    def console_log(self, server: Server, lines: int) -> str:
+    def console_log(self, server: Server, lines: int, timeout: float = CONSOLE_PAUSE) -> str:
         """The last lines that a server's guest wrote to its serial console.
 
+        :param timeout: seconds.
         :raises NotYet: if its host did not answer in time a moment ago.
         :raises CloudError: also if it has none, as while it is on no host.
         """
         if time.monotonic() < self._silent_until.get(server.host, 0.0):
             raise NotYet(f"host {server.host} does not answer for the console of its servers")
         try:
-            # novaclient's own method waits as long as for other requests.
+            # novaclient's own method has no timeout.
             _answer, shown = self.nova.client.post(
                 f"/servers/{server.id}/action",
                 body={"os-getConsoleOutput": {"length": lines}},
-                timeout=CONSOLE_TIMEOUT,
+                timeout=timeout,
             )
         except ksa_exc.ConnectTimeout:
             self._silent_until[server.host] = time.monotonic() + CONSOLE_PAUSE
@@ -403,7 +405,7 @@ class Cloud:
         :raises NotYet: if it has not, or if the console cannot be read.
         """
         try:
-            console = self.console_log(server, CONSOLE_LINES)
+            console = self.console_log(server, CONSOLE_LINES, CONSOLE_TIMEOUT)
         except CloudError as error:
             raise NotYet(f"the console of server {server.id} cannot be read: {error}") from error
         if report not in console:

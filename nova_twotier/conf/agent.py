@@ -96,6 +96,7 @@ changes nothing between VMs.
         "sample_interval",
         default=2.0,
         min=0,
+        max=60,
         help="""
 Seconds between two samples of the CPU time of each VM, at least ``poll_interval``, since the agent
 samples after a poll. 0: nothing is measured, and the CPU utilisation of VMs is what their owners

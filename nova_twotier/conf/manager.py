@@ -42,7 +42,7 @@ Example: amcbf
 The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
 ignore this option. The run time is the job's walltime, else its estimate, else a day.
 
-A job yields only to jobs that were submitted within deadline_factor * run time after it: the
+A later job can pass this one only if it is submitted within deadline_factor * its run time: the
 smaller this is, the fewer pass. 0: by submission alone, as amcbf.
 
 Example: 0.5
@@ -325,7 +325,8 @@ Example: 60
         "concurrency",
         default=8,
         min=1,
-        help="Most requests to Nova at the same time.",
+        help="Most requests to Nova at the same time. Questions to hosts, such as for consoles, "
+        "have as many threads of their own.",
     ),
     cfg.ListOpt(
         "pools",

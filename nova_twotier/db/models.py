@@ -106,6 +106,8 @@ class Job(Reasoned, Base):
     tier: Mapped[str | None] = mapped_column(String(2))
     saved: Mapped[bool] = mapped_column(default=False)
     how: Mapped[str | None] = mapped_column(String(16))
+    #: The reason of releases before schema 0012, whose API may still read it.
+    text_before: Mapped[str] = mapped_column("reason", Text, default="")
     #: What its owner asked for: "complete" or "cancel".
     requested_action: Mapped[str | None] = mapped_column(String(16))
     #: A held job neither starts nor, after an eviction, restarts until it is released.
@@ -209,10 +211,13 @@ class Job(Reasoned, Base):
         :param at: the time, in seconds since the epoch.
         """
         ran = max(self.used_until, self.ran(at))
-        self.used, self.used_until = self._used_in(ran), ran
-        measured = list(self.measured or [None] * self.size)
+        used, measured = self._used_in(ran), list(self.measured or [None] * self.size)
         for process, share in found.items():
+            if measured[process] is None and not (self.learned or self.cpu):
+                # Nothing was expected: what is measured first counts from the beginning.
+                used[process] = share * ran
             measured[process] = share
+        self.used, self.used_until = used, ran
         self.measured = measured
         self.__dict__.pop("core", None)
 

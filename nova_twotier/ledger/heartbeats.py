@@ -1,4 +1,5 @@
-"""Shows which hosts a node agent measures: it toggles a trait of theirs as long as it lives.
+"""Node agents toggle a trait of their host's foreground provider once a minute, so that the queue
+manager sees which hosts they measure.
 
 Placement tells nobody when something was written, and clocks of two machines may differ. So what
 counts is how long ago the trait was last seen to change.
@@ -16,21 +17,33 @@ INTERVAL, LATEST = 60.0, 180.0
 POLL_INTERVAL = 20.0
 
 
-def beat(placement: Placement, provider: str) -> None:
-    """Toggle the trait of a host.
+class Heart:
+    """The heartbeats of an agent."""
 
-    :param provider: uuid of the host's foreground.
-    """
-    url = f"/resource_providers/{provider}/traits"
+    def __init__(self, placement: Placement):
+        self._placement = placement
+        #: Whether Placement knew the trait at the last heartbeat.
+        self._known = False
 
-    def toggle() -> None:
-        found = placement.get(url)
-        placement.put(
-            url, {**found, "traits": sorted({names.HEARTBEAT_TRAIT} ^ {*found["traits"]})}
-        )
+    def beat(self, provider: str) -> None:
+        """Toggle the trait of a host.
 
-    placement.put(f"/traits/{names.HEARTBEAT_TRAIT}")
-    until_fresh(toggle)
+        :param provider: uuid of the host's foreground.
+        :raises PlacementError: if Placement does not answer, or somebody has deleted the trait,
+            which the next heartbeat makes.
+        """
+        url = f"/resource_providers/{provider}/traits"
+
+        def toggle() -> None:
+            found = self._placement.get(url)
+            traits = sorted({names.HEARTBEAT_TRAIT} ^ {*found["traits"]})
+            self._placement.put(url, {**found, "traits": traits})
+
+        if not self._known:
+            self._placement.put(f"/traits/{names.HEARTBEAT_TRAIT}")
+        self._known = False
+        until_fresh(toggle)
+        self._known = True
 
 
 class Heartbeats:
@@ -45,16 +58,16 @@ class Heartbeats:
         self._beats: dict[str, float] = {}
 
     def poll(self, now: float) -> None:
-        """Read the traits if that is due: one request.
+        """Read the traits if that is due: two requests.
 
         :param now: time in seconds, from any start.
         :raises PlacementError: if Placement does not answer.
         """
         if now < self._polled_at + POLL_INTERVAL:
             return
-        if self._polled_at == -math.inf:
-            # Placement knows it only if there has been an agent.
-            self._placement.put(f"/traits/{names.HEARTBEAT_TRAIT}")
+        # Placement refuses to search for a trait that it does not know: before the first agent, or
+        # if somebody has deleted it.
+        self._placement.put(f"/traits/{names.HEARTBEAT_TRAIT}")
         marked = frozenset(
             each["uuid"] for each in providers.listed(self._placement, names.HEARTBEAT_TRAIT)
         )

@@ -1,7 +1,7 @@
 """Heartbeats of node agents in real Placement."""
 
 from nova_twotier.ledger import names
-from nova_twotier.ledger.heartbeats import INTERVAL, LATEST, Heartbeats, beat
+from nova_twotier.ledger.heartbeats import INTERVAL, LATEST, Heart, Heartbeats
 from tests.functional.ledger_case import BG, FG, LedgerTestCase, Overtaken
 
 
@@ -12,7 +12,7 @@ class TestHeartbeats(LedgerTestCase):
         self.now = 0.0
 
     def beat(self, client=None):
-        beat(client or self.ledger, self.tiers[0].provider[FG])
+        Heart(client or self.ledger).beat(self.tiers[0].provider[FG])
 
     def run_for(self, seconds, beats=False):
         """Poll each second; returns which hosts may have an agent in the end."""

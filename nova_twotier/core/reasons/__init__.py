@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nova_twotier.core.reasons import changes, failures, waits
-from nova_twotier.core.reasons.reason import Code, Effect, Reason
+from nova_twotier.core.reasons.reason import EFFECTS, Code, Effect, Reason
 
 __all__ = ["CODES", "LEGACY", "Code", "Effect", "Reason", "dump", "load"]
 
@@ -13,7 +13,7 @@ LEGACY = Code(
     "other",
     "{before}[{by}][{after}]",
     "A text of an earlier release, or a code that this release does not know.",
-    "Its text says what there is to say; it is renewed with the next decision about the job.",
+    "See the text; it is renewed with the next decision about the job.",
 )
 #: The modules of the list, in the order of the documentation.
 PARTS = (waits, changes, failures)
@@ -37,11 +37,15 @@ def dump(reason: Reason) -> dict[str, Any]:
 
 
 def load(data: Mapping[str, Any]) -> Reason:
-    """What `dump` made it from; of an unknown code, by a newer release, only its name is left."""
+    """What `dump` made it from.
+
+    A newer release may have written it: of an unknown code only its name is left, and parameters
+    and effects that are not known are left out.
+    """
     code = CODES.get(data["code"])
     if code is None:
         return LEGACY(before=f"for the reason {data['code']}")
     effect = data.get("effect")
     given = data.get("parameters", {})
     known = {name: given[name] for name in code.fields if name in given}
-    return code(data.get("by"), Effect(effect) if effect else None, **known)
+    return code(data.get("by"), Effect(effect) if effect in EFFECTS else None, **known)

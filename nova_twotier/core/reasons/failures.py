@@ -176,7 +176,7 @@ NO_POOL = Code(
     "no-pool",
     "there is no pool {pool}; there are {pools}",
     "No hosts are in the pool that the job asks for.",
-    "Submit it for another pool; operators: `[manager]pools` of the API has the known ones.",
+    "Submit it for another pool; operators: is it in `[manager]pools` of the API's configuration?",
 )
 WALLTIME = Code(
     "walltime",

@@ -127,4 +127,6 @@ class Reason(NamedTuple):
 
 
 def _shown(value: Value) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() else f"{value:g}"
+    return value if isinstance(value, str) else str(value)

@@ -46,7 +46,7 @@ TURN = Code(
     "turn",
     "waits behind {by}[, then needs {size} foreground slots, {idle} idle]"
     "[ + {later} held by later jobs][; or {size} background slots, {open} open and idle]",
-    "Under the queue's policy no job may pass the first one, which does not fit yet.",
+    "Another job is considered first, and too few slots are idle to start this one out of turn.",
     "Wait until the first job has started.",
 )
 DELAY = Code(

@@ -12,11 +12,6 @@ def add_column(table: str, column: sa.Column) -> None:
         op.add_column(table, column)
 
 
-def drop_column(table: str, column: str) -> None:
-    if column in {each["name"] for each in sa.inspect(op.get_bind()).get_columns(table)}:
-        op.drop_column(table, column)
-
-
 def create_table(name: str, *columns: sa.Column, indexed: str = "") -> None:
     """Create a table, and an index on one of its columns, which is a step by itself."""
     if not sa.inspect(op.get_bind()).has_table(name):

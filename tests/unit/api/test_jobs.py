@@ -245,7 +245,7 @@ class TestExplaining(ApiCase):
             ("waits; the manager has not decided about it yet", {}),
             (f"{needs}", {"reason": needs}),
             (f"{needs}; its state is saved", {"saved": True}),
-            (f"held until it is released; {needs}; its state is saved", {"held": True}),
+            ("held until it is released; its state is saved", {"held": True}),
             (
                 "preempted by a job of another project, state saved",
                 {"held": False, "reason": changes.PREEMPTED(99).led_to(Effect.SAVED)},

@@ -211,7 +211,7 @@ class TestConsoleLog(CloudCase):
     def test_a_host_that_does_not_answer_is_left_alone_for_a_while(self):
         asked = self.http.post(self.URL, exc=requests.ReadTimeout)
         other = self.http.post(f"{NOVA}/servers/elsewhere/action", json={"output": "one"})
-        self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
+        self.assertRaises(NotYet, self.cloud.require_report, VM, "saved")
         self.assertEqual(CONSOLE_TIMEOUT, asked.last_request.timeout)
         self.assertRaises(NotYet, self.cloud.console_log, VM, 2)
         self.assertRaises(NotYet, self.cloud.require_report, VM, "saved")
@@ -222,6 +222,7 @@ class TestConsoleLog(CloudCase):
         with mock.patch("time.monotonic", lambda: later):
             self.assertRaises(CloudError, self.cloud.console_log, VM, 2)
         self.assertEqual((2, 1), (asked.call_count, other.call_count))
+        self.assertEqual(CONSOLE_PAUSE, asked.last_request.timeout)
 
 
 class TestServers(CloudCase):

@@ -71,6 +71,9 @@ class TestReason(testtools.TestCase):
             self.assertEqual(text, str(failures.SERVERS_OFF().led_to(effect)))
         self.assertEqual(set(Effect), set(EFFECTS))
 
+    def test_long_times_are_shown_whole(self):
+        self.assertIn("1209600 s", str(failures.WALLTIME(walltime=14 * 86400.0)))
+
     def test_who_reads_it_names_the_job(self):
         names = {7: "the first one"}
         self.assertEqual("waits behind the first one", waits.TURN(7).text(names.__getitem__))
@@ -105,6 +108,8 @@ class TestReason(testtools.TestCase):
     def test_what_a_newer_release_wrote(self):
         newer = {"code": "new", "parameters": {"a": 1}, "by": 3, "effect": "new"}
         self.assertEqual("for the reason new", str(reasons.load(newer)))
+        newer["code"] = "preempted"
+        self.assertEqual("preempted by job 3", str(reasons.load(newer)))
         grown = {"code": "turn", "parameters": {"size": 1, "new": 2}, "by": 3}
         self.assertEqual(waits.TURN(3, size=1), reasons.load(grown))
 

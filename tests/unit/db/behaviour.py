@@ -86,13 +86,14 @@ class StoreBehaviour:
         [other] = {*self.store.submit(3, [], **kind).learned}
         self.assertAlmostEqual(0.685, other)
 
-    def learned(self, *measured, size=2):
+    def learned(self, *measured, size=2, cpu=(0.5,)):
         """What a job learns from one that began at 100 s, was measured so, and ended at 200 s.
 
         :param measured: time, and utilisation by process.
+        :param cpu: what the earlier job declared.
         """
         kind = {"name": "solver", "project_id": "p", "user_id": "u"}
-        job = self.store.submit(2, [0.5], **kind)
+        job = self.store.submit(2, [*cpu], **kind)
         with self.store.transaction() as session:
             row = session.get(Job, job.number)
             row.run_since = 100.0
@@ -109,6 +110,10 @@ class StoreBehaviour:
             [0.665, 0.95], self.learned((110, {1: 1.0}), (160, {0: 0.4}), (160, {1: 1.0}))
         )
         self.assertEqual([0.825], self.learned((100, {0: 0.7}), size=1))
+
+    def test_what_is_measured_first_counts_from_the_beginning_if_nothing_was_expected(self):
+        found = self.learned((150, {0: 0.1}), (160, {0: 0.2, 1: 0.9}), cpu=())
+        self.assertEqual([0.14, 0.9], found)
 
     def test_a_job_does_not_learn_from_a_run_that_was_discarded(self):
         job = self.store.submit(1, [0.5], name="solver")

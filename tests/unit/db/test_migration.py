@@ -206,6 +206,10 @@ class TestOpenActionsOf0011(SchemaSteps, SqliteCase):
                 "the manager: its servers are not all at work in bg",
                 changes.SCATTERED(tier="bg"),
             ),
+            (
+                "the manager: its servers are not all in fg",
+                LEGACY(before="preempted by the manager: its servers are not all in fg"),
+            ),
         ):
             plan, _progress = self.converted("evict", {"by": by, **rest})
             self.assertEqual(EvictPlan(reason, Preemption.REQUEUE), plan)

@@ -1,11 +1,14 @@
-"""Reasons are codes with parameters; what earlier releases wrote keeps its words."""
+"""Reasons are codes with parameters; what earlier releases wrote keeps its words.
+
+The column of the old texts of jobs stays, since an API of the release before may still read it.
+"""
 
 import re
 
 import sqlalchemy as sa
 from alembic import op
 
-from nova_twotier.db.migrations.steps import add_column, drop_column
+from nova_twotier.db.migrations.steps import add_column
 
 revision = "0012"
 down_revision = "0011"
@@ -38,15 +41,13 @@ def upgrade():
     for table in ("job", "event"):
         add_column(table, sa.Column("reason_code", sa.String(32)))
         add_column(table, sa.Column("reason_data", sa.JSON))
-    if "reason" in {each["name"] for each in sa.inspect(connection).get_columns("job")}:
-        _convert(connection, _JOB, _JOB.c.number, _JOB.c.reason, bool)
+    _convert(connection, _JOB, _JOB.c.number, _JOB.c.reason, bool)
     # The details that name no job can be read by everybody as they are.
     _convert(connection, _EVENT, _EVENT.c.id, _EVENT.c.detail, _LABEL.search)
     still_open = sa.select(_ACTION).where(_ACTION.c.state == "expected")
     for row in connection.execute(still_open).all():
         changed = {"plan": _plan(row.kind, row.plan), "begun": _progress(row.begun or {})}
         connection.execute(sa.update(_ACTION).where(_ACTION.c.id == row.id).values(**changed))
-    drop_column("job", "reason")
 
 
 def _convert(connection, table, key, text, wanted):
@@ -98,11 +99,14 @@ def _preemption(by):
         return {"code": "to-foreground"}
     if by.startswith(_SCATTERED):
         return {"code": "scattered", "parameters": {"tier": by.removeprefix(_SCATTERED)}}
-    return {"code": "preempted", "by": _number(by)}
+    if label := _LABEL.fullmatch(by):
+        return {"code": "preempted", "by": int(label[1])}
+    return _reason(f"preempted by {by}")
 
 
 def _number(by):
-    return int(by.removeprefix("job ")) if isinstance(by, str) else by
+    label = _LABEL.search(by) if isinstance(by, str) else None
+    return int(label[1]) if label else by
 
 
 def _progress(begun):
