@@ -71,7 +71,7 @@ def parse(args: list[str]) -> argparse.Namespace:
         default=(),
         metavar="TYPE",
         help="measure with VMs of this type instead of plain processes: kvm, qemu (emulated), or "
-        f"{AUTO}: kvm where it works (default of TYPE: {AUTO})",
+        f"{AUTO}: kvm where it works (default of TYPE: {AUTO}), e.g. --vms qemu",
     )
     parser.add_argument(
         "--repetitions",

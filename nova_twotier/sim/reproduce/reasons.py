@@ -5,11 +5,11 @@ A reason names the command that shows it, unless it is the experiment's own.
 
 _BUSY = (
     "a background process keeps the cycles busy that its foreground leaves idle, and less than "
-    "half of them do work; the printed improvement is one of the work"
+    "half of them do work; the printed improvement is close to that of the work"
 )
 _CEILING = (
-    "EASY cannot have a utilisation from which the printed improvement leads to ours: its slots "
-    "would have to be more than full, so the paper cannot have counted all busy cycles"
+    "with as many busy cycles as AMCBF uses here, EASY's slots would have to be more than full; "
+    "either the paper's background keeps fewer cycles busy, or it counted something else"
 )
 _PROMOTED = (
     "jobs that are promoted from the background on other nodes count as migrations, as well; the "
