@@ -100,7 +100,7 @@ class Forecaster:
         """As `engine.run` calls it."""
         for number in [number for number in self._unstarted if number not in waiting]:
             self._started(number, now)
-        arrived = self._arrived(snapshot, running, now)
+        arrived = self._arrived(waiting, running, now)
         if arrived:
             done = {
                 number: execution.done(now)
@@ -117,22 +117,18 @@ class Forecaster:
                     record.made[number] = _predict(record, present, number)
 
     def _arrived(
-        self, snapshot: Snapshot, running: Mapping[int, Execution], now: float
+        self, waiting: Mapping[int, Execution], running: Mapping[int, Execution], now: float
     ) -> list[int]:
-        """The jobs to be predicted, by arrival."""
-        arrived = []
-        queue = snapshot.queue
-        for index in range(len(queue) - 1, -1, -1):
-            job = queue[index]
-            if job.arrival < now:
-                break
-            if job.number not in self._made:
-                arrived.append(job.number)
-        if self._every:
-            for number, execution in running.items():
-                if execution.job.arrival == now and number not in self._made:
-                    arrived.append(number)
-        return sorted(arrived)
+        """The numbers of the jobs that arrived now and are to be predicted, ascending.
+
+        They may be anywhere in the queue: some policies order it by something else than arrival.
+        """
+        jobs = [*waiting.values(), *(running.values() if self._every else ())]
+        return sorted(
+            each.job.number
+            for each in jobs
+            if each.job.arrival == now and each.job.number not in self._made
+        )
 
     def _started(self, number: int, now: float) -> None:
         at = self._unstarted.pop(number)
