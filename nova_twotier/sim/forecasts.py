@@ -15,7 +15,7 @@ from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import metrics, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
-from nova_twotier.sim.simulation import Result, Scenario
+from nova_twotier.sim.simulation import InvalidScenario, Result, Scenario
 from nova_twotier.sim.workloads.workload import Workload
 
 #: Columns of the predictions, one row for each estimator and job; times in seconds.
@@ -181,9 +181,15 @@ def simulate(
     """Run a workload and predict its jobs.
 
     :returns: the result of the run, and the predictions with `COLUMNS`.
+    :raises InvalidScenario: if the policy remembers earlier passes.
     """
     users = {job.number: job.user for job in workload.jobs}
-    policy = variants.get(scenario.policy)
+    policy = variants.get(scenario.policy, scenario.deadline_factor)
+    if policy.remembers:
+        raise InvalidScenario(
+            f"{policy.name} remembers the past, so its queue cannot be run forward; choose another "
+            "policy"
+        )
     forecaster = Forecaster(estimators, policy, users, scenario.migration_cost)
     result = simulation.simulate(workload, scenario, watch=forecaster.watch, ended=forecaster.ended)
     return result, pandas.DataFrame(forecaster.rows, columns=list(COLUMNS))

@@ -16,10 +16,9 @@ from nova_twotier.sim.workloads.workload import Submission, Workload
 from tests.unit.sim.run_builders import ONE_TIER, TWO_TIER, workload
 
 EVERY = sorted(ONE_TIER + TWO_TIER)
-#: Those that can be run forward, with the ones that only the simulator has.
-FORWARD = sorted(
-    {*EVERY, *variants.VARIANTS} - {"easy++", "bgmbf-as-printed", "bgmbf-sdf-as-printed"}
-)
+#: Policies with a memory of their own, and those that can be run forward.
+REMEMBERING = ("easy++", "bgmbf-as-printed", "bgmbf-sdf-as-printed")
+FORWARD = sorted({*EVERY, *variants.VARIANTS} - {*REMEMBERING})
 TIMES = st.integers(1, 60)
 
 
@@ -101,6 +100,12 @@ class TestSimulate(testtools.TestCase):
             _result, found = self.simulate(jobs, policy, names=("requested",))
             self.assertGreater(len(waited), 10, policy)
             self.assertEqual(sorted(waited), sorted(found.job), policy)
+
+    def test_policies_that_remember_are_refused(self):
+        jobs = workload(1, (0, 1, 10), (1, 1, 5))
+        for policy in REMEMBERING:
+            error = self.assertRaises(simulation.InvalidScenario, self.simulate, jobs, policy)
+            self.assertIn(f"{policy} remembers the past", str(error))
 
     def test_learns_from_ended_jobs_of_the_same_user(self):
         """A day of one user's jobs that run for a tenth of what they ask for."""
