@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Iterable
 
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Queue
@@ -18,8 +19,12 @@ class Event(enum.Flag):
 
 #: Shortcuts for code that runs for every event: looking up an enum member takes five times longer.
 ARRIVAL, BACKGROUND = Event.ARRIVAL, Event.BACKGROUND
+#: Events by the sum of their bits: joining flags would take longer than most decisions. And the
+#: bits of what becomes free when a job of a tier ends.
+EVENTS = tuple(map(Event, range(8)))
+ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 #: All combinations with `FOREGROUND`: testing a flag would take longer than most decisions.
-FOREGROUND_CHANGED = tuple(event for event in map(Event, range(8)) if Event.FOREGROUND in event)
+FOREGROUND_CHANGED = tuple(event for event in EVENTS if Event.FOREGROUND in event)
 
 
 class Snapshot:

@@ -22,10 +22,11 @@ _STEPS = (
 
 
 class EasyPlusPlus(EasySjf):
-    """It remembers how long jobs ran, so each run needs its own."""
+    """It remembers how long jobs ran."""
 
     name = "easy++"
     summary = "EASY by the mean of the user's last two run times, shortest first (Tsafrir 2007)."
+    remembers = True
 
     def __init__(self, factor: float = 1.0):
         super().__init__(factor)

@@ -6,17 +6,13 @@ All events of one instant are handled together. Time is in seconds of the trace.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.core.snapshot import ENDED, EVENTS, Event, Snapshot
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.stage import Stage
 
-#: Events by the sum of their bits: joining flags would take longer than most decisions.
-_EVENTS = [Event(bits) for bits in range(8)]
 _ARRIVAL = Event.ARRIVAL.value
-_ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 
 #: Called after a pass, when its actions have been carried out: the snapshot, which stays as it is,
 #: the waiting and the running jobs by number, and the time.
@@ -55,7 +51,7 @@ def run(
         if end == now:
             for ended in stage.take_ended(now):
                 cluster.remove(ended.job)
-                bits |= _ENDED[ended.tier]
+                bits |= ENDED[ended.tier]
                 yield ended
         while coming and arrival <= now:
             job = coming.job = policy.admit(coming.job)
@@ -64,7 +60,7 @@ def run(
             bits |= _ARRIVAL
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf
-        actions = policy.play(snapshot, _EVENTS[bits], now)
+        actions = policy.play(snapshot, EVENTS[bits], now)
         if actions:
             stage.carry_out(actions, waiting, now)
         stage.settle(now)

@@ -15,7 +15,7 @@ from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import metrics, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
-from nova_twotier.sim.simulation import Result, Scenario
+from nova_twotier.sim.simulation import InvalidScenario, Result, Scenario
 from nova_twotier.sim.workloads.workload import Workload
 
 #: Columns of the predictions, one row for each estimator and job; times in seconds.
@@ -100,7 +100,7 @@ class Forecaster:
         """As `engine.run` calls it."""
         for number in [number for number in self._unstarted if number not in waiting]:
             self._started(number, now)
-        arrived = self._arrived(snapshot, running, now)
+        arrived = self._arrived(waiting, running, now)
         if arrived:
             done = {
                 number: execution.done(now)
@@ -117,22 +117,18 @@ class Forecaster:
                     record.made[number] = _predict(record, present, number)
 
     def _arrived(
-        self, snapshot: Snapshot, running: Mapping[int, Execution], now: float
+        self, waiting: Mapping[int, Execution], running: Mapping[int, Execution], now: float
     ) -> list[int]:
-        """The jobs to be predicted, by arrival."""
-        arrived = []
-        queue = snapshot.queue
-        for index in range(len(queue) - 1, -1, -1):
-            job = queue[index]
-            if job.arrival < now:
-                break
-            if job.number not in self._made:
-                arrived.append(job.number)
-        if self._every:
-            for number, execution in running.items():
-                if execution.job.arrival == now and number not in self._made:
-                    arrived.append(number)
-        return sorted(arrived)
+        """The numbers of the jobs that arrived now and are to be predicted, ascending.
+
+        They may be anywhere in the queue: some policies order it by something else than arrival.
+        """
+        jobs = [*waiting.values(), *(running.values() if self._every else ())]
+        return sorted(
+            each.job.number
+            for each in jobs
+            if each.job.arrival == now and each.job.number not in self._made
+        )
 
     def _started(self, number: int, now: float) -> None:
         at = self._unstarted.pop(number)
@@ -185,9 +181,15 @@ def simulate(
     """Run a workload and predict its jobs.
 
     :returns: the result of the run, and the predictions with `COLUMNS`.
+    :raises InvalidScenario: if the policy remembers earlier passes.
     """
     users = {job.number: job.user for job in workload.jobs}
-    policy = variants.get(scenario.policy)
+    policy = variants.get(scenario.policy, scenario.deadline_factor)
+    if policy.remembers:
+        raise InvalidScenario(
+            f"{policy.name} remembers the past, so its queue cannot be run forward; choose another "
+            "policy"
+        )
     forecaster = Forecaster(estimators, policy, users, scenario.migration_cost)
     result = simulation.simulate(workload, scenario, watch=forecaster.watch, ended=forecaster.ended)
     return result, pandas.DataFrame(forecaster.rows, columns=list(COLUMNS))

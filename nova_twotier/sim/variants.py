@@ -43,9 +43,10 @@ class _PrintedPass(Pass):
 class _AsPrinted(Guaranteeing):
     """Algorithm 2 to the letter: a backfilled job may be suspended until it ends (lines 8, 16).
 
-    So a job may have to leave for one that arrived later. It remembers, so each run needs its own.
+    So a job may have to leave for one that arrived later.
     """
 
+    remembers = True
     like: ClassVar[Guaranteeing]
 
     def __init__(self, factor: float = 1.0):

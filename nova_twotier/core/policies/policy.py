@@ -30,6 +30,9 @@ class Policy:
     bandwidth: ClassVar[bool] = False
     #: Whether it asks the cluster if a job fits, and so works with guaranteed bandwidth.
     embeds: ClassVar[bool] = False
+    #: Whether it remembers earlier passes, so that each run needs an instance of its own and no
+    #: other instance can continue the run.
+    remembers: ClassVar[bool] = False
 
     def __init__(self, factor: float = 1.0):
         self.factor = factor

@@ -10,8 +10,8 @@ from typing import NamedTuple
 KEEP = 200
 #: With fewer errors than this, no interval is given.
 LEAST = 10
-#: The share of the outcomes that an interval is to hold.
-SHARE = 0.8
+#: The share of the outcomes that an interval may miss at each end.
+TAIL = 0.1
 #: Seconds added to both times of which a ratio is taken: of a few minutes, the difference counts.
 OFFSET = 600.0
 
@@ -69,7 +69,7 @@ class Calibration:
         if len(errors) < LEAST or expected == math.inf:
             return None
         # Of n + 1 equally likely ranks of the next error, the outer tenths are left out.
-        beyond = max(0, math.floor((1 - SHARE) / 2 * (len(errors) + 1)) - 1)
+        beyond = max(0, math.floor(TAIL * (len(errors) + 1)) - 1)
         low, high = errors[beyond], errors[-1 - beyond]
         return Interval(
             min(expected, _shifted(made, expected, low)),

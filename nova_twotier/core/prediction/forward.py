@@ -9,16 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
-from nova_twotier.core.actions import BG, FG, Action, Evict, Move, Start
+from nova_twotier.core.actions import Action, Evict, Move, Start
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.pace import Pace
 from nova_twotier.core.prediction.present import Forecast, Present
-from nova_twotier.core.snapshot import Event
-
-#: Events by the sum of their bits: joining flags would take longer than most decisions.
-_EVENTS = [Event(bits) for bits in range(8)]
-_ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
+from nova_twotier.core.snapshot import ENDED, EVENTS
 
 #: Seconds of work on dedicated slots that a job still has to do.
 Remaining = Callable[[Job], float]
@@ -105,8 +101,8 @@ class _Forward:
                 ended[number] = Forecast(course.start, now)
                 run = snapshot.cluster.remove(course.job)
                 self._rates.gone(number)
-                bits |= _ENDED[run.tier]
-            self._carry_out(policy.play(snapshot, _EVENTS[bits], now))
+                bits |= ENDED[run.tier]
+            self._carry_out(policy.play(snapshot, EVENTS[bits], now))
         if target not in ended:
             # Nothing ends any more.
             for course in (*self._running.values(), *self._waiting.values()):

@@ -1,10 +1,11 @@
 """Forward runs in which a job takes the median run time of the past jobs most similar to it."""
 
 from collections.abc import Hashable
+from statistics import median_high
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.estimator import Forward, within_request
-from nova_twotier.core.prediction.history import History, quantile
+from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Past
 
 
@@ -16,7 +17,7 @@ class FromHistory(Forward):
 
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
         similar = self._run_times.similar(job, user, beyond=done)
-        return within_request(quantile(similar, 0.5) if similar else None, job, done)
+        return within_request(median_high(similar) if similar else None, job, done)
 
     def learn(self, past: Past) -> None:
         self._run_times.add(past.job, past.user, past.work)

@@ -1,11 +1,15 @@
 """The historical estimator: jobs wait and run as similar jobs did, whatever the queue is like now.
 
-CISNE (Lérida et al., section 3.1): "a simple replication of the past".
+CISNE (Lérida et al., section 3.1): "a simple replication of the past". A job that has not begun is
+expected to take as long from start to end as similar jobs did. Of one that has begun, the work is
+known, not the time since its start: it is expected to do as much work as they did, at full speed.
 """
+
+from statistics import median_high
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.estimator import Estimator, within_request
-from nova_twotier.core.prediction.history import History, quantile
+from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Forecast, Past, Present
 
 
@@ -16,6 +20,7 @@ class Historical(Estimator):
     def __init__(self) -> None:
         self._waits = History()
         self._elapsed = History()
+        self._work = History()
 
     def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
         forecasts = {}
@@ -24,7 +29,7 @@ class Historical(Estimator):
             if target in (None, job.number):
                 waited = now - job.arrival
                 waits = self._waits.similar(job, present.user_of(job), beyond=waited)
-                start = now + (quantile(waits, 0.5) - waited if waits else 0.0)
+                start = now + (median_high(waits) - waited if waits else 0.0)
                 forecasts[job.number] = Forecast(start, start + self._left(present, job))
         for number, run in present.snapshot.cluster.runs.items():
             if target in (None, number):
@@ -32,11 +37,13 @@ class Historical(Estimator):
         return forecasts
 
     def _left(self, present: Present, job: Job) -> float:
-        """Seconds from its start, or from now if it runs."""
+        """Seconds from its start, or from now if it has begun."""
         done = present.done_by(job)
-        times = self._elapsed.similar(job, present.user_of(job), beyond=done)
-        return (quantile(times, 0.5) if times else within_request(None, job, done)) - done
+        history = self._work if done else self._elapsed
+        times = history.similar(job, present.user_of(job), beyond=done)
+        return (median_high(times) if times else within_request(None, job, done)) - done
 
     def learn(self, past: Past) -> None:
         self._waits.add(past.job, past.user, past.wait)
         self._elapsed.add(past.job, past.user, past.elapsed)
+        self._work.add(past.job, past.user, past.work)

@@ -69,11 +69,3 @@ class History:
         for kind, _keep in kinds(job, user):
             known = self._of_kind.get(kind)
             yield [value for value in known if value > beyond] if known else []
-
-
-def quantile(ascending: list[float], share: float) -> float:
-    """The value that a share (0..1) of these do not exceed, without interpolation.
-
-    :raises IndexError: if there are none.
-    """
-    return ascending[min(len(ascending) - 1, int(share * len(ascending)))]

@@ -16,6 +16,9 @@ from nova_twotier.sim.workloads.workload import Submission, Workload
 from tests.unit.sim.run_builders import ONE_TIER, TWO_TIER, workload
 
 EVERY = sorted(ONE_TIER + TWO_TIER)
+#: Policies with a memory of their own, and those that can be run forward.
+REMEMBERING = ("easy++", "bgmbf-as-printed", "bgmbf-sdf-as-printed")
+FORWARD = sorted({*EVERY, *variants.VARIANTS} - {*REMEMBERING})
 TIMES = st.integers(1, 60)
 
 
@@ -83,6 +86,26 @@ class TestSimulate(testtools.TestCase):
         self.assertEqual([100, 100], requested.start.tolist())
         self.assertEqual([200, 200], requested.expected_finish.tolist())
         self.assertEqual([105, 105], requested.finish.tolist())
+
+    def test_under_every_policy_each_job_that_waits_on_arrival_is_predicted(self):
+        rows = [(3 * (n // 2), 1 + n % 4, 5 + 7 * n % 60, 5 + 11 * n % 90) for n in range(40)]
+        jobs = workload(4, *((at, size, run, max(run, ask)) for at, size, run, ask in rows))
+        for policy in FORWARD:
+            waited = set()
+
+            def watch(_snapshot, waiting, _running, now, waited=waited):
+                waited |= {number for number, each in waiting.items() if each.job.arrival == now}
+
+            simulation.simulate(jobs, Scenario(policy), watch=watch)
+            _result, found = self.simulate(jobs, policy, names=("requested",))
+            self.assertGreater(len(waited), 10, policy)
+            self.assertEqual(sorted(waited), sorted(found.job), policy)
+
+    def test_policies_that_remember_are_refused(self):
+        jobs = workload(1, (0, 1, 10), (1, 1, 5))
+        for policy in REMEMBERING:
+            error = self.assertRaises(simulation.InvalidScenario, self.simulate, jobs, policy)
+            self.assertIn(f"{policy} remembers the past", str(error))
 
     def test_learns_from_ended_jobs_of_the_same_user(self):
         """A day of one user's jobs that run for a tenth of what they ask for."""

@@ -64,6 +64,13 @@ class TestCalibration(testtools.TestCase):
         self.assertIsNotNone(self.known(*[1] * LEAST).interval(0, 100))
         self.assertTrue(math.isnan(Calibration().coverage))
 
+    def test_leaves_out_a_tenth_of_the_next_ranks_at_each_end(self):
+        for count, beyond in ((18, 0), (19, 1), (28, 1), (29, 2), (199, 19), (200, 19)):
+            ratios = [10 ** (2 * index / (count - 1) - 1) for index in range(count)]
+            low, high = self.known(*ratios).interval(0, 1e6)
+            self.assertAlmostEqual(1e6 * ratios[beyond], low, delta=1, msg=count)
+            self.assertAlmostEqual(1e6 * ratios[-1 - beyond], high, delta=1, msg=count)
+
     def test_corrects_by_the_median_error(self):
         self.assertEqual(500, Calibration().corrected(0, 500))
         calibration = self.known(0.5, 0.5, 0.5, 4, 0.1)

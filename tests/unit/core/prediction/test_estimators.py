@@ -17,8 +17,10 @@ FORWARD = [name for name in NAMES if issubclass(prediction.ESTIMATORS[name], For
 LEARNING = [name for name in FORWARD if name != "requested"]
 
 
-def past(user, size, request, work, wait=0.0):
-    return Past(job(1, size, estimate=request), user, wait, work, work)
+def past(user, size, request, work, wait=0.0, elapsed=None):
+    """Of a job that nobody slowed down, unless `elapsed` differs from `work`."""
+    elapsed = work if elapsed is None else elapsed
+    return Past(job(1, size, estimate=request), user, wait, elapsed, work)
 
 
 def present(now=100.0, done=None, users=None):
@@ -119,3 +121,11 @@ class TestHistorical(testtools.TestCase):
             estimator.learn(past("ann", 1, 600.0, 200, wait=wait))
         found = estimator.predict(present(now=53.0, users={3: "ann"}), 3)[3]
         self.assertEqual(3 + 80, found.start)
+
+    def test_slowed_down_jobs_count_by_time_before_they_begin_and_then_by_work(self):
+        estimator = prediction.get("historical")
+        for _each in range(3):
+            estimator.learn(past("ann", 1, 20_000.0, 1_000, elapsed=10_000))
+        found = estimator.predict(present(done={1: 400.0}, users={1: "ann", 3: "ann"}))
+        self.assertEqual((100, 100 + 600), found[1])
+        self.assertEqual(10_000, found[3].finish - found[3].start)

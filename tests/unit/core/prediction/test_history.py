@@ -1,10 +1,8 @@
 """Which past jobs count as similar, and how many are kept."""
 
 import testtools
-from hypothesis import given
-from hypothesis import strategies as st
 
-from nova_twotier.core.prediction.history import ENOUGH, OF_USER, History, quantile
+from nova_twotier.core.prediction.history import ENOUGH, OF_USER, History
 from tests.unit.core.builders import job
 
 
@@ -64,12 +62,3 @@ class TestSimilar(testtools.TestCase):
         self.add("ann", 4, None, 1, 2, 3)
         self.add("ann", 4, 600.0, 4, 5, 6)
         self.assertEqual([1, 2, 3], self.similar(request=None))
-
-
-class TestQuantile(testtools.TestCase):
-    @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0, 1))
-    def test_is_one_of_them(self, values, share):
-        values.sort()
-        found = quantile(values, share)
-        self.assertIn(found, values)
-        self.assertLessEqual(share, sum(value <= found for value in values) / len(values))
