@@ -30,7 +30,7 @@ class EasyPlusPlus(EasySjf):
 
     def __init__(self, factor: float = 1.0):
         super().__init__(factor)
-        #: The user of each job, by number; below 0 where that is not known.
+        #: The user of each job, by number; absent where that is not known.
         self.users: Mapping[int, int] = {}
         #: Run times of the last two finished jobs of each user.
         self._last: dict[int, list[float]] = {}
@@ -41,7 +41,8 @@ class EasyPlusPlus(EasySjf):
 
     def admit(self, job: Job) -> Job:
         self._estimates[job.number] = job.expected
-        last = self._last.get(self.users.get(job.number, -1), [])
+        user = self.users.get(job.number)
+        last = [] if user is None else self._last.get(user, [])
         if len(last) < 2:
             return job
         return replace(job, estimate=min(sum(last) / 2, job.expected))
@@ -62,8 +63,8 @@ class EasyPlusPlus(EasySjf):
             runtime = now - self._started.pop(number)
             del self._estimates[number]
             self._corrections.pop(number, None)
-            user = self.users.get(number, -1)
-            if user >= 0:
+            user = self.users.get(number)
+            if user is not None:
                 self._last[user] = [*self._last.get(user, []), runtime][-2:]
 
     def _correct(self, snapshot: Snapshot, now: float) -> None:

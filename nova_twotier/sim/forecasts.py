@@ -63,7 +63,7 @@ class Forecaster:
     An estimator learns from a job when it has ended, a calibration from a start when it is due.
 
     :param policy: of the run; an instance of its own.
-    :param users: the owner of each job, by number.
+    :param users: the owner of each job, by number; absent: not known.
     :param cost: of a migration, in seconds.
     :param every: whether the ends of jobs that start at once are predicted, too.
     :param nodes: what is known of the hosts at a time.
@@ -183,14 +183,13 @@ def simulate(
     :returns: the result of the run, and the predictions with `COLUMNS`.
     :raises InvalidScenario: if the policy remembers earlier passes.
     """
-    users = {job.number: job.user for job in workload.jobs}
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if policy.remembers:
         raise InvalidScenario(
             f"{policy.name} remembers the past, so its queue cannot be run forward; choose another "
             "policy"
         )
-    forecaster = Forecaster(estimators, policy, users, scenario.migration_cost)
+    forecaster = Forecaster(estimators, policy, workload.users, scenario.migration_cost)
     result = simulation.simulate(workload, scenario, watch=forecaster.watch, ended=forecaster.ended)
     return result, pandas.DataFrame(forecaster.rows, columns=list(COLUMNS))
 

@@ -163,7 +163,7 @@ def simulate(
     """
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if isinstance(policy, EasyPlusPlus):
-        policy.users = {job.number: job.user for job in workload.jobs}
+        policy.users = workload.users
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=rng)
     recorder = Recorder(scenario.slots) if record else None

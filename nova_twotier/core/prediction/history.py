@@ -20,12 +20,15 @@ def kinds(job: Job, user: Hashable) -> Iterator[tuple[Kind, int]]:
 
     A user repeats jobs, and the requested time says more of a run time than the size does; the
     sizes of other users' jobs count by powers of two.
+
+    :param user: None: not known, and so nobody's job is of the same user.
     """
     request, size = job.estimate, job.size
-    yield ("user, size, request", user, size, request), OF_USER
-    yield ("user, request", user, request), OF_USER
-    yield ("user, size", user, size), OF_USER
-    yield ("user", user), OF_USER
+    if user is not None:
+        yield ("user, size, request", user, size, request), OF_USER
+        yield ("user, request", user, request), OF_USER
+        yield ("user, size", user, size), OF_USER
+        yield ("user", user), OF_USER
     yield ("size, request", (size - 1).bit_length(), request), OF_ALL
     yield ("request", request), OF_ALL
     yield ("all",), OF_ALL

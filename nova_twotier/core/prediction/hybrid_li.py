@@ -46,7 +46,7 @@ class HybridLi(Forward):
             (
                 abs(size - each.size)
                 + abs(request - each.request)
-                + (0.0 if user == each.user else OTHER_USER),
+                + (0.0 if user is not None and user == each.user else OTHER_USER),
                 each.seconds,
             )
             for each in self._past

@@ -23,7 +23,7 @@ class Forecast(NamedTuple):
 class Past(NamedTuple):
     """A job that has ended.
 
-    :ivar user: its owner.
+    :ivar user: its owner; None: not known.
     :ivar wait: seconds from its arrival to its first start.
     :ivar elapsed: seconds from its first start to its end.
     :ivar work: seconds that it would have run on dedicated slots.
@@ -43,7 +43,7 @@ class Present:
     :param snapshot: the cluster and the waiting jobs; estimators leave it as it is.
     :param now: in the same seconds as the jobs' arrivals.
     :param done: seconds of work that running and preempted jobs have done, by number; absent: 0.
-    :param users: the owner of each job, by number; absent: None.
+    :param users: the owner of each job, by number; absent: not known.
     :param nodes: what is known of the hosts, in their order; empty: nobody else uses them, and all
         are alike.
     :param cost: seconds that a job loses when it is restored or migrates.

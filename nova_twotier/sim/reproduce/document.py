@@ -45,16 +45,16 @@ def write(path: pathlib.Path, outcome: Outcome, command: str) -> None:
 
 def section(outcome: Outcome, command: str) -> str:
     """The claims, and where there are numbers, the one of each row that is furthest off."""
-    experiment = outcome.experiment
+    experiment, against = outcome.experiment, outcome.experiment.against
     lines = [f"#### {experiment.name}", "", f"{experiment.source}, {experiment.about}: `{command}`"]
     if outcome.findings:
         verdicts = [finding.holds for _claim, finding in outcome.findings]
         lines[-1] += f"; {verdicts.count(True)} of {len(verdicts)} claims hold."
-        lines += ["", "| claim | paper | ours | holds |", "|---|---|---|---|"]
+        lines += ["", f"| claim | {against} | ours | holds |", "|---|---|---|---|"]
         lines += _claims(outcome)
     if outcome.numbers:
-        lines += ["", "| furthest off | paper | ours | deviation |", "|---|---|---|---|"]
-        points = outcome.experiment.points
+        lines += ["", f"| furthest off | {against} | ours | deviation |", "|---|---|---|---|"]
+        points = experiment.points
         for number in _furthest(outcome):
             cells = (number.name, amount(number.paper), amount(number.ours))
             lines.append(_row(*cells, deviation(number, points)))

@@ -150,4 +150,5 @@ TRACES = Experiment(
         "Under EASY nobody shares a slot: sdpn and hanzich are the same there.",
     ),
     progress="tpds",
+    against="aim",
 )

@@ -109,6 +109,11 @@ class Workload:
         return Trace(comments, tuple(_record(job) for job in self.jobs))
 
     @property
+    def users(self) -> dict[int, int]:
+        """The user of each job, by its number, without the jobs whose user is not known."""
+        return {job.number: job.user for job in self.jobs if job.user >= 0}
+
+    @property
     def span(self) -> float:
         """Seconds from the first arrival to the last."""
         return self.jobs[-1].arrival - self.jobs[0].arrival

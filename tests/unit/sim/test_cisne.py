@@ -125,8 +125,15 @@ class TestRun(testtools.TestCase):
         self.assertTrue((found.start <= found.finish).all())
         self.assertTrue(found.equals(predictions()))
 
-    def test_the_window_is_all_that_differs(self):
-        estimators = {"hanzich": prediction.get("hanzich")}
-        short = cisne.run(Setup(window=0), estimators, seed=5)
-        long = cisne.run(Setup(window=120), {"hanzich": prediction.get("hanzich")}, seed=5)
+    def found(self, **setup):
+        return cisne.run(Setup(**setup), {"sdpn": prediction.get("sdpn")}, seed=5)
+
+    def test_the_window_changes_the_predictions_alone(self):
+        short, long = self.found(window=0), self.found(window=120)
         self.assertEqual(short.finish.tolist(), long.finish.tolist())
+        self.assertNotEqual(short.expected_finish.tolist(), long.expected_finish.tolist())
+
+    def test_node_selection_and_saturation_change_what_happens(self):
+        plain = self.found().finish.tolist()
+        self.assertNotEqual(plain, self.found(uniform=True).finish.tolist())
+        self.assertNotEqual(plain, self.found(saturated=True).finish.tolist())

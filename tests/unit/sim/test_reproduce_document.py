@@ -18,13 +18,13 @@ from tests.unit.sim.test_reproduce import ReproduceCase
 PLACE = f"# Before\n\n{document.BEGIN}{document.END}\nAfter\n"
 
 
-def outcome(name="jss2015-fig4", findings=(), numbers=(), points=False):
+def outcome(name="jss2015-fig4", findings=(), numbers=(), **fields):
     """Of an experiment whose claims are c0, c1..."""
     claims = tuple(
         Claim(f"c{index}", "section 1", 9.0, "", lambda _results: UNTESTED, unit="%")
         for index in range(len(findings))
     )
-    experiment = Experiment(name, "Paper, Figure 1", "this and that", claims=claims, points=points)
+    experiment = Experiment(name, "Paper, Figure 1", "this and that", claims=claims, **fields)
     pairs = list(zip(claims, findings, strict=True))
     return Outcome(
         experiment, Settings(), Results(pandas.DataFrame()), list(numbers), pairs, 0, 0.0
@@ -45,6 +45,13 @@ class TestSection(testtools.TestCase):
             "| c2 | 9 % | - | not tested |",
             text,
         )
+
+    def test_heads_name_what_ours_is_compared_with(self):
+        numbers = [Number.of("share", "KTH", "1", 10.0, [11.0])]
+        found = outcome(findings=[Finding(8.5, True)], numbers=numbers, against="aim")
+        text = document.section(found, "it")
+        self.assertIn("| claim | aim | ours | holds |", text)
+        self.assertIn("| furthest off | aim | ours | deviation |", text)
 
     def test_no_reason_is_known(self):
         text = document.section(outcome(findings=[Finding(1.0, False)]), "it")

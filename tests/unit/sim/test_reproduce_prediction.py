@@ -33,9 +33,10 @@ class TestTraces(ReproduceCase):
         claims = prediction.TRACES.claims
         numbers, found = rows[: -len(claims)], rows[-len(claims) :]
         self.assertEqual(8 * 4 * 6, len(numbers))
-        self.assertEqual({None}, {row["paper"] for row in numbers})
+        self.assertEqual({None}, {row["aim"] for row in numbers})
         self.assertEqual([claim.text for claim in claims], [row["finding"] for row in found])
         self.check_page(page, 8)
+        self.assertIn("<th scope='col'>aim</th>", page)
         self.assertNotIn("<b>nan</b>", page)
 
     def test_aims_are_measured_on_all_seeds(self):
@@ -140,3 +141,9 @@ class TestClaims(ReproduceCase):
         self.assertEqual([True, False, True, True, False], found)
         found = self.verdicts("fig4", historical=90.0, sdpn=40.0, hanzich=30.0)
         self.assertEqual([False, True, False, True, False], found)
+
+    def test_fig4_compares_execution_and_wait(self):
+        found = self.results(sdpn=20.0, hanzich=30.0)
+        found.runs[f"{cluster.WAITING}:sdpn"] = 40.0
+        both = registry.get("cisne-fig4").claims[2]
+        self.assertEqual(("4 of 8", False), both.measure(found))

@@ -35,6 +35,10 @@ def workload(*jobs, nodes=8):
 
 
 class TestJobs(testtools.TestCase):
+    def test_users_are_of_the_jobs_that_name_one(self):
+        found = workload(job(1)._replace(user=7), job(2), job(3)._replace(user=0))
+        self.assertEqual({1: 7, 3: 0}, found.users)
+
     @given(JOBS)
     def test_jobs_are_by_arrival_then_number(self, jobs):
         found = [(job.arrival, job.number) for job in workload(*jobs).jobs]

@@ -106,6 +106,14 @@ class TestRunTimes(testtools.TestCase):
         known = [("ann", 4, 600.0, 100)] * 2 + [("bob", 64, 600.0, 500)] * 3
         self.assertLess(self.expected("hybrid-li", *known), 150)
 
+    def test_jobs_of_unknown_users_are_not_of_one_user(self):
+        """One job of an unknown user's is as near as one of somebody else's."""
+        for name in LEARNING:
+            known = [(None, 1, 300.0, 100)] * 6, [("bob", 1, 300.0, 100)] * 6
+            others = [("eve", 1, 600.0, 500)] * 6
+            unknown, bobs = (self.expected(name, *each, *others, user=None) for each in known)
+            self.assertEqual(bobs, unknown, name)
+
 
 class TestHistorical(testtools.TestCase):
     def test_waits_as_similar_jobs_did_whatever_runs(self):

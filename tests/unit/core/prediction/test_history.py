@@ -58,6 +58,11 @@ class TestSimilar(testtools.TestCase):
         self.assertEqual([2] * ENOUGH, self.similar("bob", 8, 60.0))
         self.assertEqual([1, 1, 1, 2, 2, 2], self.similar("ann"))
 
+    def test_jobs_of_unknown_users_are_not_of_one_user(self):
+        self.add(None, 4, 3600.0, 1, 2, 3)
+        self.add("bob", 4, 600.0, 4, 5, 6)
+        self.assertEqual([4, 5, 6], self.similar(user=None))
+
     def test_jobs_without_a_request_are_alike(self):
         self.add("ann", 4, None, 1, 2, 3)
         self.add("ann", 4, 600.0, 4, 5, 6)
