@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
+from statistics import fmean, median
 
 from nova_twotier.calibration import host, qemu
 from nova_twotier.calibration.cgroups import Group
@@ -164,11 +164,13 @@ def kind(types: Sequence[str], program: str, group: Group, measured: Sequence[in
 
 
 def scan_seconds(hypervisor: Hypervisor, cpu: int) -> float:
-    """Seconds that a scan of a guest's working set takes undisturbed: the fastest of many steps.
+    """CPU seconds that a scan of a guest's working set takes: the median of many steps.
+
+    CPU time, as whatever else runs on the CPU meanwhile does not make the guest slower.
 
     :raises LoadFailed: if the guest does not work, or is too slow to measure with.
     """
-    fastest = float("inf")
+    scans = []
     with VmJob(hypervisor, [cpu], Load(_SCANS)) as job:
         job.resume()
         for _round in range(_ROUNDS):
@@ -176,11 +178,11 @@ def scan_seconds(hypervisor: Hypervisor, cpu: int) -> float:
             time.sleep(_ROUND)
             last = job.sample()
             if last.steps > first.steps > 0:
-                step = (last.at - first.at) / (last.steps - first.steps)
-                fastest = min(fastest, step / _SCANS)
-    if fastest > _LONGEST_SCAN:
+                scans.append((last.cpu - first.cpu) / (last.steps - first.steps) / _SCANS)
+    scan = median(scans) if scans else float("inf")
+    if scan > _LONGEST_SCAN:
         raise LoadFailed(
             f"guests are too slow: they take more than {_SCANS * _LONGEST_SCAN:g} s to read "
             f"{WORKING_SET} bytes {_SCANS} times"
         )
-    return fastest
+    return scan
