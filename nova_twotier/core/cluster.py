@@ -173,10 +173,15 @@ class Cluster:
 
         Slots of a host that takes no new VMs, or holds more VMs than slots, would not.
         """
-        return not run.pinned and all(
-            self.hosts[host].enabled and self.used[FG][host] <= self.hosts[host].slots
-            for host in run.hosts
-        )
+        if run.pinned:
+            return False
+        hosts, used = self.hosts, self.used[FG]
+        # A loop, since it runs for every process in the foreground at each decision.
+        for host in run.hosts:
+            spec = hosts[host]
+            if used[host] > spec.slots or not spec.enabled:
+                return False
+        return True
 
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]

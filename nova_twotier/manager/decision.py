@@ -3,6 +3,8 @@
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress
+from operator import is_not
 from types import MappingProxyType
 
 from nova_twotier.cloud.servers import Server
@@ -46,10 +48,12 @@ class Decisions:
         self._options = options
         self._network = network
         self.events = Events(options)
-        #: The queue at the last decision, with the jobs of `_cores`. It is kept, since few of ten
+        #: The queue at the last poll, with the jobs of `_cores`. It is kept, since few of ten
         #: thousand jobs change.
         self._queue = Queue()
         self._cores: dict[int, CoreJob] = {}
+        #: The jobs that waited at the last poll.
+        self._waiting: Mapping[int, Job] = {}
         #: Slots of a tier at the last poll.
         self._slots = 0
         self._reasons = Reasons(policy)
@@ -58,8 +62,8 @@ class Decisions:
         self.victims: Sequence[Server] = ()
 
     def forget_jobs(self) -> None:
-        """What policies see of the jobs has changed: all is decided anew."""
-        self._queue, self._cores = Queue(), {}
+        """What policies see of the jobs may have changed: all is decided anew."""
+        self._queue, self._cores, self._waiting = Queue(), {}, {}
         self.events.happened(ALL)
 
     def decide(
@@ -86,7 +90,7 @@ class Decisions:
         slots = seen.shape_slots
         active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
         queue, saved = dict(plain_waiting), dict[int, Job]()
-        cores = {number: job.core for number, job in plain_waiting.items()}
+        renewed = self._renewed(plain_waiting)
         running, pauses = list[Job](), list[float]()
         held, linked = set[int](), False
         for number, job in active.items():
@@ -104,22 +108,20 @@ class Decisions:
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
                 elif job.not_before <= now:
-                    queue[number], cores[number] = job, job.core
+                    queue[number] = job
+                    renewed.append(job)  # A measurement may have changed it.
                     linked = linked or bool(job.bandwidth)
                 else:
                     pauses.append(job.not_before)
-        # Most often nothing has changed, and dictionaries are faster to compare.
-        arrived = [] if cores == self._cores else _without(cores, self._cores)
         # Those that have waited before fit, unless the pool has shrunk.
-        for core in list(cores.values()) if slots < self._slots else arrived:
-            if core.size > slots:
-                del cores[core.number]
-                job = queue.pop(core.number)
+        for job in list(queue.values()) if slots < self._slots else renewed:
+            if job.size > slots:
+                del queue[job.number]
                 _wait(job, _too_large(job, slots))
         self._slots = slots
         events = self.events
         events.notice_jobs(queue, held, now)
-        if self._follow(cores, [core for core in arrived if core.number in cores]):
+        if self._follow(queue, renewed):
             # The jobs that were behind it move up.
             events.happened(ALL)
         events.notice_late(starting.values(), now)
@@ -288,22 +290,32 @@ class Decisions:
                 return decision, shown, aside
             aside |= stuck
 
-    def _follow(self, cores: dict[int, CoreJob], arrived: Sequence[CoreJob]) -> bool:
+    def _renewed(self, waiting: Mapping[int, Job]) -> list[Job]:
+        """The jobs that are new, or were read anew, since the last poll."""
+        jobs = waiting.values()
+        return list(compress(jobs, map(is_not, jobs, map(self._waiting.get, waiting))))
+
+    def _follow(self, queue: Mapping[int, Job], renewed: Iterable[Job]) -> bool:
         """Bring the queue that the policy is shown up to date.
 
-        :param cores: the jobs that wait now, by number.
-        :param arrived: those of them that are new or have changed.
+        :param queue: the jobs that wait now, by number.
+        :param renewed: those that may have changed; others are ignored.
         :returns: whether a job has lost its turn, because it was held and released.
         """
-        before, self._cores = self._cores, cores
-        if not arrived and len(cores) == len(before):
-            return False
-        left = _without(before, cores)
-        for core in left:
-            self._queue.remove(core)
-        for core in sorted(arrived, key=lambda core: core.order):
-            self._queue.add(core)
-        return any(core.number in cores for core in left)
+        cores, shown = self._cores, self._queue
+        changed = {
+            job.number: job.core
+            for job in renewed
+            if job.number in queue and cores.get(job.number) != job.core
+        }
+        moved = cores.keys() & changed.keys()
+        for number in moved | (cores.keys() - queue.keys()):
+            shown.remove(cores.pop(number))
+        for core in sorted(changed.values(), key=lambda core: core.order):
+            shown.add(core)
+        cores.update(changed)
+        self._waiting = queue
+        return bool(moved)
 
 
 def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
@@ -313,16 +325,6 @@ def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
     """
     leaving = (cluster.runs.get(number) for number in (LEAVING[Tier.BG], *ending))
     return sum(len(run.hosts) for run in leaving if run and run.tier is Tier.BG)
-
-
-def _without(cores: Mapping[int, CoreJob], others: Mapping[int, CoreJob]) -> list[CoreJob]:
-    """Jobs that are not among the others, or differ there."""
-    return [
-        core
-        for number, core in cores.items()
-        # Most are the same object, and identity is faster to check.
-        if (other := others.get(number)) is not core and other != core
-    ]
 
 
 def _too_large(job: Job, slots: int) -> Reason:

@@ -326,7 +326,7 @@ class Engine:
 
     def _hold_up(self, work: Round, reason: Reason) -> None:
         """Drop decided actions that have not begun; the policy decides again after the pause."""
-        self._decisions.events.happened(ALL)
+        self._decisions.forget_jobs()
         self._decisions.victims = ()
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 
 from nova_twotier.core.actions import Tier
@@ -15,6 +16,7 @@ from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, 
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.releases import Places
 
+_ID, _HOST = attrgetter("id"), attrgetter("host")
 #: A tier by its text: `Tier(...)` takes several times as long.
 _TIERS = {str(tier): tier for tier in Tier}
 #: A policy sees the VMs that belong to no job as one job per tier: its number, and its name.
@@ -143,12 +145,12 @@ def _runs(
     claims, index = seen.claims, seen.index
     for job in jobs:
         core = job.core
-        vms = [server.id for server in seen.gang(job)]
-        held = [claim for vm in vms if (claim := claims.get(vm))]
+        vms = list(map(_ID, seen.gang(job)))
+        held = list(filter(None, map(claims.get, vms)))
         if not len(held) == len(vms) == core.size:
             continue
         counted.update(vms)
-        places = tuple([index[claim.host] for claim in held])
+        places = tuple(map(index.__getitem__, map(_HOST, held)))
         # A run that an earlier release began has no beginning of its own.
         since = job.run_since
         began = job.started_at if since is None else since - job.run_before

@@ -4,11 +4,12 @@ A decision may change the reasons of all waiting jobs. Finding and writing ten t
 would take longer than the decision itself.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain, islice
 
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Job
@@ -29,32 +30,44 @@ class Reasons:
         self._policy = policy
         self._find: Callable[[CoreJob], Reason] | None = None
         self._given: Mapping[int, Reason] = {}
-        #: Jobs that still wait after the last decision.
-        self._left: dict[int, CoreJob] = {}
-        #: Numbers of the jobs whose reasons are due, in turn.
-        self._due: dict[int, None] = {}
+        #: As the last decision left it.
+        self._queue = Queue()
+        #: Numbers of the jobs that waited at the last decision, in turn; who gets a reason goes to
+        #: the end.
+        self._turns: dict[int, None] = {}
+        #: How many of the first of them have got none since.
+        self._due = 0
 
-    def renew(self, after: Snapshot, waiting: Container[int], given: Mapping[int, Reason]) -> None:
+    def renew(
+        self, after: Snapshot, waiting: Mapping[int, Job], given: Mapping[int, Reason]
+    ) -> None:
         """Start over after a decision: after the queue's head come the new jobs, then the others.
 
         :param after: the state after the decision, its preemptions included; it is kept.
-        :param waiting: numbers of the jobs that waited before the decision.
+        :param waiting: the jobs that waited before the decision, by number.
         :param given: reasons that the policy does not know, by number.
         """
-        before = self._left
-        self._left = {job.number: job for job in after.queue if job.number in waiting}
-        new = self._left.keys() - before.keys()
-        arrivals = (number for number in self._left if number in new)
-        self._due = dict.fromkeys(chain(islice(self._left, FIRST), arrivals, self._due, self._left))
-        self._given = given
+        turns, queue = self._turns, after.queue
+        for gone in turns.keys() - waiting.keys():
+            del turns[gone]
+        heads = [queue[position].number for position in range(min(FIRST, len(queue)))]
+        new = sorted(waiting.keys() - turns.keys(), key=lambda number: waiting[number].core.order)
+        first = dict.fromkeys(number for number in chain(heads, new) if number in waiting)
+        self._turns = first | turns
+        self._due = len(self._turns)
+        self._queue, self._given = queue, given
         self._find = self._policy.reasons(after)
 
     def tell(self, waiting: Mapping[int, Job]) -> None:
         """Update the reasons that are due, of the jobs that still wait."""
         if self._find is None:
             return
-        for number in list(islice(self._due, AT_ONCE)):
-            del self._due[number]
-            if number in waiting and number in self._left:
-                reason = self._given.get(number) or self._find(self._left[number])
-                waiting[number].reason = reason
+        turns = self._turns
+        numbers = list(islice(turns, min(AT_ONCE, self._due)))
+        self._due -= len(numbers)
+        for number in numbers:
+            del turns[number]
+            turns[number] = None
+            if number in waiting and number in self._queue:
+                job = waiting[number]
+                job.reason = self._given.get(number) or self._find(job.core)
