@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --durations 10
 PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint unit functional cloud compiled faults nova-tests matrix sample clean
+.PHONY: demo test lint unit quick functional cloud compiled faults nova-tests matrix sample clean
 
 demo: $(VENV)/demo
 	$(BIN)/python -m nova_twotier.tools.demo
@@ -19,10 +19,13 @@ lint: $(VENV)/test
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
-# These take long: one runner will do.
 unit: $(VENV)/test
 	$(BIN)/stestr run
-	$(PYTEST) $(patsubst %,--ignore=tests/unit/%,core devstack manager sim) tests/unit
+	$(MAKE) quick
+
+# The unit tests but those that take long, for which one runner will do.
+quick: $(VENV)/test
+	$(PYTEST) $(patsubst %,--ignore=tests/unit/%,core devstack manager sim test_contributing.py) tests/unit
 
 functional: $(VENV)/test
 	$(PYTEST) --dist worksteal tests/functional

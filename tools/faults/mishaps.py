@@ -64,6 +64,7 @@ class Outage(Mishap):
 
     def happen(self) -> None:
         self.note("down")
+        self.site.harm.outages.add(self)
         self._away = self.happened = True
         for gate in self._gates:
             gate.shut()
@@ -73,6 +74,7 @@ class Outage(Mishap):
             self._away = False
             for gate in self._gates:
                 gate.open()
+            self.site.harm.outages.discard(self)
             self.note("up")
 
     def before(self, request: Request) -> Fault | None:
@@ -139,8 +141,10 @@ class DatabaseRestart(Mishap):
             if self.over.wait(LOOK):
                 return
         self._gate.shut()
+        self.site.harm.outages.add(self)
         self.happened = True
         self.note("down", f"{ended} connections ended")
         self.over.wait(self._seconds)
         self._gate.open()
+        self.site.harm.outages.discard(self)
         self.note("up")

@@ -17,11 +17,13 @@ class Harm:
 
     :param dead: names of the hosts on which nothing runs.
     :param struck: ids of servers whose guests were powered off hard, or deleted, by a fault: the
-        work of their jobs is lost. Each counts once, and is then removed.
+        work of their jobs is lost, unless it was done. Each counts once, and is then removed.
+    :param outages: whatever keeps the manager from its cloud or its database.
     """
 
     dead: set[str] = field(default_factory=set)
     struck: set[str] = field(default_factory=set)
+    outages: set[object] = field(default_factory=set)
 
 
 class Guests:
@@ -67,11 +69,17 @@ class Guests:
     def _suffer(self, sample: Sample) -> set[int]:
         """Discard the work of jobs whose guests were struck; note those on dead hosts.
 
+        Guests that had finished were off before: only Nova may not have shown that yet.
+
         :returns: the numbers of the former.
         """
         servers = set(self._harm.struck)
         self._harm.struck.difference_update(servers)
-        struck = {number for number, gang in self._gangs.items() if gang & servers}
+        struck = {
+            number
+            for number, gang in self._gangs.items()
+            if gang & servers and not self.done(self._roster[number])
+        }
         for number in struck:
             self._lose(self._roster[number], self.destroyed)
         self._stricken |= {

@@ -87,11 +87,18 @@ class Invariants:
     def hold(self) -> bool:
         return all(invariant.holds for invariant in self.all.values())
 
-    def see(self, sample: Sample, at: float, running: Set[int] = frozenset()) -> None:
+    def see(
+        self,
+        sample: Sample,
+        at: float,
+        running: Set[int] = frozenset(),
+        cut_off: bool = False,
+    ) -> None:
         """Check a sample.
 
         :param at: wall seconds since the replay began.
         :param running: numbers of the jobs that counted as running before it, and after it.
+        :param cut_off: whether the manager cannot reach the cloud: no background VM can leave.
         """
         when = f"at {at:.0f} s"
         self._capacity(sample, when)
@@ -104,7 +111,7 @@ class Invariants:
                 if (held := sample.held(server))
             },
         )
-        self._lasting(CLOSED, when, self._under_closed(sample), self._lag)
+        self._lasting(CLOSED, when, self._under_closed(sample), self._lag, not cut_off)
         self._gangs(sample, when)
         self._whole(sample, when, running)
 
@@ -197,14 +204,17 @@ class Invariants:
         leftovers = list(leftovers)
         self._check(CLEAN, not leftovers, "; ".join(leftovers))
 
-    def _lasting(self, name: str, when: str, found: Mapping[str, str], lag: int = 1) -> None:
+    def _lasting(
+        self, name: str, when: str, found: Mapping[str, str], lag: int = 1, counts: bool = True
+    ) -> None:
         """Check what more than `lag` samples in a row are not to show.
 
         :param found: what is wrong with each thing that was looked at, empty if nothing is.
+        :param counts: whether this sample is one of them.
         """
         before = self._suspects[name]
         self._suspects[name] = Counter(
-            {key: before[key] + 1 for key, text in found.items() if text}
+            {key: before[key] + counts for key, text in found.items() if text}
         )
         for key, text in found.items():
             self._check(name, self._suspects[name][key] <= lag, f"{when} {text}")

@@ -140,7 +140,8 @@ class Player:
         self.guests.advance(passed, sample)
         self.recorder.see(sample)
         running = self.poll.running & self.queue.poll().running
-        self.invariants.see(sample, at - self.clock.began, running)
+        cut_off = bool(self.harm.outages)
+        self.invariants.see(sample, at - self.clock.began, running, cut_off)
         list(stoppers.map(self._stop, self.guests.to_stop(sample)))
         self._repeat_lost_stops(self.guests.stopping(sample), at)
 

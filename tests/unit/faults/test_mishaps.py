@@ -48,8 +48,10 @@ class TestMishaps(testtools.TestCase):
         outage.start()
         self.wait_for(outage)
         self.assertEqual(Fault.DROPPED, outage.before(REQUEST))
+        self.assertEqual({outage}, self.harm.outages)
         outage.join()
         self.assertIsNone(outage.before(REQUEST))
+        self.assertEqual(set(), self.harm.outages)
         self.assertEqual({"placement down": 1, "placement up": 1}, dict(self.journal.counts))
 
     def test_not_before_its_time(self):
@@ -85,3 +87,4 @@ class TestMishaps(testtools.TestCase):
         restart.join()
         self.assertEqual([mock.call(set()), mock.call({4711})], database.cut.call_args_list)
         self.assertEqual(["shut", "open"], [call[0] for call in gate.method_calls[-2:]])
+        self.assertEqual(set(), self.harm.outages)

@@ -61,6 +61,15 @@ class TestSamples(testtools.TestCase):
         self.assertEqual([invariants.CLOSED], self.broken(jobs, *under, lag=2))
         self.assertEqual([], self.broken(jobs, *under[:2], clear, under[2], lag=2))
 
+    def test_background_that_cannot_leave_while_the_manager_is_cut_off(self):
+        full = sample(1, (1, 0, "h1", FG), (2, 0, "h1", BG), (2, 1, "h1", BG))
+        checks = Invariants(roster(((1.0,), 1), ((0.5, 0.5), 1)), lag=2)
+        for cut_off in (False, True, True, True, False):
+            checks.see(full, 0.0, cut_off=cut_off)
+        self.assertEqual([], checks.all[invariants.CLOSED].broken)
+        checks.see(full, 0.0)
+        self.assertEqual(1, len(checks.all[invariants.CLOSED].broken))
+
     def test_what_nobody_looked_at_does_not_hold(self):
         checks = Invariants(roster(((0.5,), 1)))
         checks.see(sample(1, hosts=()), 1)
