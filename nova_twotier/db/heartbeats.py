@@ -5,7 +5,7 @@ that has stopped shows by the heartbeats that it misses. Reader and manager need
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -61,6 +61,11 @@ def heartbeats(
     with store.reading() as session:
         beats = dict(session.execute(query).all())
     return {pool: _heartbeat(beats.get(pool), lease, now) for pool in pools}
+
+
+def absences(found: Mapping[str, Heartbeat]) -> list[str]:
+    """The pools without a manager, each with since when, in words."""
+    return [f"pool {pool}: {last.text()}" for pool, last in found.items() if last.missing]
 
 
 def _heartbeat(at: float | None, lease: float, now: float) -> Heartbeat:

@@ -15,6 +15,8 @@ from nova_twotier.audit.comparison import compare
 from nova_twotier.audit.repair import Report
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cmd import manage, manage_ledger
+from nova_twotier.db import terms
+from nova_twotier.db.store import Store
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.shape import Shape
 from tests.unit.audit.builders import BG, agreeing, but, claim, host
@@ -82,6 +84,18 @@ class TestOutput(ManageCase):
         chosen = ("repair", "--no-database", "--pause", "0", "--dry-run", "-f", "csv", "--kind")
         self.assertEqual((1, csv, ""), self.manage(*chosen, "orphan-claim"))
         self.assertEqual((0, "\n", ""), self.manage(*chosen, "wrong-tier"))
+
+    def test_without_a_manager(self):
+        """It is no finding: `repair` needs a stopped manager."""
+        self.cloud(agreeing())
+        store = Store(f"sqlite:///{self.directory}/state/twotier.sqlite")
+        self.addCleanup(store.close)
+        note = "twotier-manage: pool default: no manager yet\n"
+        self.assertEqual((0, "[]\n", note), self.manage("verify", "-f", "json"))
+        terms.begin(store, "default", "manager")
+        with open(self.conf, "a") as conf:
+            conf.write("[coordination]\nlease = 3600\n")
+        self.assertEqual((0, "no findings\n", ""), self.manage("verify"))
 
     def test_show(self):
         left = host("b", reserved=1)
