@@ -28,7 +28,8 @@ FAILED = 2
 
 
 def main(args: list[str] | None = None) -> int:
-    options = _parser().parse_args(args)
+    args = sys.argv[1:] if args is None else args
+    options = _parser().parse_args(config.files_first(args))
     files = [argument for path in options.config_file for argument in ("--config-file", path)]
     try:
         conf = config.load(files, "twotier-manage")

@@ -132,6 +132,30 @@ class TestOutput(ManageCase):
         self.assertEqual((0, lines, ""), self.manage("show", "--jobs", "-f", "csv"))
 
 
+class TestConfigFile(ManageCase):
+    """It may be given before and after the subcommand."""
+
+    def test_where(self):
+        other = self.directory / "other.conf"
+        other.write_text("[manager]\nthreshold = much\n")
+        first, last = ["--config-file", str(self.conf)], [f"--config-file={other}"]
+        words = ["ledger", "verify", "--no-database"]
+        for args, said in (
+            ([*words, *first], "[nova] has no auth_type"),
+            ([*first, *words, *last], "threshold"),
+            (["ledger", *last, "verify"], "threshold"),
+            ([*words, "--config-file"], "--config-file: expected one argument"),
+        ):
+            out, err = io.StringIO(), io.StringIO()
+            with redirect_stdout(out), redirect_stderr(err):
+                try:
+                    code = manage.main(args)
+                except SystemExit as exit_:
+                    code = exit_.code
+            self.assertEqual(2, code, args)
+            self.assertIn(said, err.getvalue(), args)
+
+
 class TestMistakes(ManageCase):
     def refused(self, words, *args):
         code, out, err = self.manage(*args)
