@@ -9,7 +9,7 @@ from keystonemiddleware.auth_token import AuthProtocol
 from oslo_config import cfg
 from oslo_db.exception import DBError
 from oslo_log import log as logging
-from oslo_middleware import Healthcheck, HTTPProxyToWSGI, RequestBodySizeLimiter, RequestId
+from oslo_middleware import HTTPProxyToWSGI, RequestBodySizeLimiter, RequestId
 from oslo_middleware.request_id import ENV_REQUEST_ID
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -18,6 +18,7 @@ from nova_twotier.api import errors, metrics, openapi, policies
 from nova_twotier.api.auth import Identified, NoAuth
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
+from nova_twotier.api.health import Health
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
 from nova_twotier.api.throttle import Throttle
@@ -55,14 +56,14 @@ def build(conf: cfg.ConfigOpts, store: Store):
     """
     site = Site(conf, store, policies.enforcer(conf), Throttle(conf.api))
     api = _resources(site)
-    application = _Door(conf, api, _authenticated(conf, Identified(api)))
+    application = _Door(site, api, _authenticated(conf, Identified(api)))
     for layer in (RequestBodySizeLimiter, HTTPProxyToWSGI):
         application = layer(application, conf)
     return RequestId(Guard(application), conf)
 
 
 def _resources(site: Site) -> falcon.App:
-    counting = metrics.Metrics(site.store)
+    counting = metrics.Metrics(site)
     api = falcon.App(middleware=[counting, Negotiation()])
     api.req_options.strip_url_path_trailing_slash = True
     for path, resource in ROUTES.items():
@@ -112,11 +113,11 @@ def _load_memcached() -> None:
 class _Door:
     """Lets public requests bypass the authentication."""
 
-    def __init__(self, conf: cfg.ConfigOpts, public, private):
+    def __init__(self, site: Site, public, private):
         self._public = public
         self._private = private
-        self._health = Healthcheck(public, conf)
-        self._open = PUBLIC | ({metrics.PATH} if conf.api.metrics else set())
+        self._health = Health(public, site)
+        self._open = PUBLIC | ({metrics.PATH} if site.conf.api.metrics else set())
 
     def __call__(self, environ, start_response):
         path = environ.get("PATH_INFO", "").rstrip("/") or "/"

@@ -130,15 +130,16 @@ class Explain(JobResource):
     )
     def on_get(self, request: Request, job: Job):
         events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
+        manager = self.site.heartbeats([job.pool])[job.pool]
         why = reason_of(job)
         told = [why, *(event.reason for event in events)]
         reader = Reader(self.site.store, self.project(request), told)
         return {
             "uuid": job.uuid,
             "state": job.state,
-            "reason": situation(job, reader.text(why)),
+            "reason": situation(job, reader.text(why), manager),
             "why": reader.data(why),
-            "cure": cure_of(job, why),
+            "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),
             "events": [views.happening(event, reader) for event in events],
         }

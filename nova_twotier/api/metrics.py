@@ -16,7 +16,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from nova_twotier.api import queries
-from nova_twotier.db.store import Store
+from nova_twotier.api.site import Site
 
 PATH = "/metrics"
 
@@ -27,8 +27,8 @@ class Metrics:
     Labels are routes, not paths: there are few of them, and they contain no project and no job.
     """
 
-    def __init__(self, store: Store):
-        self._store = store
+    def __init__(self, site: Site):
+        self._site = site
         self._registry = CollectorRegistry()
         labels = ("method", "route")
         self._requests = Counter(
@@ -61,15 +61,15 @@ class Metrics:
             # All processes of the server count in files; the collector adds them up.
             registry = CollectorRegistry()
             MultiProcessCollector(registry)
-        resp.data = generate_latest(registry) + generate_latest(_Queue(self._store))
+        resp.data = generate_latest(registry) + generate_latest(_Queue(self._site))
         resp.content_type = CONTENT_TYPE_LATEST
 
 
 class _Queue:
     """A collector of the present numbers in the database."""
 
-    def __init__(self, store: Store):
-        self._store = store
+    def __init__(self, site: Site):
+        self._store, self._site = site.store, site
 
     def collect(self):
         jobs = GaugeMetricFamily("twotier_jobs", "Jobs of all projects", labels=["state"])
@@ -86,4 +86,11 @@ class _Queue:
         )
         for code, number in queries.waiting_by_reason(self._store).items():
             waiting.add_metric([code], number)
-        yield from (jobs, processes, waiting)
+        heartbeat = GaugeMetricFamily(
+            "twotier_manager_heartbeat_timestamp_seconds",
+            "Last heartbeat of the queue manager, in seconds since the epoch; 0: none yet",
+            labels=["pool"],
+        )
+        for pool, last in self._site.heartbeats(self._site.conf.manager.pools).items():
+            heartbeat.add_metric([pool], last.at or 0)
+        yield from (jobs, processes, waiting, heartbeat)

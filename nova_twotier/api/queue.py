@@ -2,7 +2,7 @@
 
 from oslo_log import log as logging
 
-from nova_twotier.api import queries, quotas, schemas
+from nova_twotier.api import queries, quotas, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
 from nova_twotier.core import policies
@@ -30,6 +30,7 @@ class Queue(Resource):
         return {
             "pool": pool,
             "mode": self.site.store.queue_mode(pool),
+            "manager": views.manager(self.site.heartbeats([pool])[pool]),
             "policy": {
                 "name": name,
                 "description": policies.POLICIES[name].summary,

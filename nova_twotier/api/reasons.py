@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nova_twotier.api import queries
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Effect, Reason, waits
+from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.db.store import Store
@@ -58,17 +59,23 @@ def reason_of(job: Job) -> Reason | None:
     return job.reason
 
 
-def cure_of(job: Job, why: Reason | None) -> str | None:
-    """What its owner can do about the reason of a job."""
+def cure_of(job: Job, why: Reason | None, manager: Heartbeat) -> str | None:
+    """What its owner can do about the reason of a job.
+
+    :param manager: its pool's.
+    """
+    if manager.missing and job.state not in OVER:
+        return "Tell the operator that no queue manager is at work. A job that runs continues."
     if why and why.effect is Effect.NOT_STARTED and job.state in OVER:
         return "It was tried as often as is allowed: submit it anew, or tell the operator."
     return why.code.cure if why else None
 
 
-def situation(job: Job, text: str) -> str:
+def situation(job: Job, text: str, manager: Heartbeat) -> str:
     """A job's state and its reason, in words.
 
     :param text: of its reason, for the reader.
+    :param manager: its pool's.
     """
     match job.state:
         case JobState.QUEUED:
@@ -87,4 +94,6 @@ def situation(job: Job, text: str) -> str:
             words = f"is {job.state}" + (f": {text}" if text else "")
     if job.requested_action and not job.finished_at:
         words += f"; its owner asked to {job.requested_action} it"
+    if manager.missing and job.state not in OVER:
+        words += f"; {manager.text()}"
     return words

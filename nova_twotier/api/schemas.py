@@ -102,6 +102,19 @@ QUEUE_CHANGED = object_of(_QUEUE)
 QUEUE = object_of(
     {
         **_QUEUE,
+        "manager": object_of(
+            {
+                "running": {"type": "boolean"},
+                "heartbeat_at": {
+                    "type": ["string", "null"],
+                    "format": "date-time",
+                    "description": "The last sign of life; null if there was none yet.",
+                },
+                "text": {"type": "string", "description": "For people."},
+            },
+            description="Whether a queue manager is at work; without one, running jobs continue, "
+            "and nothing is decided.",
+        ),
         "policy": object_of({"name": {"type": "string"}, "description": {"type": "string"}}),
         "project_id": {
             "type": ["string", "null"],

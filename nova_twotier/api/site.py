@@ -1,6 +1,7 @@
 """The site: configuration, database and clients that all resources share."""
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from oslo_config import cfg
@@ -14,6 +15,7 @@ from nova_twotier.api.throttle import Throttle
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
+from nova_twotier.db.heartbeats import Heartbeat, heartbeats
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import Placement
 
@@ -36,6 +38,10 @@ class Site:
     enforcer: Enforcer
     throttle: Throttle
     sweeper: Sweeper = field(default_factory=Sweeper)
+
+    def heartbeats(self, pools: Iterable[str]) -> dict[str, Heartbeat]:
+        """The last heartbeats of the queue managers of these pools, by pool."""
+        return heartbeats(self.store, pools, self.conf.coordination.lease)
 
     @functools.cached_property
     def placement(self) -> Placement:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from nova_twotier.api.endpoint import Request
 from nova_twotier.api.reasons import Reader
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Event, Job
 
 
@@ -68,6 +69,15 @@ def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reade
         "measured_cpu": job.measured,
         "has_user_data": job.user_data is not None,
         "reports": job.report_token is not None,
+    }
+
+
+def manager(heartbeat: Heartbeat) -> dict:
+    """Whether a pool has a queue manager."""
+    return {
+        "running": not heartbeat.missing,
+        "heartbeat_at": time(heartbeat.at),
+        "text": heartbeat.text(),
     }
 
 

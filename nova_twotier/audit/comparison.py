@@ -4,6 +4,7 @@ It skips whatever is just changing: servers with a task or an unconfirmed resize
 migrations, and jobs that the manager is working on.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from nova_twotier.audit import bandwidth
@@ -37,6 +38,7 @@ def compare(state: State) -> list[Finding]:
         *_seats(state),
         *_points(state),
         *_closed(state),
+        *_servers(state),
     ]
     return sorted(found, key=lambda finding: (finding.kind.order, finding.subject))
 
@@ -308,6 +310,23 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
             if claim.tier is Tier.FG and is_hot(cpu, state.threshold):
                 hot[claim.host] = hot.get(claim.host, 0) + 1
     return hot, uncertain
+
+
+def _servers(state: State) -> Iterator[Finding]:
+    """Jobs that lack servers, and have no manager that would notice."""
+    if state.cell_down:
+        return
+    found = Counter(vm.job for vm in state.vms.values())
+    for uuid, job in (state.jobs or {}).items():
+        if job.managed or job.under_way or job.tier is None or found[uuid] >= job.size:
+            continue
+        yield Finding(
+            Kind.MISSING_SERVER,
+            uuid,
+            f"{found[uuid]} of its servers",
+            f"{job.size} servers, as the job runs",
+            "nothing: start the queue manager, which lets the job begin anew",
+        )
 
 
 def _runs(job: JobRecord | None, vm: Vm) -> bool:

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     MISSING_CLAIM = "missing-claim"
     MISSING_POINTS = "missing-points"
     WRONG_CLOSED = "wrong-closed"
+    MISSING_SERVER = "missing-server"
 
     @property
     def order(self) -> int:

@@ -1,6 +1,8 @@
-"""Reads the jobs of the manager's database for an audit."""
+"""Reads the jobs of the manager's database, and its heartbeats, for an audit."""
 
+import contextlib
 import pathlib
+from collections.abc import Iterable, Iterator
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -8,6 +10,7 @@ from sqlalchemy.exc import ArgumentError
 from nova_twotier.audit.state import JobRecord
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.heartbeats import absences, heartbeats
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import MigratePlan
 from nova_twotier.db.states import JobState
@@ -57,28 +60,52 @@ def require_file(conf, otherwise: str = "") -> None:
         )
 
 
-def job_records(store: Store) -> dict[str, JobRecord]:
+def job_records(store: Store, lease: float) -> dict[str, JobRecord]:
     """The open jobs by uuid, in one consistent read.
 
+    :param lease: `[coordination]lease`.
     :raises ConfigError: if the database does not answer.
     """
-    try:
+    with _answering():
         with store.reading() as session:
             jobs = open_jobs(session)
             actions = open_actions(session)
-    except DATABASE_ERRORS as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"the manager's database does not answer: {reason}") from error
+        beats = heartbeats(store, {job.pool for job in jobs}, lease)
     busy = busy_jobs(actions)
     targets = {
         action.number: frozenset(action.plan.targets.values())
         for action in actions
         if isinstance(action.plan, MigratePlan)
     }
-    return {job.uuid: _record(job, busy, targets.get(job.number, frozenset())) for job in jobs}
+    return {
+        job.uuid: _record(
+            job, busy, targets.get(job.number, frozenset()), not beats[job.pool].missing
+        )
+        for job in jobs
+    }
 
 
-def _record(job: Job, busy: set[int], targets: frozenset[str]) -> JobRecord:
+def missing_managers(store: Store, pools: Iterable[str], lease: float) -> list[str]:
+    """Which of these pools have no queue manager, and since when, in words.
+
+    :param lease: `[coordination]lease`.
+    :raises ConfigError: if the database does not answer.
+    """
+    with _answering():
+        return absences(heartbeats(store, pools, lease))
+
+
+@contextlib.contextmanager
+def _answering() -> Iterator[None]:
+    """:raises ConfigError: if the database does not answer."""
+    try:
+        yield
+    except DATABASE_ERRORS as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"the manager's database does not answer: {reason}") from error
+
+
+def _record(job: Job, busy: set[int], targets: frozenset[str], managed: bool) -> JobRecord:
     return JobRecord(
         uuid=job.uuid,
         size=job.size,
@@ -88,4 +115,5 @@ def _record(job: Job, busy: set[int], targets: frozenset[str]) -> JobRecord:
         pool=job.pool,
         mbps=job.mbps,
         targets=targets,
+        managed=managed,
     )

@@ -32,7 +32,7 @@ PHASES = (
     (Kind.STRAY_HOST, Kind.WRONG_SLOTS),
     (Kind.ORPHAN_CLAIM, Kind.ORPHAN_ENTRY, Kind.MISSING_ENTRY, Kind.WRONG_ENTRY),
     (Kind.DOUBLE_CLAIM, Kind.WRONG_HOST, Kind.WRONG_TIER, Kind.MISSING_CLAIM),
-    (Kind.MISSING_POINTS, Kind.WRONG_CLOSED),
+    (Kind.MISSING_POINTS, Kind.WRONG_CLOSED, Kind.MISSING_SERVER),
 )
 #: Upper bound: one pass for each phase, and more in case opened slots make room for VMs.
 PASSES = 3 * len(PHASES)

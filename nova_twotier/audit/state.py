@@ -77,6 +77,7 @@ class JobRecord:
     :param under_way: the manager is working on it, so nothing about it is certain.
     :param mbps: guaranteed bandwidth of each process, Mbit/s.
     :param targets: hosts that processes of it are to migrate to; slots may be closed there already.
+    :param managed: its pool has a queue manager, which is about to notice what became of it.
     """
 
     uuid: str
@@ -87,6 +88,7 @@ class JobRecord:
     pool: str = DEFAULT_POOL
     mbps: int = 0
     targets: frozenset[str] = frozenset()
+    managed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

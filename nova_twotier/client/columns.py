@@ -67,6 +67,13 @@ class Why(FormattableColumn):
         return _code(self._value)
 
 
+class Manager(FormattableColumn):
+    """Whether a queue manager is at work, for programs; people see the text."""
+
+    def human_readable(self):
+        return self._value["text"]
+
+
 class Shown(FormattableColumn):
     """A value with a text that people see instead."""
 
@@ -97,6 +104,8 @@ def cell(name: str, value):
         return Events(value)
     if name == "why":
         return Why(value)
+    if name == "manager":
+        return Manager(value)
     return Words(value) if isinstance(value, list | dict) else value
 
 

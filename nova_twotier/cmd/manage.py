@@ -12,7 +12,8 @@ from nova_twotier.cmd import manage_db, manage_ledger
 from nova_twotier.ledger.placement import PlacementError
 
 #: Modules of commands. Their `add_parser` sets `run`, which returns rows and exit code, and
-#: `nothing`, the text printed without rows. `run` may set `trouble`, the error that stopped it.
+#: `nothing`, the text printed without rows. `run` may set `trouble`, the error that stopped it, and
+#: `notes`, lines for people that are no rows.
 NOUNS = (manage_ledger, manage_db)
 ERRORS = (
     config.ConfigError,
@@ -27,7 +28,8 @@ FAILED = 2
 
 
 def main(args: list[str] | None = None) -> int:
-    options = _parser().parse_args(args)
+    args = sys.argv[1:] if args is None else args
+    options = _parser().parse_args(config.files_first(args))
     files = [argument for path in options.config_file for argument in ("--config-file", path)]
     try:
         conf = config.load(files, "twotier-manage")
@@ -39,6 +41,8 @@ def main(args: list[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader closed the pipe (`| head`); keep the interpreter from complaining at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for note in options.notes:
+        print(f"twotier-manage: {note}", file=sys.stderr)
     return _failed(options.trouble) if options.trouble else code
 
 
@@ -58,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="configuration of nova-twotier (default: where oslo.config looks)",
     )
-    parser.set_defaults(trouble=None)
+    parser.set_defaults(trouble=None, notes=())
     nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule|trust")
     for noun in NOUNS:
         noun.add_parser(nouns)

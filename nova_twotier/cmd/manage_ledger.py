@@ -177,8 +177,12 @@ def _jobs(reader: Reader) -> list[dict]:
 
 
 def _verify(conf, options) -> Rows:
-    reader = _reader(conf, _job_reader(conf, options))
+    records, store = _records(conf, options)
+    reader = _reader(conf, _job_reader(conf, records, store))
     _state, found = lasting(reader.state, options.pause)
+    if store is not None:
+        lease = conf.coordination.lease
+        options.notes = records.missing_managers(store, conf.manager.pools, lease)
     return [_row(finding) for finding in found], FINDINGS if found else 0
 
 
@@ -186,7 +190,7 @@ def _repair(conf, options) -> Rows:
     kinds = set(options.kind or Kind)
     if not options.dry_run:
         _require_stopped(conf, options)
-    reader = _reader(conf, _job_reader(conf, options))
+    reader = _reader(conf, _job_reader(conf, *_records(conf, options)))
     if options.dry_run:
         _state, found = lasting(reader.state, options.pause)
         chosen = [finding for finding in found if finding.kind in kinds]
@@ -211,10 +215,10 @@ def _row(finding: Finding, repaired: str | None = None) -> dict:
     }
 
 
-def _job_reader(conf, options):
-    """A function that reads the jobs of the manager's database; None without a manager."""
+def _records(conf, options):
+    """The module that reads the manager's database, and the database; None without a manager."""
     if options.no_database:
-        return None
+        return None, None
     try:
         from nova_twotier.audit import records
     except ImportError as error:
@@ -222,7 +226,14 @@ def _job_reader(conf, options):
             "the manager's database needs libraries that are not installed: install "
             "nova-twotier[manager], or give --no-database if there is no queue manager"
         ) from error
-    return functools.partial(records.job_records, records.existing_store(conf))
+    return records, records.existing_store(conf)
+
+
+def _job_reader(conf, records, store):
+    """A function that reads the jobs of the manager's database; None without a manager."""
+    if store is None:
+        return None
+    return functools.partial(records.job_records, store, conf.coordination.lease)
 
 
 def _require_stopped(conf, options) -> None:

@@ -105,7 +105,7 @@ def main(args: list[str] | None = None) -> int:
             conf,
             "nova-twotier",
             Checks(conf),
-            sys.argv[1:] if args is None else args,
+            config.files_first(sys.argv[1:] if args is None else args),
             default_config_files=files,
         )
     except cfg.ConfigFilesNotFoundError as error:

@@ -1,5 +1,6 @@
 """Options, one module a group, and how they are loaded."""
 
+import argparse
 import pathlib
 import re
 
@@ -62,6 +63,14 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
             f"{conf.nova.timeout} s: give a longer grace, or jobs may be booted twice"
         )
     return conf
+
+
+def files_first(args: list[str]) -> list[str]:
+    """Arguments with their `--config-file FILE` first, so that these may follow a subcommand."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--config-file", action="append", default=[], metavar="FILE")
+    given, others = parser.parse_known_args(args)
+    return [*(f"--config-file={path}" for path in given.config_file), *others]
 
 
 def _calibrate(conf: cfg.ConfigOpts) -> None:

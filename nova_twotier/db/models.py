@@ -412,7 +412,7 @@ class Leader(Base):
     name: Mapped[str] = mapped_column(String(255))
     term: Mapped[int]
     since: Mapped[float]
-    #: When it last wrote something, see `terms.require`; None: by an earlier release.
+    #: Its last heartbeat, see `terms`; None: no manager has led since an earlier release.
     renewed_at: Mapped[float | None]
 
 

@@ -6,7 +6,7 @@ paused or its connection lost, finds another term than its own, and changes noth
 
 import time
 
-from sqlalchemy import select, update
+from sqlalchemy import Update, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.models import Leader
@@ -17,16 +17,27 @@ class Deposed(Exception):
     """Another manager leads the pool now; the message says which."""
 
 
-def begin(store: Store, pool: str, name: str) -> int:
-    """Begin a new term of a pool, led by `name`; returns its number."""
+def begin(store: Store, pool: str, name: str, manages: bool = True) -> int:
+    """Begin a new term of a pool, led by `name`; returns its number.
+
+    :param manages: it manages the pool's queue, so this is its first heartbeat.
+    """
     with store.transaction() as session:
         leader = session.get(Leader, pool, with_for_update=True)
         if leader is None:
             leader = Leader(pool=pool, term=0)
             session.add(leader)
         leader.name, leader.term = name, leader.term + 1
-        leader.since = leader.renewed_at = time.time()
+        leader.since = time.time()
+        if manages:
+            leader.renewed_at = leader.since
         return leader.term
+
+
+def renew(store: Store, pool: str, term: int) -> None:
+    """Record a heartbeat of the leader of this term; does nothing if the term is over."""
+    with store.transaction() as session:
+        session.execute(_renewal(pool, term))
 
 
 def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
@@ -37,13 +48,11 @@ def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
         of a Galera cluster do not share locks; they compare changed rows.
     :raises Deposed: if the term is over.
     """
-    of_pool = Leader.pool == pool
-    if lock:
-        renewal = update(Leader).where(of_pool, Leader.term == term)
-        if session.connection().execute(renewal.values(renewed_at=time.time())).rowcount:
-            return
+    if lock and session.connection().execute(_renewal(pool, term)).rowcount:
+        return
     # Columns, not the object: the session's copy may be out of date.
-    found = session.execute(select(Leader.term, Leader.name).where(of_pool)).one_or_none()
+    columns = select(Leader.term, Leader.name).where(Leader.pool == pool)
+    found = session.execute(columns).one_or_none()
     if lock or found is None or found.term != term:
         by = f"led by {found.name}" if found else "without a leader in the database"
         raise Deposed(f"pool {pool} is {by} since")
@@ -53,3 +62,8 @@ def leader_of(store: Store, pool: str) -> str:
     """The name of the present or the last leader of a pool; empty if there was none."""
     with store.reading() as session:
         return session.scalar(select(Leader.name).where(Leader.pool == pool)) or ""
+
+
+def _renewal(pool: str, term: int) -> Update:
+    of_term = Leader.pool == pool, Leader.term == term
+    return update(Leader).where(*of_term).values(renewed_at=time.time())

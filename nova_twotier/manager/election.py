@@ -8,7 +8,8 @@ the lease. None of them stops a leader that has lost its lock without noticing. 
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from oslo_log import log as logging
 from sqlalchemy.orm import Session
@@ -32,11 +33,14 @@ class Candidate:
     :param options: group `[coordination]`.
     :param store: the manager's database; None without one, and then there are no terms.
     :param name: this process's name in logs and messages.
+    :param manages: it manages the pool's queue while it leads, and says so by heartbeats in the
+        database.
     """
 
-    def __init__(self, options, store: Store | None, pool: str, name: str):
+    def __init__(self, options, store: Store | None, pool: str, name: str, *, manages: bool = True):
         self._options = options
         self._store = store
+        self._manages = manages
         self.pool, self._name = pool, name
         self._term = 0
         self._coordinator: coordination.CoordinationDriver | None = None
@@ -60,13 +64,14 @@ class Candidate:
             raise
         self._lock = lock
         try:
-            self._term = terms.begin(self._store, self.pool, self._name) if self._store else 0
+            self._term = self._begin()
         except Exception:
             self.resign()
             raise
         self._resigned = threading.Event()
-        beat = (self._coordinator, self._resigned)
-        threading.Thread(target=self._beat, args=beat, daemon=True).start()
+        for beat in self._beats(self._coordinator):
+            # A thread each, so that a database that does not answer costs no lead.
+            threading.Thread(target=self._beat, args=(beat, self._resigned), daemon=True).start()
         LOG.info("%s leads pool %s, term %s", self._name, self.pool, self._term)
         return True
 
@@ -99,13 +104,29 @@ class Candidate:
         self.resign()
         self._disconnect()
 
-    def _beat(self, coordinator, resigned: threading.Event) -> None:
+    def _begin(self) -> int:
+        if self._store is None:
+            return 0
+        return terms.begin(self._store, self.pool, self._name, self._manages)
+
+    def _beats(self, coordinator) -> Iterator[Callable[[], object]]:
+        """What renews the lead: in the service that holds the lock, and in the database."""
+        yield coordinator.heartbeat
+        if self._store is not None and self._manages:
+            yield partial(terms.renew, self._store, self.pool, self._term)
+
+    def _beat(self, beat: Callable[[], object], resigned: threading.Event) -> None:
+        logged = ""
         while not resigned.wait(self._options.lease / 3):
+            trouble = ""
             try:
-                coordinator.heartbeat()
+                beat()
             # Not all tooz drivers translate their libraries' errors. The next beat may succeed.
             except Exception as error:
-                LOG.warning("Could not renew the lead of pool %s: %s", self.pool, brief(error))
+                trouble = brief(error)
+            if trouble and trouble != logged:
+                LOG.warning("Could not renew the lead of pool %s: %s", self.pool, trouble)
+            logged = trouble
 
     def _disconnect(self) -> None:
         coordinator, self._coordinator = self._coordinator, None
@@ -151,7 +172,7 @@ def alone(options, store: Store | None, pools: Iterable[str], name: str) -> Iter
     """
     with contextlib.ExitStack() as stack:
         for pool in sorted(pools):
-            candidate = Candidate(options, store, pool, name)
+            candidate = Candidate(options, store, pool, name, manages=False)
             stack.callback(candidate.close)
             try:
                 leads = candidate.stand()

@@ -58,7 +58,7 @@ class BandwidthTestCase(QueueTestCase):
     def findings(self):
         """What `twotier-manage ledger verify` would say."""
         nova = Nova(self.as_admin())
-        reader = Reader(self.ledger, nova, nova.shapes, lambda: job_records(self.store))
+        reader = Reader(self.ledger, nova, nova.shapes, lambda: job_records(self.store, 3600))
         return compare(reader.state())
 
     def check_clean(self):

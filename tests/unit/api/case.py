@@ -13,7 +13,8 @@ from nova_twotier import conf as config
 from nova_twotier.api.app import build
 from nova_twotier.api.site import Site
 from nova_twotier.cloud.trusts import Given
-from nova_twotier.db.models import Event
+from nova_twotier.db import terms
+from nova_twotier.db.models import Event, Leader
 from nova_twotier.db.store import open_store
 
 KEYSTONE = "http://keystone.test/v3"
@@ -30,6 +31,9 @@ project_domain_name = Default
 service_token_roles_required = true
 """
 
+#: Seconds; longer than any test.
+LEASE = 3600
+
 OTHER = "0f5ac7ae-5a3e-4d43-8f5c-5b1f3ab1b2c3"
 
 
@@ -44,12 +48,14 @@ class ApiCase(testtools.TestCase):
         self.logged = self.useFixture(fixtures.FakeLogger())
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.store, self.application = self.make()
+        self.begin("default")
         self.client = testing.TestClient(lambda environ, start: self.application(environ, start))
 
     def make(self):
         path = self.directory / "nova-twotier.conf"
         path.write_text(
-            f"[DEFAULT]\nstate_path = {self.directory}\n[api]\n{self.AUTH}\n{self.OPTIONS}\n"
+            f"[DEFAULT]\nstate_path = {self.directory}\n[coordination]\nlease = {LEASE}\n"
+            f"[api]\n{self.AUTH}\n{self.OPTIONS}\n"
         )
         conf = config.load(["--config-file", str(path)], "twotier-api")
         store = open_store(conf)
@@ -81,6 +87,15 @@ class ApiCase(testtools.TestCase):
 
     def submit(self, by="alice:demo", **body):
         return self.answered(201, self.ask("POST", "/v1/jobs", by, json={"size": 1, **body}))
+
+    def begin(self, pool):
+        """A manager is at work."""
+        terms.begin(self.store, pool, "manager")
+
+    def last_beat(self, at):
+        """The manager of the default pool has stopped; its last heartbeat was at this time."""
+        with self.store.transaction() as session:
+            session.get(Leader, "default").renewed_at = at
 
     def change(self, job, **values):
         """What the manager does to a job."""

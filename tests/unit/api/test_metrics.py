@@ -13,7 +13,7 @@ from tests.unit.api.case import ApiCase
 
 
 class TestMetrics(ApiCase):
-    OPTIONS = "metrics = true"
+    OPTIONS = "metrics = true\n[manager]\npools = default, gpu"
 
     def read(self):
         answer = self.get("/metrics", None)
@@ -43,6 +43,12 @@ class TestMetrics(ApiCase):
         name = "twotier_waiting_jobs"
         waiting = {key[1]: count for key, count in found.items() if key[0] == name}
         self.assertEqual({"slots": 2, "held": 1, "undecided": 1}, waiting)
+
+    def test_heartbeats_of_managers(self):
+        self.last_beat(1e9)
+        found = self.read()
+        name = "twotier_manager_heartbeat_timestamp_seconds"
+        self.assertEqual([1e9, 0], [found[name, pool] for pool in ("default", "gpu")])
 
     def test_requests(self):
         job = self.submit(name="secret")

@@ -1,5 +1,8 @@
 """The queue and the events through the API."""
 
+import time
+from datetime import datetime
+
 from sqlalchemy import Engine, event
 
 from nova_twotier.core.reasons import waits
@@ -32,6 +35,35 @@ class TestQueue(ApiCase):
         policy = self.get("/v1/queue").json["policy"]
         self.assertEqual("amcbf", policy["name"])
         self.assertTrue(policy["description"])
+
+
+class TestManager(ApiCase):
+    OPTIONS = "[manager]\npools = default, gpu"
+
+    def manager(self, path="/v1/queue"):
+        return self.answered(200, self.get(path))["manager"]
+
+    def test_at_work(self):
+        found = self.manager()
+        self.assertEqual((True, "running"), (found["running"], found["text"]))
+        self.assertLess(time.time() - 60, datetime.fromisoformat(found["heartbeat_at"]).timestamp())
+
+    def test_gone(self):
+        self.last_beat(23_280.0)
+        self.assertEqual(
+            {
+                "running": False,
+                "heartbeat_at": "1970-01-01T06:28:00.000+00:00",
+                "text": "no manager since 1970-01-01 06:28 UTC",
+            },
+            self.manager(),
+        )
+
+    def test_not_yet_there(self):
+        self.assertEqual(
+            {"running": False, "heartbeat_at": None, "text": "no manager yet"},
+            self.manager("/v1/queue?pool=gpu"),
+        )
 
 
 class TestMode(ApiCase):

@@ -375,6 +375,32 @@ class TestClosed(CompareCase):
         )
 
 
+class TestServers(CompareCase):
+    """A job that runs, and one of whose servers was deleted: Nova drops its claim, too."""
+
+    def lacking(self, **job):
+        gone = {"j/0": None}
+        return but(vms=gone, claims=gone, jobs={"j": record(**job)})
+
+    def test_without_a_manager(self):
+        state = self.lacking(managed=False)
+        self.found(("one deleted", state, (Kind.MISSING_SERVER, "j", None)))
+        [finding] = compare(state)
+        self.assertEqual(
+            ("1 of its servers", "2 servers, as the job runs"), (finding.found, finding.wanted)
+        )
+
+    def test_not_judged(self):
+        unknown = {"z": vm("z", None, "UNKNOWN", job=None)}
+        self.agrees(
+            ("a manager is about to notice", self.lacking()),
+            ("it has noticed, and was stopped", self.lacking(managed=False, under_way=True)),
+            ("a cell is down", but(self.lacking(managed=False), vms=unknown)),
+            ("all there", but(jobs={"j": record(managed=False)})),
+            ("waits", but(jobs={"k": record("k", tier=None, managed=False)})),
+        )
+
+
 class TestOrder(CompareCase):
     def test_room_is_made_before_it_is_taken(self):
         state = but(

@@ -6,9 +6,10 @@ import types
 import fixtures
 import testtools
 
-from nova_twotier.audit.records import existing_store, job_records
+from nova_twotier.audit.records import existing_store, job_records, missing_managers
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
+from nova_twotier.db import terms
 from nova_twotier.db.plans import SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import Store
@@ -35,13 +36,13 @@ class TestRecords(testtools.TestCase):
             session.add(made)
 
     def under_way(self):
-        return {uuid for uuid, record in job_records(self.store).items() if record.under_way}
+        return {uuid for uuid, record in job_records(self.store, 10).items() if record.under_way}
 
     def test_of_open_jobs(self):
         runs = self.job(JobState.RUNNING, Tier.BG, cpu=0.7)
         waits = self.job(JobState.QUEUED, saved=True)
         self.job(JobState.FINISHED)
-        records = job_records(self.store)
+        records = job_records(self.store, 10)
         self.assertEqual({runs.uuid, waits.uuid}, records.keys())
         self.assertEqual((Tier.BG, (0.7, 0.7)), (records[runs.uuid].tier, records[runs.uuid].cpu))
         self.assertIsNone(records[waits.uuid].tier)
@@ -56,6 +57,16 @@ class TestRecords(testtools.TestCase):
         self.action(ActionKind.EVICT, quiet, state=ActionState.DONE)
         busy = {job.uuid for job in (started, swapped, moved, ending)}
         self.assertEqual(busy, self.under_way())
+
+    def test_without_a_manager(self):
+        runs = self.job(JobState.RUNNING, Tier.FG, pool="gpu")
+        self.assertFalse(job_records(self.store, 3600)[runs.uuid].managed)
+        terms.begin(self.store, "gpu", "manager")
+        self.assertTrue(job_records(self.store, 3600)[runs.uuid].managed)
+        self.assertEqual(
+            ["pool default: no manager yet"],
+            missing_managers(self.store, ["default", "gpu"], 3600),
+        )
 
 
 class TestExisting(testtools.TestCase):

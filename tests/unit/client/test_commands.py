@@ -110,6 +110,22 @@ class TestShow(CommandCase):
         table = self.succeed("job", "explain", job["uuid"])
         self.assertIn("| 2096-10-02T07:06:40Z started: in fg, immediate", table)
 
+    def test_explain_without_a_manager(self):
+        job = self.submit(name="solver")
+        self.last_beat(23_280.0)
+        told = self.shown("job", "explain", "solver")
+        self.assertEqual(
+            "waits; the manager has not decided about it yet; "
+            "no manager since 1970-01-01 06:28 UTC",
+            told["reason"],
+        )
+        self.assertEqual(
+            "Tell the operator that no queue manager is at work. A job that runs continues.",
+            told["cure"],
+        )
+        self.change(job, state="finished")
+        self.assertEqual("is finished", self.shown("job", "explain", "solver")["reason"])
+
     def test_explain_for_people(self):
         job = self.submit(name="solver")
         with self.store.transaction() as session:
@@ -199,6 +215,11 @@ class TestQueue(CommandCase):
         self.assertEqual(1, shown["jobs"]["queued"])
         table = self.succeed("queue", "show", "-c", "jobs")
         self.assertIn("| jobs  | queued 1 |", table)
+        self.last_beat(23_280.0)
+        text = "no manager since 1970-01-01 06:28 UTC"
+        self.assertEqual(text, self.shown("queue", "show")["manager"]["text"])
+        table = self.succeed("queue", "show", "-c", "manager")
+        self.assertIn(f"| manager | {text} |", table)
 
     def test_of_all_projects(self):
         self.submit("bob:other")

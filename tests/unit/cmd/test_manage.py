@@ -15,6 +15,8 @@ from nova_twotier.audit.comparison import compare
 from nova_twotier.audit.repair import Report
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cmd import manage, manage_ledger
+from nova_twotier.db import terms
+from nova_twotier.db.store import Store
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.shape import Shape
 from tests.unit.audit.builders import BG, agreeing, but, claim, host
@@ -83,6 +85,18 @@ class TestOutput(ManageCase):
         self.assertEqual((1, csv, ""), self.manage(*chosen, "orphan-claim"))
         self.assertEqual((0, "\n", ""), self.manage(*chosen, "wrong-tier"))
 
+    def test_without_a_manager(self):
+        """It is no finding: `repair` needs a stopped manager."""
+        self.cloud(agreeing())
+        store = Store(f"sqlite:///{self.directory}/state/twotier.sqlite")
+        self.addCleanup(store.close)
+        note = "twotier-manage: pool default: no manager yet\n"
+        self.assertEqual((0, "[]\n", note), self.manage("verify", "-f", "json"))
+        terms.begin(store, "default", "manager")
+        with open(self.conf, "a") as conf:
+            conf.write("[coordination]\nlease = 3600\n")
+        self.assertEqual((0, "no findings\n", ""), self.manage("verify"))
+
     def test_show(self):
         left = host("b", reserved=1)
         self.cloud(but(shapes={"a": Shape(2, 2, "core/rack1"), "b": None}, hosts={"b": left}))
@@ -116,6 +130,30 @@ class TestOutput(ManageCase):
         self.cloud(but(entries={"j": JobEntry("j", BG, 2, {"a": 100, "core/rack1": 50})}))
         lines = 'job,tier,size,links,vms\nj,bg,2,"a 100, core/rack1 50",2\n'
         self.assertEqual((0, lines, ""), self.manage("show", "--jobs", "-f", "csv"))
+
+
+class TestConfigFile(ManageCase):
+    """It may be given before and after the subcommand."""
+
+    def test_where(self):
+        other = self.directory / "other.conf"
+        other.write_text("[manager]\nthreshold = much\n")
+        first, last = ["--config-file", str(self.conf)], [f"--config-file={other}"]
+        words = ["ledger", "verify", "--no-database"]
+        for args, said in (
+            ([*words, *first], "[nova] has no auth_type"),
+            ([*first, *words, *last], "threshold"),
+            (["ledger", *last, "verify"], "threshold"),
+            ([*words, "--config-file"], "--config-file: expected one argument"),
+        ):
+            out, err = io.StringIO(), io.StringIO()
+            with redirect_stdout(out), redirect_stderr(err):
+                try:
+                    code = manage.main(args)
+                except SystemExit as exit_:
+                    code = exit_.code
+            self.assertEqual(2, code, args)
+            self.assertIn(said, err.getvalue(), args)
 
 
 class TestMistakes(ManageCase):

@@ -1,6 +1,7 @@
 """One leader a pool, and what becomes of one that does not know that it was replaced."""
 
 import threading
+import time
 import types
 
 import fixtures
@@ -10,6 +11,7 @@ from tooz import ToozError
 
 from nova_twotier.conf import ConfigError
 from nova_twotier.db import terms
+from nova_twotier.db.heartbeats import heartbeats
 from nova_twotier.db.models import Leader
 from nova_twotier.db.store import Store
 from nova_twotier.manager import election
@@ -156,6 +158,67 @@ class TestReplaced(ElectionTestCase):
         self.old.resign()
         self.assertTrue(self.old.stand())
         self.assertTrue(self.leads(self.old))
+
+
+class TestHeartbeats(ElectionTestCase):
+    """What the database says about the manager of a pool."""
+
+    def setUp(self):
+        super().setUp()
+        self.options.lease = 0.03
+        connect = "nova_twotier.manager.election.connect"
+        self.useFixture(fixtures.MonkeyPatch(connect, lambda *_: FakeCoordinator()))
+
+    def heartbeat(self, **changes):
+        return heartbeats(self.store, ["default"], lease=10, **changes)["default"]
+
+    def assert_beats(self):
+        first = self.heartbeat().at
+        for _attempt in range(1000):
+            if self.heartbeat().at > first:
+                return
+            time.sleep(0.01)
+        self.fail("there was no further heartbeat")
+
+    def assert_silent(self):
+        first = self.heartbeat()
+        time.sleep(0.1)  # ten beats
+        self.assertEqual(first.at, self.heartbeat().at)
+
+    def test_while_it_leads(self):
+        candidate = self.candidate("only")
+        candidate.stand()
+        self.assertFalse(self.heartbeat().missing)
+        self.assert_beats()
+        candidate.resign()
+        time.sleep(0.05)  # a beat may be under way
+        self.assert_silent()
+
+    def test_the_database_is_away_for_a_while(self):
+        candidate = self.candidate("only")
+        candidate.stand()
+        with fixtures.MockPatchObject(terms, "_renewal", side_effect=OSError("no database")):
+            time.sleep(0.1)
+        self.assert_beats()
+        warning = "Could not renew the lead of pool default: no database"
+        self.assertEqual(1, self.log.output.count(warning), self.log.output)
+
+    def test_one_that_was_replaced_sends_none(self):
+        self.candidate("old").stand()
+        terms.begin(self.store, "default", "new")
+        self.assert_silent()
+
+    def test_who_only_keeps_managers_out_sends_none(self):
+        with election.alone(self.options, self.store, ["default"], "repair"):
+            self.assertEqual("no manager yet", self.heartbeat().text())
+        manager = self.candidate("manager")
+        manager.stand()
+        manager.resign()
+        time.sleep(0.05)
+        last = self.heartbeat().at
+        with election.alone(self.options, self.store, ["default"], "repair"):
+            time.sleep(0.05)
+            self.assertEqual(last, self.heartbeat().at)
 
 
 class FakeCoordinator:

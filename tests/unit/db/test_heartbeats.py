@@ -1,0 +1,58 @@
+"""When a pool has no manager, and how that is said."""
+
+from datetime import UTC, datetime, timedelta
+
+import fixtures
+import testtools
+
+from nova_twotier.db.heartbeats import heartbeats
+from nova_twotier.db.models import Leader
+from nova_twotier.db.store import Store
+
+NOW = datetime(2026, 11, 24, 7, 30, tzinfo=UTC)
+
+
+class TestHeartbeats(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = Store(f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite")
+        self.addCleanup(self.store.close)
+
+    def beat(self, ago, pool="default"):
+        at = None if ago is None else (NOW - ago).timestamp()
+        with self.store.transaction() as session:
+            session.merge(Leader(pool=pool, name="m", term=1, since=0.0, renewed_at=at))
+
+    def of(self, *pools):
+        return heartbeats(self.store, pools, 10, NOW.timestamp())
+
+    def text(self):
+        return self.of("default")["default"].text()
+
+    def test_in_time(self):
+        for seconds in (0, 29, -5):  # clocks differ a little
+            self.beat(timedelta(seconds=seconds))
+            self.assertEqual("running", self.text(), seconds)
+
+    def test_missing(self):
+        for ago, said in (
+            (timedelta(seconds=30), "no manager since 07:29 UTC"),
+            (timedelta(minutes=62), "no manager since 06:28 UTC"),
+            (timedelta(hours=7, minutes=30), "no manager since 00:00 UTC"),
+            (timedelta(hours=7, minutes=31), "no manager since 2026-11-23 23:59 UTC"),
+            (timedelta(days=365), "no manager since 2025-11-24 07:30 UTC"),
+        ):
+            self.beat(ago)
+            self.assertEqual(said, self.text())
+
+    def test_never(self):
+        self.assertEqual("no manager yet", self.text())
+        self.beat(None)  # only an earlier release
+        self.assertEqual("no manager yet", self.text())
+
+    def test_each_pool_has_its_own(self):
+        self.beat(timedelta(hours=1), "gpu")
+        self.beat(timedelta(0))
+        self.beat(timedelta(0), "fpga")
+        found = self.of("default", "gpu")
+        self.assertEqual({"default": False, "gpu": True}, {p: b.missing for p, b in found.items()})
