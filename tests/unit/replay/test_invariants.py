@@ -133,7 +133,12 @@ class TestEnd(testtools.TestCase):
 
     def test_lost_and_doubled_jobs(self):
         self.assertEqual(
-            {invariants.ONCE: ["job 1 (j-1) finished 2 times, not 1", "job 2 (j-2) finished 0 times, not 1"]},
+            {
+                invariants.ONCE: [
+                    "job 1 (j-1) finished 2 times, not 1",
+                    "job 2 (j-2) finished 0 times, not 1",
+                ]
+            },
             self.end({1: 2}),
         )
         self.assertEqual(({2}, {1}), (self.checks.lost, self.checks.doubled))
