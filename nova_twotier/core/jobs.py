@@ -102,7 +102,7 @@ def _dispatch(cpu: Sequence[float]) -> tuple[int, ...] | None:
     return tuple(sorted(range(len(cpu)), key=cpu.__getitem__, reverse=True))
 
 
-def job_label(number: int, name: str = "") -> str:
+def job_label(number: int | str, name: str = "") -> str:
     """A job for people, after the word "job": `12 (solver)`, or `12` if it has no name."""
     return f"{number} ({name})" if name else str(number)
 

@@ -30,6 +30,7 @@ class TestReasons(ApiCase):
             "code": "slots",
             "parameters": {"size": 4, "idle": 1, "open": 0},
             "by": None,
+            "by_number": None,
             "effect": None,
             "text": text,
         }
@@ -56,18 +57,20 @@ class TestReasons(ApiCase):
         self.change(self.job, reason=reason, saved=True)
         self.happen(self.job, "evicted", reason=reason, at=2e9)
 
-    def check(self, answers, name, uuid):
+    def check(self, answers, name, uuid, number=None):
         text = f"preempted by {name}, state saved"
         for answer in answers:
             why = answer["why"]
             self.assertEqual(text, answer.get("reason") or answer["detail"])
             self.assertEqual(("preempted", "saved"), (why["code"], why["effect"]))
             self.assertEqual(text, why["text"])
-            self.assertEqual((uuid, {}), (why["by"], why["parameters"]))
+            self.assertEqual((uuid, number), (why["by"], why["by_number"]))
+            self.assertEqual({}, why["parameters"])
 
     def test_a_job_of_the_same_project_is_named(self):
         self.preempted_by(self.first)
-        self.check(self.shown(), f"first ({self.first['uuid']})", self.first["uuid"])
+        number = self.first["number"]
+        self.check(self.shown(), f"job {number} (first)", self.first["uuid"], number)
 
     def test_one_of_another_project_is_not(self):
         self.preempted_by(self.theirs)
