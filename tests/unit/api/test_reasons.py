@@ -82,7 +82,8 @@ class TestReasons(ApiCase):
     def test_operators_see_every_name(self):
         self.preempted_by(self.theirs)
         answers = self.shown("admin:admin", "&all_projects=true")
-        self.check(answers, f"secret ({self.theirs['uuid']})", self.theirs["uuid"])
+        number = self.theirs["number"]
+        self.check(answers, f"job {number} (secret)", self.theirs["uuid"], number)
 
     def test_one_that_was_purged_is_not(self):
         self.change(self.job, reason=waits.TURN(999))
@@ -95,7 +96,7 @@ class TestReasons(ApiCase):
         self.change(self.job, reason=LEGACY(number, before="preempted by ", after=", state saved"))
         for by, name in (
             ("alice:demo", "a job of another project"),
-            ("admin:admin", f"secret ({self.theirs['uuid']})"),
+            ("admin:admin", f"job {number} (secret)"),
         ):
             job = self.get(f"/v1/jobs/{self.job['uuid']}", by).json
             self.assertEqual(f"preempted by {name}, state saved", job["reason"])

@@ -120,19 +120,19 @@ class TestShow(CommandCase):
         self.happen({"uuid": OTHER}, "held", at=4e9)
         self.assertEqual(
             textwrap.dedent(f"""\
-            +----------+-------------------------------------------------------------------------------------------------------+
-            | Field    | Value                                                                                                 |
-            +----------+-------------------------------------------------------------------------------------------------------+
-            | number   | 1                                                                                                     |
-            | uuid     | {OTHER}                                                                  |
-            | state    | queued                                                                                                |
+            +----------+--------------------------------------------------------------------------+
+            | Field    | Value                                                                    |
+            +----------+--------------------------------------------------------------------------+
+            | number   | 1                                                                        |
+            | uuid     | {OTHER}                                     |
+            | state    | queued                                                                   |
             | reason   | preempted by job 1 (solver), state saved                                 |
-            | why      | preempted                                                                                             |
-            | cure     | It starts again by itself; what is kept until then, `--preemption` says.                              |
-            | position | 1                                                                                                     |
-            | events   | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved |
-            |          | 2096-10-02T07:06:40Z held                                                                             |
-            +----------+-------------------------------------------------------------------------------------------------------+
+            | why      | preempted                                                                |
+            | cure     | It starts again by itself; what is kept until then, `--preemption` says. |
+            | position | 1                                                                        |
+            | events   | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
+            |          | 2096-10-02T07:06:40Z held                                                |
+            +----------+--------------------------------------------------------------------------+
             """),  # noqa: E501
             self.succeed("job", "explain", OTHER),
         )
