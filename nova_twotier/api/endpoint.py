@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from nova_twotier.api import errors, validation
+from nova_twotier.api import validation
 from nova_twotier.api.auth import Caller
+from nova_twotier.api.finding import find_job
 from nova_twotier.api.site import Site
-from nova_twotier.db.models import Job
-from nova_twotier.db.store import NoSuchJob
 
 #: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
@@ -70,7 +69,7 @@ class Resource:
 
 
 def endpoint(summary: str, **description) -> Callable:
-    """Turn `method(self, request, **path)` into a responder; a job's uuid is passed as the job.
+    """Turn `method(self, request, **path)` into a responder; a job is found and passed.
 
     It checks in this order: authentication, rate limit, visibility of the job, authorization,
     validity of query and body.
@@ -89,7 +88,7 @@ def endpoint(summary: str, **description) -> Callable:
                 resource.site.throttle.admit(request.caller)
                 owner = request.caller.project_id, request.caller.user_id
                 if uuid is not None:
-                    job = find_job(resource.site, request.caller, str(uuid))
+                    job = find_job(resource.site, request.caller, uuid)
                     owner, subject = (job.project_id, job.user_id), (job,)
                 request.caller.require(described.rule, *owner)
             request.query = validation.read_query(req.query_string, query)
@@ -105,17 +104,6 @@ def endpoint(summary: str, **description) -> Callable:
         return respond
 
     return decorate
-
-
-def find_job(site: Site, caller: Caller, uuid: str) -> Job:
-    """:raises Refused: if there is no such job that the caller may see."""
-    try:
-        job = site.store.find(uuid)
-    except NoSuchJob:
-        raise errors.no_such_job() from None
-    if not caller.may("twotier:jobs:show", job.project_id, job.user_id):
-        raise errors.no_such_job()
-    return job
 
 
 def page_size(site: Site, request: Request) -> int:

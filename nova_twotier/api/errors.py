@@ -1,8 +1,9 @@
 """Refusals of requests, in the error format of the OpenStack API guidelines."""
 
 import http
+from collections.abc import Sequence
 
-#: Most mistakes of a request to report.
+#: Most mistakes of a request, or candidates for a job, to report.
 MOST = 10
 
 
@@ -36,6 +37,16 @@ def forbidden(detail: str) -> Refused:
 def no_such_job() -> Refused:
     """A refusal that does not show whether the job exists in another project."""
     return Refused(404, "job.not_found", "there is no such job in your project")
+
+
+def ambiguous_job(name: str, candidates: Sequence[str]) -> Refused:
+    """
+    :param candidates: the jobs that it may be, for people.
+    """
+    more = len(candidates) - MOST
+    shown = "; ".join([*candidates[:MOST], *([f"and {more} more"] if more > 0 else [])])
+    detail = f"{len(candidates)} uuids begin with {name}, so give a number or more of one: {shown}"
+    return Refused(409, "job.ambiguous", detail)
 
 
 def draining(pool: str) -> Refused:

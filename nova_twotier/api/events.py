@@ -1,8 +1,9 @@
 """The resource of events: what happened to jobs."""
 
 from nova_twotier.api import queries, schemas, views
-from nova_twotier.api.endpoint import Request, Resource, endpoint, find_job, next_page, page_size
+from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
+from nova_twotier.api.finding import find_job
 from nova_twotier.api.reasons import Reader
 from nova_twotier.api.validation import parse_time
 
@@ -16,12 +17,12 @@ class Events(Resource):
         rule="twotier:events:list",
         query=schemas.EVENTS_QUERY,
         answers={200: schemas.EVENTS},
-        refusals=(404,),
+        refusals=(404, 409),
     )
     def on_get(self, request: Request):
         query = request.query
         project = request.caller.scope("twotier:events:list", query.get("all_projects", False))
-        job = find_job(self.site, request.caller, query["job"].lower()) if "job" in query else None
+        job = find_job(self.site, request.caller, query["job"]) if "job" in query else None
         after = int(query["marker"]) if "marker" in query else None
         if after is not None and after > MOST:
             raise invalid(f"marker: give at most {MOST}")
@@ -42,6 +43,7 @@ class Events(Resource):
                     "id": str(event.id),
                     **views.happening(event, reader),
                     "job": owner.uuid if owner else None,
+                    "job_number": owner.number if owner else None,
                     "project_id": owner.project_id if owner else None,
                 }
                 for event, owner in found

@@ -5,6 +5,7 @@ from nova_twotier.api.schemas import (
     COUNT,
     HAPPENING,
     NAME,
+    NUMBER,
     PAGE,
     POOL,
     PRINTABLE,
@@ -149,6 +150,7 @@ JOB_REQUEST = object_of(
 )
 
 _JOB = {
+    "number": {**NUMBER, "description": "Its number, as in the names of its servers."},
     "uuid": UUID,
     "name": {"type": "string"},
     "project_id": {"type": "string"},
@@ -239,6 +241,7 @@ JOBS = list_of("jobs", {"$ref": "#JobSummary"})
 MOST_EVENTS = 100
 EXPLANATION = object_of(
     {
+        "number": NUMBER,
         "uuid": UUID,
         "state": {"enum": STATES},
         "reason": {"type": "string", "description": "Its state and the reason, never empty."},

@@ -71,7 +71,7 @@ class Jobs(JobResource):
 
 class OneJob(JobResource):
     @endpoint(
-        "Show a job", rule="twotier:jobs:show", answers={200: job_schemas.JOB}, refusals=(404,)
+        "Show a job", rule="twotier:jobs:show", answers={200: job_schemas.JOB}, refusals=(404, 409)
     )
     def on_get(self, request: Request, job: Job):
         return self.shown(request, job)
@@ -126,7 +126,7 @@ class Explain(JobResource):
         "Explain why a job waits, its position in the queue, and what happened to it",
         rule="twotier:jobs:explain",
         answers={200: job_schemas.EXPLANATION},
-        refusals=(404,),
+        refusals=(404, 409),
     )
     def on_get(self, request: Request, job: Job):
         events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
@@ -135,6 +135,7 @@ class Explain(JobResource):
         told = [why, *(event.reason for event in events)]
         reader = Reader(self.site.store, self.project(request), told)
         return {
+            "number": job.number,
             "uuid": job.uuid,
             "state": job.state,
             "reason": situation(job, reader.text(why), manager),

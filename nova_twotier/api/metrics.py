@@ -1,7 +1,6 @@
 """Metrics for Prometheus: requests and their latencies, jobs by state and by reason."""
 
 import os
-import re
 import time
 
 import falcon
@@ -50,7 +49,7 @@ class Metrics:
     def process_response(self, req, resp, _resource, _succeeded):
         labels = (
             req.method if req.method in falcon.HTTP_METHODS else "other",
-            re.sub(r":\w+}", "}", req.uri_template or "none"),
+            req.uri_template or "none",
         )
         self._requests.labels(*labels, falcon.http_status_to_code(resp.status)).inc()
         self._seconds.labels(*labels).observe(time.perf_counter() - req.context.began)

@@ -14,8 +14,7 @@ _UUID_PARAMETER = {
     "name": "uuid",
     "in": "path",
     "required": True,
-    "schema": schemas.UUID,
-    "description": "Of the job.",
+    "schema": schemas.JOB_NAME,
 }
 _VERSION_PARAMETER = {
     "name": HEADER,
@@ -41,8 +40,7 @@ def document(operations) -> dict:
     :param operations: path, method and `Endpoint` of each.
     """
     paths: dict[str, dict] = {}
-    for route, method, operation in operations:
-        path = re.sub(r"{(\w+):\w+}", r"{\1}", route)
+    for path, method, operation in operations:
         paths.setdefault(path, {})[method] = _describe(path, method, operation)
     return {
         "openapi": "3.1.0",

@@ -69,7 +69,7 @@ def events(
     after: int | None = None,
     limit: int | None = None,
 ) -> list[tuple[Event, Job | None]]:
-    """Events with their jobs' uuid and project, in the order in which they were recorded.
+    """Events with their jobs' number, uuid and project, in the order in which they were recorded.
 
     :param project_id: only events of this project's jobs, and of the queue.
     :param since: only events of this time or later, in seconds since the epoch.
@@ -101,7 +101,7 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
 
 
 def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
-    """Uuid, name and project of the jobs with these numbers that exist."""
+    """Number, uuid, name and project of the jobs with these numbers that exist."""
     wanted = sorted(set(numbers))
     if not wanted:
         return {}
@@ -109,3 +109,10 @@ def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
         query = select(Job).where(Job.number.in_(wanted))
         query = query.options(load_only(Job.uuid, Job.name, Job.project_id, raiseload=True))
         return {job.number: job for job in session.scalars(query)}
+
+
+def beginning_with(store: Store, prefix: str) -> list[Job]:
+    """Jobs of all projects whose uuid begins so, in the order of their numbers."""
+    query = select(Job).where(Job.uuid.startswith(prefix, autoescape=True)).order_by(Job.number)
+    with store.reading() as session:
+        return list(session.scalars(query))

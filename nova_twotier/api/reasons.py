@@ -37,6 +37,7 @@ class Reader:
             "code": reason.code.name,
             "parameters": dict(reason.parameters),
             "by": by and by.uuid,
+            "by_number": by and by.number,
             "effect": reason.effect,
             "text": self.text(reason),
         }
@@ -48,7 +49,7 @@ class Reader:
 
     def _name(self, number: int) -> str:
         job = self._visible(number)
-        return f"{job.name or 'job'} ({job.uuid})" if job else "a job of another project"
+        return f"job {job.label}" if job else "a job of another project"
 
 
 def reason_of(job: Job) -> Reason | None:

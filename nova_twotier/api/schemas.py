@@ -17,6 +17,15 @@ NAME = {
     "description": "A name without control characters. Names need not be unique.",
 }
 UUID = {"type": "string", "format": "uuid"}
+NUMBER = {"type": "integer", "minimum": 1}
+#: How a request names a job.
+JOB_NAME = {
+    "type": "string",
+    "minLength": 1,
+    "description": "The job's number, its uuid, or the beginning of its uuid: at least 4 "
+    "characters, with a letter or a hyphen among them, since digits alone are a number. 409 if the "
+    "uuids of several jobs begin so.",
+}
 STATES = [str(state) for state in JobState]
 _MODES = [str(mode) for mode in QueueMode]
 POOL = {**NAME, "minLength": 1, "default": DEFAULT_POOL}
@@ -56,6 +65,7 @@ REASON = object_of(
             "description": "The job that is to blame; null if there is none, or if it is another "
             "project's.",
         },
+        "by_number": {"type": ["integer", "null"], "description": "The number of that job."},
         "effect": {
             "enum": [*map(str, Effect), None],
             "description": "What it has led to, if the code alone does not say that.",
@@ -76,6 +86,7 @@ EVENT = object_of(
         "id": {"type": "string", "description": "A marker for the events after it."},
         **HAPPENING,
         "job": {"anyOf": [UUID, {"type": "null"}]},
+        "job_number": {"type": ["integer", "null"]},
         "project_id": {"type": ["string", "null"]},
     }
 )
@@ -224,7 +235,7 @@ EVENTS_QUERY = {
         "time of the newest known event minus a minute, and skip known ones: of events recorded "
         "at the same time, one with a lower id may appear later.",
     },
-    "job": {**UUID, "description": "Only what happened to this job."},
+    "job": {**JOB_NAME, "description": f"Only of one job. {JOB_NAME['description']}"},
     **ALL_PROJECTS,
 }
 QUEUE_CHANGE_QUERY = {"pool": {**POOL, "description": "The pool of hosts that the queue is for."}}

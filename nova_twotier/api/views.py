@@ -22,6 +22,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
     :param reader: renders it for the caller.
     """
     return {
+        "number": job.number,
         "uuid": job.uuid,
         "name": job.name,
         "project_id": job.project_id,

@@ -5,6 +5,9 @@ import math
 
 from nova_twotier.client import durations
 
+#: Help of an argument that names a job.
+JOB = "number, name or uuid of a job, or the beginning of its uuid"
+
 
 def whole(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:

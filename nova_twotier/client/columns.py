@@ -2,8 +2,11 @@
 
 from cliff.columns import FormattableColumn
 
+from nova_twotier.core.jobs import job_label
+
 #: Columns of a job in a list: heading, and field of the API.
 JOB = {
+    "Number": "number",
     "UUID": "uuid",
     "Name": "name",
     "Size": "size",
@@ -22,7 +25,7 @@ JOB_LONG = {
     "Swaps": "swaps",
     "Migrations": "migrations",
 }
-EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Job": "job"}
+EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Number": "job_number", "Job": "job"}
 
 
 class Time(FormattableColumn):
@@ -115,6 +118,11 @@ def row(columns: dict[str, str], item: dict) -> tuple:
         _code(item.get(field)) if field == "why" else cell(field, item.get(field))
         for field in columns.values()
     )
+
+
+def label(job: dict) -> str:
+    """A job in a sentence: number and name; its uuid if the API is too old to know numbers."""
+    return f"job {job_label(job.get('number', job['uuid']), job['name'])}"
 
 
 def one(item: dict) -> tuple[tuple, tuple]:

@@ -1,6 +1,7 @@
 """The REST API as Python calls, on a keystoneauth session."""
 
 import logging
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -17,7 +18,10 @@ SERVICE_TYPE = "twotier"
 #: The newest API version that this client knows.
 MICROVERSION = "1.0"
 
-#: Most uuids to show if a name is ambiguous.
+#: What may be a job's number, and what the beginning of its uuid.
+_NUMBER = re.compile("[0-9]+")
+_BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
+#: Most jobs to show if a name is ambiguous.
 MOST = 5
 
 #: How often a request is repeated that was one too many for the rate limit of its project, and
@@ -73,28 +77,50 @@ class Api:
         """All jobs, or the first `limit`; filters are the query parameters of the list."""
         return self._pages("/v1/jobs", "jobs", limit, filters)
 
-    def find(self, name_or_uuid: str) -> dict:
-        """The job with a uuid or name; of several with that name, the one that is not over."""
-        if is_uuid(name_or_uuid):
-            return self.job(name_or_uuid)
-        found = list(self.jobs(name=name_or_uuid))
-        if not found:
-            raise ApiError(f"there is no job {name_or_uuid!r} in your project", 404)
+    def find(self, text: str) -> dict:
+        """The job with this number, uuid, name, or beginning of its uuid, in this order.
+
+        Of several jobs with the name, the one that is not over.
+        """
+        if is_uuid(text):
+            return self.job(text)
+        found = self._job_if_any(text) if _NUMBER.fullmatch(text) else None
+        found = found or self._called(text)
+        if found is None and _BEGINNING.fullmatch(text):
+            found = self._job_if_any(text)
+        if found is None:
+            raise ApiError(f"there is no job {text!r} in your project", 404)
+        return found
+
+    def _job_if_any(self, reference: str) -> dict | None:
+        try:
+            return self.job(reference)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return None
+
+    def _called(self, name: str) -> dict | None:
+        """The job of a name; of several, the one that is not over."""
+        found = list(self.jobs(name=name))
         if len(found) > 1:
             found = [job for job in found if job["state"] not in OVER] or found
         if len(found) > 1:
-            uuids = ", ".join(job["uuid"] for job in found[:MOST])
+            # An API of an earlier release has no numbers.
+            numbers = ", ".join(str(job.get("number", job["uuid"])) for job in found[:MOST])
             more = ", ..." if len(found) > MOST else ""
             raise ApiError(
-                f"{len(found)} jobs are called {name_or_uuid!r}: "
-                f"give the uuid of one, {uuids}{more}",
+                f"{len(found)} jobs are called {name!r}: give the number of one, {numbers}{more}",
                 409,
             )
         # A list lacks some of its fields.
-        return self.job(found[0]["uuid"])
+        return self.job(found[0]["uuid"]) if found else None
 
-    def job(self, uuid: str) -> dict:
-        return self._ask("GET", f"/v1/jobs/{uuid}")
+    def job(self, reference: str) -> dict:
+        """
+        :param reference: number, uuid, or beginning of the uuid.
+        """
+        return self._ask("GET", f"/v1/jobs/{reference}")
 
     def explain(self, uuid: str) -> dict:
         return self._ask("GET", f"/v1/jobs/{uuid}/explain")

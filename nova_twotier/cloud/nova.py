@@ -193,7 +193,7 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         nova = self._for_owner(job)
         nova.servers.create(
-            f"tt-{job.number}",
+            _server_name(job),
             image,
             flavor,
             min_count=job.size,
@@ -423,6 +423,14 @@ class Cloud:
             act(server.id)
         except nova_exc.NotFound:
             return
+
+
+def _server_name(job: "Job") -> str:
+    """The name to ask Nova for, so that every server is called tt-<job>-<process>.
+
+    Nova itself numbers the servers of one request, but not a server that is alone.
+    """
+    return f"tt-{job.number}" if job.size > 1 else f"tt-{job.number}-1"
 
 
 def _server_group(nova: Client, job: "Job") -> str:

@@ -102,6 +102,11 @@ def _dispatch(cpu: Sequence[float]) -> tuple[int, ...] | None:
     return tuple(sorted(range(len(cpu)), key=cpu.__getitem__, reverse=True))
 
 
+def job_label(number: int | str, name: str = "") -> str:
+    """A job for people, after the word "job": `12 (solver)`, or `12` if it has no name."""
+    return f"{number} ({name})" if name else str(number)
+
+
 def check_size(size: int) -> None:
     """:raises InvalidJob: unless `size` is a whole number of at least 1."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:

@@ -13,7 +13,7 @@ from sqlalchemy import JSON, Double, ForeignKey, Index, String, Text, false, tex
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.jobs import UNKNOWN_CPU
+from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
@@ -179,6 +179,11 @@ class Job(Reasoned, Base):
         if state in OVER:
             self.user_data = None
         return state
+
+    @property
+    def label(self) -> str:
+        """The job for operators and its owner, after the word "job"."""
+        return job_label(self.number, self.name)
 
     def ran(self, at: float) -> float:
         """Seconds that it has run until `at`, summed over its runs since it last began anew."""

@@ -53,7 +53,8 @@ class Round:
 
     def note(self, *notes: Note) -> None:
         for note in notes:
-            LOG.info("Job %s %s %s", note.job, note.kind, note.reason or "")
+            job = self.jobs.get(note.job)
+            LOG.info("Job %s %s %s", job.label if job else note.job, note.kind, note.reason or "")
             at = self.env.now
             event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
             self.events.append(event)

@@ -41,7 +41,7 @@ class Surplus:
             for server in seen.surplus(job):
                 asked = before.get(server.id)
                 if asked is None or asked.may_repeat(seen.at, RETRY_AFTER):
-                    LOG.warning("Job %s was booted twice: %s is deleted", job.number, server.id)
+                    LOG.warning("Job %s was booted twice: %s is deleted", job.label, server.id)
                     run = partial(self._cloud.delete, server)
                     answer = self._tell(CloudRequest(RequestKey("surplus", server.id), run))
                     asked = Asked(seen.at, answer)

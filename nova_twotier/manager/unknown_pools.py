@@ -31,7 +31,7 @@ def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
         for job in failed:
             job.state, job.finished_at = JobState.FAILED, now
             job.reason = failures.NO_POOL(pool=job.pool, pools=", ".join(sorted(known)))
-            LOG.info("Job %s failed: %s", job.number, job.reason)
+            LOG.info("Job %s failed: %s", job.label, job.reason)
             session.add(Event(at=now, job=job.number, kind="failed", reason=job.reason))
     return failed
 

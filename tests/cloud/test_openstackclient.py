@@ -45,7 +45,7 @@ def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
     assert code == 0, said
     assert (job["state"], job["tier"]) == ("running", "fg")
     assert job["image"] == fakecloud.info()["image"]
-    assert said.splitlines()[0] == f"job solver ({job['uuid']}) is submitted"
+    assert said.splitlines()[0] == f"job {job['number']} (solver) is submitted"
     assert said.splitlines()[-1] == "runs in the foreground"
 
     _code, told, _said = openstack("job", "explain", "solver")

@@ -75,7 +75,8 @@ class Servers:
     def boot(self, asked: dict, hints: dict) -> str:
         job = hints["twotier:job"]
         with self._lock:
-            gang = [self._new(asked, index) for index in range(int(asked.get("min_count", 1)))]
+            size = int(asked.get("min_count", 1))
+            gang = [self._new(asked, index, size) for index in range(size)]
             self._ends[job] = time.time() + self._life()
             if not self._claim([server["id"] for server in gang], job):
                 for server in gang:
@@ -122,11 +123,11 @@ class Servers:
         with self._lock:
             self._servers[server]["metadata"].pop(key, None)
 
-    def _new(self, asked: dict, index: int) -> dict:
+    def _new(self, asked: dict, index: int, size: int) -> dict:
         now = _text(time.time())
         server = {
             "id": str(uuid.uuid4()),
-            "name": asked["name"],
+            "name": f"{asked['name']}-{index + 1}" if size > 1 else asked["name"],
             "status": "ACTIVE",
             "tenant_id": "admin",
             "user_id": "admin",

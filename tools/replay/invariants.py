@@ -155,7 +155,7 @@ class Invariants:
                 self._check(
                     GANG,
                     len(gang) <= entry.size,
-                    f"{when} {entry.job.name} has {len(gang)} servers for {entry.size} processes",
+                    f"{when} job {entry.label} has {len(gang)} servers for {entry.size} processes",
                 )
 
     def _whole(self, sample: Sample, when: str, running: Set[int]) -> None:
@@ -170,7 +170,7 @@ class Invariants:
             self._check(
                 WHOLE,
                 broken.get(number, 0) <= self._patience,
-                f"{when} {entry.job.name} counts as running with {up} of {entry.size} servers",
+                f"{when} job {entry.label} counts as running with {up} of {entry.size} servers",
             )
         self._broken = broken
 
@@ -196,11 +196,11 @@ class Invariants:
             if times > 1:
                 self.doubled.add(entry.number)
             self._check(
-                ONCE, times == expected, f"{entry.job.name} finished {times} times, not {expected}"
+                ONCE, times == expected, f"job {entry.label} finished {times} times, not {expected}"
             )
             if times and not guests.done(entry):
                 share = guests.share(entry)
-                self._check(ONCE, False, f"{entry.job.name} was ended at {share:.0%} of its work")
+                self._check(ONCE, False, f"job {entry.label} was ended at {share:.0%} of its work")
         leftovers = list(leftovers)
         self._check(CLEAN, not leftovers, "; ".join(leftovers))
 

@@ -32,9 +32,9 @@ _VERBS = {
 
 
 def describe(happening: Happening, player: Player) -> str:
-    """A happening in words, such as `   31 s  kth-17931 swaps to fg (3 VMs)`."""
-    name = player.roster[happening.job].job.name
-    words = f"{happening.at:5.0f} s  {name} {_VERBS[happening.kind]}"
+    """A happening in words, such as `   31 s  job 25 (kth-17931) swaps to fg (3 VMs)`."""
+    who = player.roster[happening.job].label
+    words = f"{happening.at:5.0f} s  job {who} {_VERBS[happening.kind]}"
     if happening.kind in (Kind.SWAP, Kind.MIGRATE):
         words += f" to {happening.tier}"
     elif happening.kind in (Kind.START, Kind.RESTORE):
@@ -118,9 +118,10 @@ def _jobs(player: Player) -> Table:
     rank = {Tier.FG: 0, Tier.BG: 1}
     present.sort(key=lambda job: (rank.get(job.tier, 2), job.number))
     for job in present[:ROWS]:
-        share = player.guests.share(player.roster[job.number])
+        entry = player.roster[job.number]
+        share = player.guests.share(entry)
         waits = str(job.reason or "") if job.state == JobState.QUEUED else ""
-        shown.add_row(job.name, str(job.size), job.state, job.tier or "", f"{share:.0%}", waits)
+        shown.add_row(entry.label, str(job.size), job.state, job.tier or "", f"{share:.0%}", waits)
     if len(present) > ROWS:
         shown.add_row(f"and {len(present) - ROWS} more", "", "", "", "", "")
     return shown

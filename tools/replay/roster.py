@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, job_label
 from nova_twotier.tools.replay.workload import ReplayJob
 
 
@@ -14,6 +14,11 @@ class Entry:
     number: int
     uuid: str
     job: ReplayJob
+
+    @property
+    def label(self) -> str:
+        """The job for people, as the manager's log has it."""
+        return job_label(self.number, self.job.name)
 
     @property
     def size(self) -> int:

@@ -124,7 +124,7 @@ class CreateJob(command.ShowOne):
         }
 
     def _await(self, api: rest.Api, job: dict) -> dict:
-        label = f"job {job['name']} ({job['uuid']})" if job["name"] else f"job {job['uuid']}"
+        label = columns.label(job)
         print(f"{label} is submitted", file=sys.stderr, flush=True)
         with progress.Display(sys.stderr) as display:
             progress.watch(api, job["uuid"], display.show)

@@ -2,7 +2,7 @@
 
 from osc_lib.command import command
 
-from nova_twotier.client import columns
+from nova_twotier.client import arguments, columns
 
 
 class ListEvents(command.Lister):
@@ -10,7 +10,7 @@ class ListEvents(command.Lister):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("--job", metavar="<job>", help="only of this job, by uuid or name")
+        parser.add_argument("--job", metavar="<job>", help=f"only of one job: {arguments.JOB}")
         parser.add_argument(
             "--since",
             metavar="<time>",

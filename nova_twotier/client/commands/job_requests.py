@@ -2,10 +2,17 @@
 
 from osc_lib.command import command
 
-from nova_twotier.client import columns
+from nova_twotier.client import arguments, columns
 from nova_twotier.client.rest import ApiError
 
-SHOWN = {"UUID": "uuid", "Name": "name", "State": "state", "Held": "held", "Asked To": "asked_to"}
+SHOWN = {
+    "Number": "number",
+    "UUID": "uuid",
+    "Name": "name",
+    "State": "state",
+    "Held": "held",
+    "Asked To": "asked_to",
+}
 
 
 class JobRequest(command.Lister):
@@ -15,7 +22,7 @@ class JobRequest(command.Lister):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="+", help="uuid or name of a job")
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arguments.JOB)
         return parser
 
     def take_action(self, parsed_args):

@@ -2,7 +2,7 @@
 
 from osc_lib.command import command
 
-from nova_twotier.client import columns
+from nova_twotier.client import arguments, columns
 from nova_twotier.client.rest import OVER
 
 STATES = ("queued", "starting", "restoring", "running", "preempting", "ending", *OVER)
@@ -68,5 +68,5 @@ class ExplainJob(command.ShowOne):
 
 
 def with_job(parser):
-    parser.add_argument("job", metavar="<job>", help="uuid or name of a job")
+    parser.add_argument("job", metavar="<job>", help=arguments.JOB)
     return parser

@@ -135,7 +135,7 @@ class Context:
             return True
         if self.env.now < max(self.begun_at, self.env.polling_since) + grace + self.patience:
             return False
-        LOG.warning("Job %s begins anew: %s", self.job.number, self.overdue_reason(self.patience))
+        LOG.warning("Job %s begins anew: %s", self.job.label, self.overdue_reason(self.patience))
         self.record(escalated_at=self.env.now)
         return True
 

@@ -43,7 +43,7 @@ class End(Operation):
         if untouched and not action.reason and (reason := context.defect()):
             # For operators, before Nova's fault is deleted with the servers.
             action.reason = in_full(reason, context.fault())
-            LOG.warning("Job %s ends: %s", job.number, action.reason)
+            LOG.warning("Job %s ends: %s", job.label, action.reason)
         keeps = job.keep_servers and context.plan(EndPlan).then in OVER
         step = self._keep(context) if keeps else remove(context)
         if step is not None:

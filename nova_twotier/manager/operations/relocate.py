@@ -35,7 +35,7 @@ class Relocate(Migrate):
     def _give_up(self, context: Context, reason: Reason, detail: str = "") -> Step:
         action, plan = context.action, context.plan(RelocatePlan)
         text = in_full(reason, detail)
-        LOG.warning("Job %s is saved instead of migrated: %s", action.job, text)
+        LOG.warning("Job %s is saved instead of migrated: %s", context.job.label, text)
         evict = EvictPlan(changes.PREEMPTED(plan.by), plan.mode, unmoved=True)
         action.kind, action.plan, action.progress = ActionKind.EVICT, evict, Progress()
         # It has begun: it is not dropped if something else fails or the queue is paused.

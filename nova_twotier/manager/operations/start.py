@@ -205,7 +205,7 @@ class Start(Operation):
                 )
                 raise NoStart(failures.LESS_BANDWIDTH(), detail)
         if needs != plan.links:
-            LOG.info("Job %s needs less of the network than planned: %s", job.number, needs)
+            LOG.info("Job %s needs less of the network than planned: %s", job.label, needs)
             self._admit(context, needs)
             context.action.plan = replace(plan, links=needs)
 

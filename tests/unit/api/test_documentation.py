@@ -51,7 +51,7 @@ class TestDocumentation(ApiCase):
         for method, path, headers, body in self.examples():
             answer = self.ask(method, path, None, headers=headers, body=body)
             self.assertIn(answer.status_code, (200, 201, 202), f"{method} {path}: {answer.text}")
-            route = re.sub("[0-9a-f-]{36}", "{uuid:uuid}", path.partition("?")[0])
+            route = re.sub("[0-9a-f-]{36}", "{uuid}", path.partition("?")[0])
             shown.add((method.lower(), route))
         there = {(method, path) for path, method, _operation in routes.operations()}
         self.assertEqual({("get", "/")}, there - shown)

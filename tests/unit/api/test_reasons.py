@@ -30,6 +30,7 @@ class TestReasons(ApiCase):
             "code": "slots",
             "parameters": {"size": 4, "idle": 1, "open": 0},
             "by": None,
+            "by_number": None,
             "effect": None,
             "text": text,
         }
@@ -56,18 +57,20 @@ class TestReasons(ApiCase):
         self.change(self.job, reason=reason, saved=True)
         self.happen(self.job, "evicted", reason=reason, at=2e9)
 
-    def check(self, answers, name, uuid):
+    def check(self, answers, name, uuid, number=None):
         text = f"preempted by {name}, state saved"
         for answer in answers:
             why = answer["why"]
             self.assertEqual(text, answer.get("reason") or answer["detail"])
             self.assertEqual(("preempted", "saved"), (why["code"], why["effect"]))
             self.assertEqual(text, why["text"])
-            self.assertEqual((uuid, {}), (why["by"], why["parameters"]))
+            self.assertEqual((uuid, number), (why["by"], why["by_number"]))
+            self.assertEqual({}, why["parameters"])
 
     def test_a_job_of_the_same_project_is_named(self):
         self.preempted_by(self.first)
-        self.check(self.shown(), f"first ({self.first['uuid']})", self.first["uuid"])
+        number = self.first["number"]
+        self.check(self.shown(), f"job {number} (first)", self.first["uuid"], number)
 
     def test_one_of_another_project_is_not(self):
         self.preempted_by(self.theirs)
@@ -79,7 +82,8 @@ class TestReasons(ApiCase):
     def test_operators_see_every_name(self):
         self.preempted_by(self.theirs)
         answers = self.shown("admin:admin", "&all_projects=true")
-        self.check(answers, f"secret ({self.theirs['uuid']})", self.theirs["uuid"])
+        number = self.theirs["number"]
+        self.check(answers, f"job {number} (secret)", self.theirs["uuid"], number)
 
     def test_one_that_was_purged_is_not(self):
         self.change(self.job, reason=waits.TURN(999))
@@ -92,7 +96,7 @@ class TestReasons(ApiCase):
         self.change(self.job, reason=LEGACY(number, before="preempted by ", after=", state saved"))
         for by, name in (
             ("alice:demo", "a job of another project"),
-            ("admin:admin", f"secret ({self.theirs['uuid']})"),
+            ("admin:admin", f"job {number} (secret)"),
         ):
             job = self.get(f"/v1/jobs/{self.job['uuid']}", by).json
             self.assertEqual(f"preempted by {name}, state saved", job["reason"])

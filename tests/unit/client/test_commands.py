@@ -42,11 +42,11 @@ class TestList(CommandCase):
         self.change(job, submitted_at=0.0, reason=waits.PAUSED())
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
-            | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason              |
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
-            | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | the queue is paused |
-            +--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason              |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | the queue is paused |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
             """),  # noqa: E501
             without_uuids(self.succeed("job", "list")),
         )
@@ -136,19 +136,20 @@ class TestShow(CommandCase):
         self.happen({"uuid": OTHER}, "held", at=4e9)
         self.assertEqual(
             textwrap.dedent(f"""\
-            +----------+-------------------------------------------------------------------------------------------------------+
-            | Field    | Value                                                                                                 |
-            +----------+-------------------------------------------------------------------------------------------------------+
-            | uuid     | {OTHER}                                                                  |
-            | state    | queued                                                                                                |
-            | reason   | preempted by solver ({OTHER}), state saved                               |
-            | why      | preempted                                                                                             |
-            | cure     | It starts again by itself; what is kept until then, `--preemption` says.                              |
-            | position | 1                                                                                                     |
-            | events   | 2096-10-02T07:06:40Z evicted: preempted by solver ({OTHER}), state saved |
-            |          | 2096-10-02T07:06:40Z held                                                                             |
-            +----------+-------------------------------------------------------------------------------------------------------+
-            """),  # noqa: E501
+            +----------+--------------------------------------------------------------------------+
+            | Field    | Value                                                                    |
+            +----------+--------------------------------------------------------------------------+
+            | number   | 1                                                                        |
+            | uuid     | {OTHER}                                     |
+            | state    | queued                                                                   |
+            | reason   | preempted by job 1 (solver), state saved                                 |
+            | why      | preempted                                                                |
+            | cure     | It starts again by itself; what is kept until then, `--preemption` says. |
+            | position | 1                                                                        |
+            | events   | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
+            |          | 2096-10-02T07:06:40Z held                                                |
+            +----------+--------------------------------------------------------------------------+
+            """),
             self.succeed("job", "explain", OTHER),
         )
 
@@ -176,7 +177,7 @@ class TestShow(CommandCase):
 class TestWishes(CommandCase):
     def test_several_at_once(self):
         first, second = self.submit(name="a"), self.submit(name="b")
-        rows = self.shown("job", "cancel", first["uuid"], "b", "b")
+        rows = self.shown("job", "cancel", str(first["number"]), "b", "b")
         self.assertEqual(["cancel", "cancel"], [row["Asked To"] for row in rows])
         for job in (first, second):
             self.assertEqual("cancel", self.store.find(job["uuid"]).requested_action)
@@ -193,7 +194,7 @@ class TestWishes(CommandCase):
         job = self.submit(name="open")
         code, out, _error = self.openstack("job", "cancel", "none", "over", "open", "-f", "value")
         self.assertEqual(1, code)
-        self.assertEqual(f"{job['uuid']} open queued False cancel\n", out)
+        self.assertEqual(f"{job['number']} {job['uuid']} open queued False cancel\n", out)
         self.assertIn("none: there is no job 'none' in your project\n", self.logged.output)
         self.assertIn(
             "over: the job is finished: nothing can be asked of it (HTTP 409)\n",
@@ -252,8 +253,8 @@ class TestEvents(CommandCase):
         self.happen(job, "started", "in fg", at=4e9)
         rows = self.shown("event", "list", "--job", "a")
         self.assertEqual(
-            [("submitted", "", job["uuid"]), ("started", "in fg", job["uuid"])],
-            [(row["Event"], row["Detail"], row["Job"]) for row in rows],
+            [("submitted", "", 1, job["uuid"]), ("started", "in fg", 1, job["uuid"])],
+            [(row["Event"], row["Detail"], row["Number"], row["Job"]) for row in rows],
         )
         [row] = self.shown("event", "list", "--since", "2096-01-01T00:00:00Z")
         self.assertEqual("2096-10-02T07:06:40.000+00:00", row["At"])

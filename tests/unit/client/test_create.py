@@ -203,7 +203,7 @@ class TestWaiting(CreateCase):
         self.assertEqual("running", job["state"])
         self.assertEqual(
             [
-                f"job solver ({job['uuid']}) is submitted",
+                f"job {job['number']} (solver) is submitted",
                 "number 1 in the queue: waits; the manager has not decided about it yet",
                 "runs in the foreground",
             ],
@@ -214,7 +214,7 @@ class TestWaiting(CreateCase):
         self.become(state=models.JobState.FAILED, reason=failures.SERVERS_OFF())
         error = self.refused("job", "create", "--size", "1", "--wait")
         [job] = self.all()
-        self.assertEqual(f"job {job['uuid']} is failed: its servers are off", error)
+        self.assertEqual(f"job {job['number']} is failed: its servers are off", error)
 
 
 class TestTraces(CreateCase):

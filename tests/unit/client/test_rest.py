@@ -86,15 +86,43 @@ class TestFinding(ClientCase):
 
     def test_a_name_of_several(self):
         uuids = self.submit_named("a", "a")
+        numbers = ", ".join(str(self.api.job(uuid)["number"]) for uuid in uuids)
         error = self.assertRaises(ApiError, self.api.find, "a")
-        self.assertEqual(
-            f"2 jobs are called 'a': give the uuid of one, {', '.join(uuids)}", str(error)
-        )
+        self.assertEqual(f"2 jobs are called 'a': give the number of one, {numbers}", str(error))
 
     def test_a_name_of_many(self):
         self.submit_named(*"aaaaaa")
         error = self.assertRaises(ApiError, self.api.find, "a")
         self.assertTrue(str(error).endswith(", ..."), error)
+
+    def test_by_number_and_by_beginning(self):
+        uuids = self.submit_named("solver", "")
+        for uuid in uuids:
+            for name in (str(self.api.job(uuid)["number"]), uuid[:23], uuid[:23].upper()):
+                self.assertEqual(uuid, self.api.find(name)["uuid"])
+
+    def test_a_number_counts_before_a_name_and_a_name_before_a_beginning(self):
+        [one] = self.submit_named("solver")
+        number = self.api.job(one)["number"]
+        self.submit_named(str(number))
+        self.assertEqual(one, self.api.find(str(number))["uuid"])
+        [far, named] = self.submit_named("999", "beef")
+        self.change({"uuid": one}, uuid=f"beef{OTHER[4:]}")
+        self.assertEqual(far, self.api.find("999")["uuid"])
+        self.assertEqual(named, self.api.find("beef")["uuid"])
+        self.assertEqual("solver", self.api.find(f"beef{OTHER[4:8]}-")["name"])
+
+    def test_a_beginning_of_several(self):
+        for last, uuid in enumerate(self.submit_named("a", "b")):
+            self.change({"uuid": uuid}, uuid=f"{OTHER[:-1]}{last}")
+        error = self.assertRaises(ApiError, self.api.find, OTHER[:6])
+        self.assertEqual(409, error.status)
+        self.assertIn(f"2 uuids begin with {OTHER[:6]}", str(error))
+
+    def test_a_number_of_another_project(self):
+        theirs = self.api_of("bob:other").submit({"size": 1})
+        error = self.assertRaises(ApiError, self.api.find, str(theirs["number"]))
+        self.assertEqual(f"there is no job '{theirs['number']}' in your project", str(error))
 
     def test_none(self):
         error = self.assertRaises(ApiError, self.api.find, "solver")

@@ -100,6 +100,11 @@ class TestBoot(CloudCase):
         self.assertEqual({"group": "g", "twotier:job": one.uuid}, body["os:scheduler_hints"])
         self.assertFalse({"user_data", "key_name"} & server.keys())
 
+    def test_a_server_that_is_alone(self):
+        """Nova would not number it."""
+        one = job(size=1)
+        self.assertEqual(f"tt-{one.number}-1", self.boot(one)["server"]["name"])
+
     def test_what_the_job_says(self):
         one = job(flavor="large", image="i", networks=["n1", "n2"], key_name="mine")
         encoded = base64.b64encode(b"#!/bin/sh\n").decode()

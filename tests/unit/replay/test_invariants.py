@@ -103,7 +103,7 @@ class TestWhole(testtools.TestCase):
         self.assertEqual([], self.broken(up, moving, self.gang(3, ("h2", FG, "SHUTOFF"))))
 
     def test_a_server_is_missing_or_away(self):
-        told = ["at 1 s j-1 counts as running with 1 of 2 servers"]
+        told = ["at 1 s job 1 (j-1) counts as running with 1 of 2 servers"]
         self.assertEqual(told, self.broken(self.gang(1)))
         self.assertEqual(told, self.broken(self.gang(1, (None, None, "SHELVED_OFFLOADED"))))
 
@@ -137,12 +137,17 @@ class TestEnd(testtools.TestCase):
     def test_a_rejected_job_is_not_to_finish(self):
         self.assertEqual({}, self.end({1: 1}, rejected=[2]))
         self.assertEqual(
-            {invariants.ONCE: ["j-2 finished 1 times, not 0"]}, self.end({1: 1, 2: 1}, [2])
+            {invariants.ONCE: ["job 2 (j-2) finished 1 times, not 0"]}, self.end({1: 1, 2: 1}, [2])
         )
 
     def test_lost_and_doubled_jobs(self):
         self.assertEqual(
-            {invariants.ONCE: ["j-1 finished 2 times, not 1", "j-2 finished 0 times, not 1"]},
+            {
+                invariants.ONCE: [
+                    "job 1 (j-1) finished 2 times, not 1",
+                    "job 2 (j-2) finished 0 times, not 1",
+                ]
+            },
             self.end({1: 2}),
         )
         self.assertEqual(({2}, {1}), (self.checks.lost, self.checks.doubled))
@@ -150,7 +155,7 @@ class TestEnd(testtools.TestCase):
     def test_a_job_that_was_ended_before_its_work_was_done(self):
         self.guests.work[2] = 5
         self.assertEqual(
-            {invariants.ONCE: ["j-2 was ended at 50% of its work"]}, self.end({1: 1, 2: 1})
+            {invariants.ONCE: ["job 2 (j-2) was ended at 50% of its work"]}, self.end({1: 1, 2: 1})
         )
 
     def test_leftovers(self):
