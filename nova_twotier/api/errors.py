@@ -38,6 +38,10 @@ def no_such_job() -> Refused:
     return Refused(404, "job.not_found", "there is no such job in your project")
 
 
+def over(state: str) -> Refused:
+    return Refused(409, "job.over", f"the job is {state}: nothing can be asked of it")
+
+
 def draining(pool: str) -> Refused:
     return Refused(
         409,

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from datetime import UTC, datetime, timedelta
 
 from nova_twotier.client import durations
 
@@ -40,3 +41,22 @@ def duration(text: str) -> float:
         return durations.seconds(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def moment(text: str) -> str:
+    """A time with its zone, as the API has it; also a duration, counted back from now."""
+    try:
+        ago = timedelta(seconds=durations.seconds(text))
+        return (datetime.now(UTC) - ago).isoformat()
+    except (ValueError, OverflowError):
+        pass
+    try:
+        time = datetime.fromisoformat(text.upper())
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
+            "it is, such as 90m, 12h or 2d"
+        )
+    return time.isoformat()

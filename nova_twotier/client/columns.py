@@ -2,6 +2,8 @@
 
 from cliff.columns import FormattableColumn
 
+from nova_twotier.client.durations import clock
+
 #: Columns of a job in a list: heading, and field of the API.
 JOB = {
     "UUID": "uuid",
@@ -10,6 +12,7 @@ JOB = {
     "State": "state",
     "Tier": "tier",
     "Submitted": "submitted_at",
+    "Elapsed": "elapsed",
     "Reason": "reason",
 }
 JOB_LONG = {
@@ -30,6 +33,13 @@ class Time(FormattableColumn):
 
     def human_readable(self):
         return self._value and f"{self._value[:19]}Z"
+
+
+class Elapsed(FormattableColumn):
+    """Seconds, shown as hours, minutes and seconds."""
+
+    def human_readable(self):
+        return clock(self._value)
 
 
 class Words(FormattableColumn):
@@ -91,6 +101,8 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
+    if name == "elapsed":
+        return Elapsed(value)
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
     if name == "events":

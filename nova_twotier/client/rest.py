@@ -17,6 +17,9 @@ SERVICE_TYPE = "twotier"
 #: The newest API version that this client knows.
 MICROVERSION = "1.0"
 
+#: Most uuids in one request.
+MOST_UUIDS = 1000
+
 #: Most uuids to show if a name is ambiguous.
 MOST = 5
 
@@ -101,6 +104,13 @@ class Api:
 
     def cancel(self, uuid: str) -> dict:
         return self._ask("DELETE", f"/v1/jobs/{uuid}")
+
+    def cancel_many(self, selection: dict, **query) -> dict:
+        """Cancel the jobs that match a selection, the body of `POST /v1/jobs/cancel`.
+
+        :returns: `jobs` that will be cancelled, and `refused` ones.
+        """
+        return self._ask("POST", "/v1/jobs/cancel", json=selection, params=_written(query))
 
     def complete(self, uuid: str) -> dict:
         return self._ask("POST", f"/v1/jobs/{uuid}/complete")
@@ -187,11 +197,13 @@ def is_uuid(text: str) -> bool:
 
 def _written(query: dict) -> dict[str, str]:
     """Query parameters in the API's notation, without those that are None."""
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in query.items()
-        if value is not None
-    }
+    return {name: _word(value) for name, value in query.items() if value is not None}
+
+
+def _word(value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _brief(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """`openstack twotier job create` against the real API."""
 
 import base64
+import functools
 import pathlib
 import types
 
@@ -193,7 +194,7 @@ class TestWaiting(CreateCase):
         self.useFixture(
             fixtures.MonkeyPatch(
                 "nova_twotier.client.progress.watch",
-                lambda api, uuid, show: watch(api, uuid, show, sleep=act),
+                functools.partial(watch, sleep=act),
             )
         )
 
@@ -209,6 +210,11 @@ class TestWaiting(CreateCase):
             ],
             self.stderr.getvalue().splitlines(),
         )
+
+    def test_until_it_has_finished(self):
+        self.become(state=models.JobState.FINISHED)
+        job = self.create("--size", "1", "--wait", "finished")
+        self.assertEqual("finished", job["state"])
 
     def test_a_job_that_fails(self):
         self.become(state=models.JobState.FAILED, reason=failures.SERVERS_OFF())
