@@ -15,24 +15,33 @@ def whole(text: str) -> int:
 
 def mbps(text: str) -> float:
     """A bandwidth in Mbit/s."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
+    value = _number(text)
+    if value is None or value < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of Mbit/s, such as 100")
     return value
 
 
 def cpu(text: str) -> float | list[float]:
     """A CPU utilisation, or one for each process."""
-    try:
-        values = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give numbers 0 to 1, separated by commas"
-        ) from None
+    values = [_share(word) for word in text.split(",")]
     return values if len(values) > 1 else values[0]
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if value is not None and 0 <= value <= 1:
+        return value
+    hint = f"; did you mean {value / 100:g}?" if value is not None and 1 < value <= 100 else ""
+    raise argparse.ArgumentTypeError(f"{text!r}: give numbers 0 to 1, separated by commas{hint}")
+
+
+def _number(text: str) -> float | None:
+    """The number; None if it is none, or not a finite one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def duration(text: str) -> float:

@@ -117,6 +117,14 @@ class TestMistakes(CreateCase):
         self.misused("one of the arguments --size --from-swf is required")
         self.misused("'0' is not a whole number of at least 1", "--size", "0")
         self.misused("'much': give numbers 0 to 1", *size, "--cpu", "much")
+        for cpu in ("nan", "inf", "0.5,nan", "-0.1", "101"):
+            self.misused(": give numbers 0 to 1, separated by commas", *size, f"--cpu={cpu}")
+        self.misused(
+            "'60': give numbers 0 to 1, separated by commas; did you mean 0.6?",
+            *size,
+            "--cpu",
+            "0.5,60",
+        )
         for bandwidth in ("much", "-1", "nan", "inf"):
             self.misused("is not a number of Mbit/s", *size, f"--bandwidth={bandwidth}")
         self.misused("'1:30' is not a time: give seconds", *size, "--walltime", "1:30")
