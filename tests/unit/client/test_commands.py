@@ -344,9 +344,12 @@ class TestWait(CommandCase):
             f"{failed['uuid']} a failed 3 its servers are off\n{good['uuid']} b finished None \n",
             out,
         )
-        self.assertEqual(
-            f"job a ({failed['uuid']}) is failed: its servers are off\n"
-            "none: there is no job 'none' in your project\n",
+        # After the warning that there is no authentication.
+        self.assertTrue(
+            self.logged.output.endswith(
+                f"\njob a ({failed['uuid']}) is failed: its servers are off\n"
+                "none: there is no job 'none' in your project\n"
+            ),
             self.logged.output,
         )
 
