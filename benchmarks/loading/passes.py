@@ -8,6 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Callable
 
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager.daemon import collect_seldom
@@ -62,11 +63,11 @@ class Site:
 
     def end_one(self) -> None:
         """The job that has run longest ends."""
-        running = self.store.jobs(state=JobState.RUNNING)
+        running = self.store.jobs(selection=Selection(states=[JobState.RUNNING]))
         self.fleet.stop(min(running, key=lambda job: (job.run_since, job.number)).uuid)
 
     def count(self, state: JobState) -> int:
-        return len(self.store.jobs(state=state))
+        return len(self.store.jobs(selection=Selection(states=[state])))
 
 
 def table(policies: list[str], waiting: int, slots: int, rounds: int) -> None:

@@ -117,7 +117,8 @@ class _Door:
         self._public = public
         self._private = private
         self._health = Health(public, site)
-        self._open = PUBLIC | ({metrics.PATH} if site.conf.api.metrics else set())
+        # Also if they are switched off: then nothing is there, with or without a token.
+        self._open = PUBLIC | {metrics.PATH}
 
     def __call__(self, environ, start_response):
         path = environ.get("PATH_INFO", "").rstrip("/") or "/"

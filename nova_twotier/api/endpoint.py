@@ -118,8 +118,12 @@ def next_page(request: Request, path: str, marker: str | None) -> list[dict]:
     """
     if marker is None:
         return []
-    query = {
-        name: str(value).lower() if isinstance(value, bool) else value
-        for name, value in {**request.query, "marker": marker}.items()
-    }
+    query = {name: _written(value) for name, value in {**request.query, "marker": marker}.items()}
     return [{"rel": "next", "href": request.href(f"{path}?{urlencode(query)}")}]
+
+
+def _written(value) -> str:
+    """The value of a query parameter as a query has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)

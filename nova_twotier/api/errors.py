@@ -49,6 +49,10 @@ def ambiguous_job(name: str, candidates: Sequence[str]) -> Refused:
     return Refused(409, "job.ambiguous", detail)
 
 
+def over(state: str) -> Refused:
+    return Refused(409, "job.over", f"the job is {state}: nothing can be asked of it")
+
+
 def draining(pool: str) -> Refused:
     return Refused(
         409,

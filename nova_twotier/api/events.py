@@ -13,7 +13,7 @@ MOST = 2**31 - 1
 
 class Events(Resource):
     @endpoint(
-        "List events, oldest first",
+        "List events, oldest first unless `sort_dir` says otherwise",
         rule="twotier:events:list",
         query=schemas.EVENTS_QUERY,
         answers={200: schemas.EVENTS},
@@ -33,6 +33,7 @@ class Events(Resource):
             job=job.number if job else None,
             since=parse_time(query["since"]).timestamp() if "since" in query else None,
             after=after,
+            newest_first=query.get("sort_dir") == "desc",
             limit=size + 1,
         )
         found, more = found[:size], len(found) > size

@@ -9,6 +9,7 @@ from nova_twotier.api.schemas import (
     PAGE,
     POOL,
     PRINTABLE,
+    SORT_DIR,
     STATES,
     UUID,
     WHY,
@@ -17,7 +18,7 @@ from nova_twotier.api.schemas import (
 )
 from nova_twotier.core.jobs import MAX_SIZE
 from nova_twotier.db.models import NAME_LENGTH
-from nova_twotier.db.states import Preemption
+from nova_twotier.db.states import OVER, Preemption
 
 #: Upper bound of run times, seconds: about 30 years.
 MAX_RUN = 1e9
@@ -174,6 +175,12 @@ _JOB = {
     "submitted_at": {"type": "string", "format": "date-time"},
     "started_at": _TIME,
     "finished_at": _TIME,
+    "elapsed": {
+        "type": "number",
+        "minimum": 0,
+        "description": "Seconds that it has run, in all its runs together since it last began "
+        "anew.",
+    },
     "evictions": COUNT,
     "restores": COUNT,
     "swaps": COUNT,
@@ -265,18 +272,101 @@ EXPLANATION = object_of(
     }
 )
 
+#: Which jobs, in a query or a body.
+_FILTERS = {
+    "name": {**NAME, "description": "Exactly this name."},
+    "name_pattern": {
+        **NAME,
+        "description": "A pattern of the name: `*` stands for any characters, `?` for one.",
+    },
+    "user_id": {**NAME, "description": "Id of the user who submitted it."},
+    "pool": {**NAME, "description": "Exactly this pool."},
+}
 JOBS_QUERY = {
     **PAGE,
     "marker": {**UUID, "description": "Uuid of the last job of the page before."},
-    "state": {"type": "string", "enum": STATES},
-    "name": {**NAME, "description": "Exactly this name."},
-    "pool": {**NAME, "description": "Exactly this pool."},
+    "sort_dir": {
+        **SORT_DIR,
+        "description": "By submission: `asc`, oldest first, or `desc`, newest first.",
+    },
+    "state": {
+        "type": "array",
+        "items": {"type": "string", "enum": STATES},
+        "minItems": 1,
+        "description": "In one of these states, separated by commas.",
+    },
+    "active": {
+        "type": "boolean",
+        "description": "Only jobs that are not over (`true`), or that are (`false`).",
+    },
+    "since": {
+        "type": "string",
+        "format": "date-time",
+        "description": "Only jobs that are not over, or ended at this time or later.",
+    },
+    **_FILTERS,
     **ALL_PROJECTS,
 }
+
+#: Most uuids in a request: with more, its body would be larger than the default limit.
+MOST_UUIDS = 1000
+CANCEL_QUERY = ALL_PROJECTS
+CANCEL_REQUEST = object_of(
+    {
+        "uuids": {
+            "type": "array",
+            "items": UUID,
+            "minItems": 1,
+            "maxItems": MOST_UUIDS,
+            "description": "These jobs, in any project in which the caller may cancel them.",
+        },
+        "all": {"enum": [True], "description": "All jobs of the project that are not over."},
+        "state": {
+            "type": "array",
+            "items": {"enum": [state for state in STATES if state not in OVER]},
+            "minItems": 1,
+            "description": "In one of these states.",
+        },
+        **_FILTERS,
+    },
+    required=(),
+    minProperties=1,
+    description="Say which jobs to cancel: those that match everything that is given here. Of "
+    "jobs that are over, only those with a given uuid are reported.",
+    examples=[{"name_pattern": "solver-*", "state": ["queued"]}],
+)
+CANCELLED = object_of(
+    {
+        "jobs": {
+            "type": "array",
+            "items": object_of(
+                {name: _JOB[name] for name in ("uuid", "name", "state", "held", "asked_to")}
+            ),
+            "description": "The jobs that the manager will cancel.",
+        },
+        "refused": {
+            "type": "array",
+            "items": object_of(
+                {
+                    "uuid": UUID,
+                    "status": {
+                        "type": "integer",
+                        "description": "The HTTP status, if it were the only job.",
+                    },
+                    "code": {"type": "string", "description": "For programs."},
+                    "detail": {"type": "string", "description": "For people."},
+                }
+            ),
+            "description": "The jobs that the caller may not cancel, or that are over.",
+        },
+    }
+)
 
 NAMED = {
     "JobRequest": JOB_REQUEST,
     "Job": JOB,
     "JobSummary": object_of(_JOB, description="A job without its long fields."),
     "Explanation": EXPLANATION,
+    "CancelRequest": CANCEL_REQUEST,
+    "Cancelled": CANCELLED,
 }

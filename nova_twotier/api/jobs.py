@@ -1,9 +1,10 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import job_schemas, job_trusts, queries, quotas, requests, views
+from nova_twotier.api import errors, job_schemas, job_trusts, queries, quotas, requests, views
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
-from nova_twotier.api.errors import Refused, invalid
+from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import Reader, cure_of, reason_of, situation
+from nova_twotier.api.selections import selection
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
@@ -50,10 +51,8 @@ class Jobs(JobResource):
         size = page_size(self.site, request)
         try:
             jobs = self.site.store.jobs(
-                project_id=project,
-                state=query.get("state"),
-                name=query.get("name"),
-                pool=query.get("pool"),
+                selection=selection(query, project, active=query.get("active")),
+                newest_first=query.get("sort_dir") == "desc",
                 limit=size + 1,
                 marker=query.get("marker", "").lower() or None,
             )
@@ -149,5 +148,5 @@ class Explain(JobResource):
 def still_open(job: Job) -> Job:
     """:raises Refused: if the job is over."""
     if job.state in OVER:
-        raise Refused(409, "job.over", f"the job is {job.state}: nothing can be asked of it")
+        raise errors.over(job.state)
     return job

@@ -76,7 +76,7 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
         "parameters": [
             *([_UUID_PARAMETER] if "{uuid}" in path else ()),
             *(
-                {"name": name, "in": "query", "schema": schema}
+                {"name": name, "in": "query", "schema": schema, **_style(schema)}
                 for name, schema in operation.query.items()
             ),
             _VERSION_PARAMETER,
@@ -97,6 +97,11 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
             "content": {"application/json": {"schema": _schema(operation.body)}},
         }
     return described
+
+
+def _style(schema: dict) -> dict:
+    """How a query parameter is written, if not as by default: lists are separated by commas."""
+    return {"style": "form", "explode": False} if schema["type"] == "array" else {}
 
 
 def _response(status: int, schema: dict) -> dict:

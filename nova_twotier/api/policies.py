@@ -80,6 +80,21 @@ RULES = [
         f"{JOB}/explain",
     ),
     _rule("jobs:cancel", CHANGES, "Cancel a job.", "DELETE", JOB),
+    _rule(
+        "jobs:cancel_many",
+        CHANGES,
+        "Cancel many jobs of the token's project in one request; for each of them "
+        "`twotier:jobs:cancel` must allow it, too.",
+        "POST",
+        "/v1/jobs/cancel",
+    ),
+    _rule(
+        "jobs:cancel_many:all_projects",
+        ADMIN,
+        "Cancel many jobs of all projects in one request.",
+        "POST",
+        "/v1/jobs/cancel?all_projects=true",
+    ),
     _rule("jobs:hold", CHANGES, "Keep a job from starting.", "POST", f"{JOB}/hold"),
     _rule("jobs:release", CHANGES, "Let a held job start.", "POST", f"{JOB}/release"),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),

@@ -67,9 +67,10 @@ def events(
     job: int | None = None,
     since: float | None = None,
     after: int | None = None,
+    newest_first: bool = False,
     limit: int | None = None,
 ) -> list[tuple[Event, Job | None]]:
-    """Events with their jobs' number, uuid and project, in the order in which they were recorded.
+    """Events with their jobs' number, uuid and project, in the order of their records or reversed.
 
     :param project_id: only events of this project's jobs, and of the queue.
     :param since: only events of this time or later, in seconds since the epoch.
@@ -77,7 +78,7 @@ def events(
     """
     query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
     query = query.options(load_only(Job.uuid, Job.project_id, raiseload=True))
-    query = query.order_by(Event.id).limit(limit)
+    query = query.order_by(Event.id.desc() if newest_first else Event.id).limit(limit)
     if project_id is not None:
         # Other events without a job may name hosts.
         of_queue = and_(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
@@ -87,7 +88,7 @@ def events(
     if since is not None:
         query = query.where(Event.at >= since)
     if after is not None:
-        query = query.where(Event.id > after)
+        query = query.where(Event.id < after if newest_first else Event.id > after)
     with store.reading() as session:
         return [(event, owner) for event, owner in session.execute(query)]
 

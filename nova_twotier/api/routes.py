@@ -1,6 +1,6 @@
 """The routes, and the resources that describe the API itself."""
 
-from nova_twotier.api import events, hosts, jobs, openapi, queue, schemas, topology
+from nova_twotier.api import cancellation, events, hosts, jobs, openapi, queue, schemas, topology
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.versions import NEWEST, OLDEST
 
@@ -38,6 +38,7 @@ ROUTES = {
     "/v1": Version,
     "/v1/openapi.json": OpenApi,
     "/v1/jobs": jobs.Jobs,
+    "/v1/jobs/cancel": cancellation.Cancellation,
     "/v1/jobs/{uuid}": jobs.OneJob,
     "/v1/jobs/{uuid}/complete": jobs.Complete,
     "/v1/jobs/{uuid}/explain": jobs.Explain,

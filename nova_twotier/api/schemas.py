@@ -214,6 +214,7 @@ PAGE = {
         "description": "Most items in the answer; the operator may allow fewer.",
     },
 }
+SORT_DIR = {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
 ALL_PROJECTS = {
     "all_projects": {
         "type": "boolean",
@@ -223,6 +224,7 @@ ALL_PROJECTS = {
 }
 EVENTS_QUERY = {
     **PAGE,
+    "sort_dir": {**SORT_DIR, "description": "`asc`: oldest first; `desc`: newest first."},
     "marker": {
         "type": "string",
         "pattern": "^[0-9]{1,10}$",

@@ -187,6 +187,8 @@ def _typed(text: str, schema: Mapping):
     """The text converted to the type of its schema, or unchanged if it cannot be converted."""
     if schema.get("type") == "integer" and re.fullmatch("-?[0-9]{1,4000}", text):
         return int(text)
+    if schema.get("type") == "array":
+        return text.split(",")
     if schema.get("type") == "boolean" and text.lower() in ("true", "false"):
         return text.lower() == "true"
     return text

@@ -1,5 +1,6 @@
 """Rows of the database as the API shows them."""
 
+import time as clock
 from datetime import UTC, datetime
 
 from nova_twotier.api.endpoint import Request
@@ -14,6 +15,11 @@ def time(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def elapsed(job: Job) -> float:
+    """Seconds that a job has run, to the millisecond."""
+    return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
 def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
@@ -40,6 +46,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "submitted_at": time(job.submitted_at),
         "started_at": time(job.started_at),
         "finished_at": time(job.finished_at),
+        "elapsed": elapsed(job),
         "evictions": job.evictions,
         "restores": job.restores,
         "swaps": job.swaps,

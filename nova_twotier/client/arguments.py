@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from datetime import UTC, datetime, timedelta
 
 from nova_twotier.client import durations
 
@@ -17,24 +18,33 @@ def whole(text: str) -> int:
 
 def mbps(text: str) -> float:
     """A bandwidth in Mbit/s."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
+    value = _number(text)
+    if value is None or value < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of Mbit/s, such as 100")
     return value
 
 
 def cpu(text: str) -> float | list[float]:
     """A CPU utilisation, or one for each process."""
-    try:
-        values = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: give numbers 0 to 1, separated by commas"
-        ) from None
+    values = [_share(word) for word in text.split(",")]
     return values if len(values) > 1 else values[0]
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if value is not None and 0 <= value <= 1:
+        return value
+    hint = f"; did you mean {value / 100:g}?" if value is not None and 1 < value <= 100 else ""
+    raise argparse.ArgumentTypeError(f"{text!r}: give numbers 0 to 1, separated by commas{hint}")
+
+
+def _number(text: str) -> float | None:
+    """The number; None if it is none, or not a finite one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def duration(text: str) -> float:
@@ -43,3 +53,22 @@ def duration(text: str) -> float:
         return durations.seconds(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def moment(text: str) -> str:
+    """A time with its zone, as the API has it; also a duration, counted back from now."""
+    try:
+        ago = timedelta(seconds=durations.seconds(text))
+        return (datetime.now(UTC) - ago).isoformat()
+    except (ValueError, OverflowError):
+        pass
+    try:
+        time = datetime.fromisoformat(text.upper())
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
+            "it is, such as 90m, 12h or 2d"
+        )
+    return time.isoformat()

@@ -2,6 +2,7 @@
 
 from cliff.columns import FormattableColumn
 
+from nova_twotier.client.durations import clock
 from nova_twotier.core.jobs import job_label
 
 #: Columns of a job in a list: heading, and field of the API.
@@ -13,6 +14,7 @@ JOB = {
     "State": "state",
     "Tier": "tier",
     "Submitted": "submitted_at",
+    "Elapsed": "elapsed",
     "Reason": "reason",
 }
 JOB_LONG = {
@@ -33,6 +35,13 @@ class Time(FormattableColumn):
 
     def human_readable(self):
         return self._value and f"{self._value[:19]}Z"
+
+
+class Elapsed(FormattableColumn):
+    """Seconds, shown as hours, minutes and seconds."""
+
+    def human_readable(self):
+        return clock(self._value)
 
 
 class Words(FormattableColumn):
@@ -101,6 +110,8 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
+    if name == "elapsed":
+        return Elapsed(value)
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
     if name == "events":

@@ -1,11 +1,16 @@
-"""Resolves names of images, networks and flavors to ids."""
+"""Resolves names of images, networks, flavors and users to ids."""
 
-from openstack.exceptions import DuplicateResource
+import re
+
+from openstack.exceptions import DuplicateResource, ForbiddenException
 
 from nova_twotier.client.rest import is_uuid
 
 #: Words that Nova accepts instead of networks.
 NO_NETWORKS = ("none", "auto")
+
+#: Ids of users in Keystone; those from LDAP are the longer ones.
+_USER_ID = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")
 
 
 def image_id(clients, name: str) -> str:
@@ -37,6 +42,26 @@ def flavor_name(clients, name: str) -> str:
     if found is None:
         raise ValueError(f"there is no flavor {name!r} for you; see openstack flavor list")
     return found.name
+
+
+def user_id(clients, name: str) -> str:
+    """The id of the user with this name or id.
+
+    :raises ValueError: if there is none, or Keystone does not say.
+    """
+    if _USER_ID.fullmatch(name) or not _known(clients, "identity"):
+        return name
+    if name == clients.get_configuration().get("auth", {}).get("username"):
+        return clients.sdk_connection.current_user_id
+    try:
+        found = clients.sdk_connection.identity.find_user(name, ignore_missing=True)
+    except ForbiddenException:
+        raise ValueError(
+            f"Keystone does not let you look up user {name!r}: give the id, which job show has"
+        ) from None
+    if found is None:
+        raise ValueError(f"there is no user {name!r} for you; see openstack user list")
+    return found.id
 
 
 def _id(clients, service: str, name: str, finder) -> str:

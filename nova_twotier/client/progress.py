@@ -1,14 +1,18 @@
-"""Watches a job until it runs or is over, and shows its progress."""
+"""Watches a job until it has started or finished, and shows its progress."""
 
 import shutil
 import time
 from collections.abc import Callable
 
+from nova_twotier.client import columns
 from nova_twotier.client.durations import clock
 from nova_twotier.client.rest import OVER, Api, ApiError
 
-#: Seconds between two polls.
-INTERVAL = 1.0
+#: Seconds between two polls: at first, and after a long time.
+INTERVAL, LONGEST_INTERVAL = 1.0, 10.0
+
+#: What one can wait for.
+STARTED, FINISHED = "started", "finished"
 
 
 class Display:
@@ -46,11 +50,16 @@ class Display:
         self.close()
 
 
-def watch(api: Api, uuid: str, show: Callable[[str], None], sleep=time.sleep) -> str:
-    """Wait until a job runs or is over; returns its state.
+def watch(
+    api: Api, uuid: str, show: Callable[[str], None], until: str = STARTED, sleep=time.sleep
+) -> str:
+    """Wait until a job has started, or until it has finished; returns its state.
 
+    :param until: `STARTED` or `FINISHED`.
     :raises ApiError: if the API refuses; a passing error is shown, and the request repeated.
     """
+    goal = OVER if until == FINISHED else ("running", *OVER)
+    waited = 0.0
     while True:
         try:
             explanation = api.explain(uuid)
@@ -60,9 +69,40 @@ def watch(api: Api, uuid: str, show: Callable[[str], None], sleep=time.sleep) ->
             show(f"{error}; trying again")
         else:
             show(_line(explanation))
-            if explanation["state"] in ("running", *OVER):
+            if explanation["state"] in goal:
                 return explanation["state"]
-        sleep(INTERVAL)
+        # Seldom if it takes long: the project has a rate limit.
+        pause = min(max(INTERVAL, waited / 30), LONGEST_INTERVAL)
+        sleep(pause)
+        waited += pause
+
+
+def follow(api: Api, job: dict, until: str, stream) -> dict:
+    """Wait for a job and show its progress; returns the job at the end.
+
+    :param stream: where to show it.
+    :raises KeyboardInterrupt: after it has been said that the job goes on.
+    """
+    try:
+        with Display(stream) as display:
+            watch(api, job["uuid"], display.show, until)
+    except KeyboardInterrupt:
+        print(
+            f"no longer waiting for {columns.label(job)}, which goes on; to cancel it: "
+            f"openstack twotier job cancel {job['uuid']}",
+            file=stream,
+            flush=True,
+        )
+        raise
+    return api.job(job["uuid"])
+
+
+def failure(job: dict) -> str | None:
+    """How a job ended, if it did not succeed."""
+    if job["state"] not in ("failed", "cancelled"):
+        return None
+    reason = f": {job['reason']}" if job["reason"] else ""
+    return f"{columns.label(job)} is {job['state']}{reason}"
 
 
 def _line(explanation: dict) -> str:

@@ -21,6 +21,9 @@ MICROVERSION = "1.0"
 #: What may be a job's number, and what the beginning of its uuid.
 _NUMBER = re.compile("[0-9]+")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
+#: Most uuids in one request.
+MOST_UUIDS = 1000
+
 #: Most jobs to show if a name is ambiguous.
 MOST = 5
 
@@ -128,6 +131,13 @@ class Api:
     def cancel(self, uuid: str) -> dict:
         return self._ask("DELETE", f"/v1/jobs/{uuid}")
 
+    def cancel_many(self, selection: dict, **query) -> dict:
+        """Cancel the jobs that match a selection, the body of `POST /v1/jobs/cancel`.
+
+        :returns: `jobs` that will be cancelled, and `refused` ones.
+        """
+        return self._ask("POST", "/v1/jobs/cancel", json=selection, params=_written(query))
+
     def complete(self, uuid: str) -> dict:
         return self._ask("POST", f"/v1/jobs/{uuid}/complete")
 
@@ -213,11 +223,13 @@ def is_uuid(text: str) -> bool:
 
 def _written(query: dict) -> dict[str, str]:
     """Query parameters in the API's notation, without those that are None."""
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in query.items()
-        if value is not None
-    }
+    return {name: _word(value) for name, value in query.items() if value is not None}
+
+
+def _word(value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _brief(error: Exception) -> str:

@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator
 
-from sqlalchemy import Delete, Update, and_, delete, func, or_, select
+from sqlalchemy import Delete, Update, delete, func, select, tuple_
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
@@ -21,6 +21,7 @@ from nova_twotier.db.connection import (
 from nova_twotier.db.learned import learned
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue, Submission
 from nova_twotier.db.plans import SwapPlan
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "queue_event",
 ]
 
+EVERY_JOB = Selection()
 #: Columns that lists leave out.
 LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
@@ -198,40 +200,29 @@ class Store:
     def jobs(
         self,
         *,
-        project_id: str | None = None,
-        state: str | None = None,
-        name: str | None = None,
-        pool: str | None = None,
+        selection: Selection = EVERY_JOB,
+        newest_first: bool = False,
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[Job]:
-        """Jobs in the order of submission: all, or those of a project, a state, a name, a pool.
+        """Jobs in the order of submission, or in the opposite one.
 
         Without the long columns, `LONG`: `job` and `find` give them.
 
-        :param limit: at most so many.
+        :param limit: at most so many, from the first in this order.
         :param marker: uuid of the last job of the page before.
-        :raises NoSuchJob: if the marker is not a job, or not one of the project.
+        :raises NoSuchJob: if the marker is not a job, or not one of the selection's project.
         """
         query = select(Job).options(*(defer(column, raiseload=True) for column in LONG))
-        query = query.order_by(Job.submitted_at, Job.number).limit(limit)
-        for column, value in (
-            (Job.project_id, project_id),
-            (Job.state, state),
-            (Job.name, name),
-            (Job.pool, pool),
-        ):
-            if value is not None:
-                query = query.where(column == value)
+        place = Job.submitted_at, Job.number
+        order = [column.desc() for column in place] if newest_first else place
+        query = query.order_by(*order).limit(limit)
         with self.reading() as session:
+            query = selection.of(query, session.get_bind().dialect.name)
             if marker is not None:
-                last = _find(session, marker, project_id)
-                query = query.where(
-                    or_(
-                        Job.submitted_at > last.submitted_at,
-                        and_(Job.submitted_at == last.submitted_at, Job.number > last.number),
-                    )
-                )
+                last = _find(session, marker, selection.project_id)
+                here, there = tuple_(*place), (last.submitted_at, last.number)
+                query = query.where(here < there if newest_first else here > there)
             return list(session.scalars(query))
 
     def events(self, number: int | None = None) -> list[Event]:

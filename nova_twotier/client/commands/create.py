@@ -41,9 +41,11 @@ class CreateJob(command.ShowOne):
         _add_conduct(parser)
         parser.add_argument(
             "--wait",
-            action="store_true",
-            help="wait until the job runs or is over, and show why it waits; the "
-            "exit code is 1 if it failed or was cancelled",
+            nargs="?",
+            const=progress.STARTED,
+            choices=(progress.STARTED, progress.FINISHED),
+            help="wait until the job has started (the default) or finished, and show what it "
+            "waits for; the exit code is 1 if it failed or was cancelled",
         )
         return parser
 
@@ -56,7 +58,7 @@ class CreateJob(command.ShowOne):
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
-            job = self._await(api, job)
+            job = self._await(api, job, parsed_args.wait)
         return columns.one(job)
 
     def _request(self, parsed_args) -> dict:
@@ -123,15 +125,11 @@ class CreateJob(command.ShowOne):
             "left_out": left_out,
         }
 
-    def _await(self, api: rest.Api, job: dict) -> dict:
-        label = columns.label(job)
-        print(f"{label} is submitted", file=sys.stderr, flush=True)
-        with progress.Display(sys.stderr) as display:
-            progress.watch(api, job["uuid"], display.show)
-        job = api.job(job["uuid"])
-        if job["state"] in ("failed", "cancelled"):
-            reason = f": {job['reason']}" if job["reason"] else ""
-            raise CommandError(f"{label} is {job['state']}{reason}")
+    def _await(self, api: rest.Api, job: dict, until: str) -> dict:
+        print(f"{columns.label(job)} is submitted", file=sys.stderr, flush=True)
+        job = progress.follow(api, job, until, sys.stderr)
+        if failure := progress.failure(job):
+            raise CommandError(failure)
         return job
 
 

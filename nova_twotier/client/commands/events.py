@@ -13,11 +13,16 @@ class ListEvents(command.Lister):
         parser.add_argument("--job", metavar="<job>", help=f"only of one job: {arguments.JOB}")
         parser.add_argument(
             "--since",
+            type=arguments.moment,
             metavar="<time>",
-            help="only from this time on, with its zone, such as 2026-01-31T12:00:00Z",
+            help="only from this time on: with its zone, such as 2026-01-31T12:00:00Z, or how "
+            "long ago, such as 90m or 2d",
         )
         parser.add_argument(
-            "--limit", type=int, metavar="<n>", help="at most so many (default: all)"
+            "--limit",
+            type=arguments.whole,
+            metavar="<n>",
+            help="at most so many, the newest (default: all)",
         )
         parser.add_argument(
             "--all-projects",
@@ -31,11 +36,14 @@ class ListEvents(command.Lister):
         api = self.app.client_manager.twotier
         found = api.events(
             limit=parsed_args.limit,
+            # A limit leaves out the oldest.
+            sort_dir="desc" if parsed_args.limit else None,
             job=api.find(parsed_args.job)["uuid"] if parsed_args.job else None,
             since=parsed_args.since,
             all_projects=parsed_args.all_projects,
         )
+        events = list(found)[::-1] if parsed_args.limit else list(found)
         shown = dict(columns.EVENT)
         if parsed_args.all_projects:
             shown["Project"] = "project_id"
-        return tuple(shown), [columns.row(shown, event) for event in found]
+        return tuple(shown), [columns.row(shown, event) for event in events]

@@ -1,4 +1,4 @@
-"""`openstack twotier job cancel|complete|hold|release`, for several jobs at once."""
+"""`openstack twotier job complete|hold|release`, for several jobs at once."""
 
 from osc_lib.command import command
 
@@ -42,12 +42,6 @@ class JobRequest(command.Lister):
     def run(self, parsed_args):
         super().run(parsed_args)
         return 1 if self.refused else 0
-
-
-class CancelJob(JobRequest):
-    """Cancel jobs: end them, or remove them from the queue"""
-
-    verb = "cancel"
 
 
 class CompleteJob(JobRequest):

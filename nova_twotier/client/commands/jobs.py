@@ -2,22 +2,29 @@
 
 from osc_lib.command import command
 
-from nova_twotier.client import arguments, columns
-from nova_twotier.client.rest import OVER
-
-STATES = ("queued", "starting", "restoring", "running", "preempting", "ending", *OVER)
+from nova_twotier.client import arguments, columns, filters
 
 
 class ListJobs(command.Lister):
-    """List jobs, in the order of their submission"""
+    """List jobs that are not over, newest first"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("--state", choices=STATES, help="only jobs in this state")
-        parser.add_argument("--name", metavar="<name>", help="only jobs of exactly this name")
-        parser.add_argument("--pool", metavar="<pool>", help="only jobs of this pool of hosts")
+        more = parser.add_mutually_exclusive_group()
+        more.add_argument("--all", action="store_true", help="also jobs that are over")
+        more.add_argument(
+            "--since",
+            type=arguments.moment,
+            metavar="<time>",
+            help="also jobs that ended at this time or later: a time with its zone, such as "
+            "2026-01-31T12:00:00Z, or how long ago, such as 12h or 2d",
+        )
+        filters.add(parser, filters.STATES)
         parser.add_argument(
-            "--limit", type=int, metavar="<n>", help="at most so many (default: all)"
+            "--limit",
+            type=arguments.whole,
+            metavar="<n>",
+            help="at most so many, the newest (default: all)",
         )
         parser.add_argument(
             "--all-projects",
@@ -31,12 +38,16 @@ class ListJobs(command.Lister):
         return parser
 
     def take_action(self, parsed_args):
-        found = self.app.client_manager.twotier.jobs(
+        # Who names states means them, also final ones.
+        everything = parsed_args.all or parsed_args.since or parsed_args.states
+        clients = self.app.client_manager
+        found = clients.twotier.jobs(
             limit=parsed_args.limit,
-            state=parsed_args.state,
-            name=parsed_args.name,
-            pool=parsed_args.pool,
+            sort_dir="desc",
+            active=None if everything else True,
+            since=parsed_args.since,
             all_projects=parsed_args.all_projects,
+            **filters.chosen(clients, parsed_args),
         )
         shown = dict(columns.JOB)
         if parsed_args.all_projects:

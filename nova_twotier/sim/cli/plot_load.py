@@ -48,6 +48,8 @@ class PlotLoad(Action):
 
         outputs = [files.checked(path) for path in parsed_args.out]
         results = pathlib.Path(parsed_args.results)
+        if not results.exists():
+            raise ValueError(f"{results}: there is no such directory or table of a sweep")
         runs = sweep.collect(results) if results.is_dir() else tables.read(results)
         chart = load.of(
             tables.select(runs, parsed_args.where),

@@ -5,6 +5,8 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
+#: Upper bound of a load, to catch per cent.
+MOST_LOAD = 10
 #: Upper bound of the number of loads, to catch typos.
 MOST_LOADS = 1000
 
@@ -45,6 +47,10 @@ def load(text: str) -> float:
     value = _number(text)
     if not 0 < value < math.inf:
         raise ArgumentTypeError(f"{text!r} must be a load above 0, such as 0.7")
+    if value > MOST_LOAD:
+        raise ArgumentTypeError(
+            f"{text!r} is {value:g} times what the machine can do; did you mean {value / 100:g}?"
+        )
     return value
 
 
@@ -59,6 +65,7 @@ def loads(text: str) -> list[float]:
             raise ValueError
     except (ValueError, InvalidOperation):
         raise ArgumentTypeError(f"{text!r} must be FIRST:LAST:STEP, such as 0.5:0.9:0.1") from None
+    load(str(last))
     return [float(first + step * number) for number in range(int((last - first) / step) + 1)]
 
 

@@ -15,6 +15,7 @@ JOB = "/v1/jobs/{uuid}"
 MAY = {
     ("get", "/v1/jobs"): (INSIDE, None),
     ("post", "/v1/jobs"): ((MEMBER, MANAGER, ADMIN), None),
+    ("post", "/v1/jobs/cancel"): ((MEMBER, MANAGER, ADMIN), None),
     ("get", JOB): (INSIDE, OUTSIDE),
     ("delete", JOB): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", f"{JOB}/explain"): (INSIDE, OUTSIDE),
@@ -30,7 +31,11 @@ MAY = {
 #: They are of the ledger; there is none here.
 LEDGER = ("/v1/hosts", "/v1/topology")
 LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
-BODIES = {("post", "/v1/jobs"): {"size": 1}, ("patch", "/v1/queue"): {"mode": "paused"}}
+BODIES = {
+    ("post", "/v1/jobs"): {"size": 1},
+    ("post", "/v1/jobs/cancel"): {"all": True},
+    ("patch", "/v1/queue"): {"mode": "paused"},
+}
 
 
 class TestPersonas(ApiCase):

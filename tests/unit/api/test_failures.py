@@ -53,6 +53,7 @@ class TestFailures(ApiCase):
     def test_what_is_not_there(self):
         for path in ("/v2", "/v1/job", "/v1/jobs/x/y", "/metrics"):
             self.refused(404, "request.not_found", self.get(path))
+        self.refused(404, "request.not_found", self.get("/metrics", None))
         for method, path in (("PUT", "/v1/jobs"), ("DELETE", "/v1/queue"), ("POST", "/v1/events")):
             answer = self.ask(method, path)
             self.refused(405, "request.method_not_allowed", answer)

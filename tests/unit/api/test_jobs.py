@@ -166,6 +166,47 @@ class TestListing(ApiCase):
         self.assertEqual(["a b&c"], self.names("/v1/jobs", params={"name": "a b&c"}))
         self.assertEqual([], self.names("/v1/jobs?name=a"))
 
+    def test_more_filters(self):
+        for by, name in (("alice:demo", "a1"), ("bob:demo", "a2"), ("bob:demo", "b1")):
+            job = self.submit(by, name=name)
+        self.change(job, state=JobState.FINISHED, finished_at=0.0)
+        for query, expected in {
+            "sort_dir=desc": ["b1", "a2", "a1"],
+            "state=queued,running": ["a1", "a2"],
+            "active=true": ["a1", "a2"],
+            "active=false": ["b1"],
+            "since=1970-01-01T00:00:00Z": ["a1", "a2", "b1"],
+            "since=1970-01-01T00:00:01Z": ["a1", "a2"],
+            "name_pattern=?1": ["a1", "b1"],
+            "user_id=bob": ["a2", "b1"],
+        }.items():
+            self.assertEqual(expected, self.names(f"/v1/jobs?{query}"), query)
+
+    def test_wrong_filters(self):
+        for query, expected in {
+            "state=queued,asleep": "state.1: give one of queued,",
+            "sort_dir=down": "sort_dir: give one of asc, desc",
+            "since=yesterday": "since: give a time with its zone",
+        }.items():
+            [detail] = self.refused(400, "request.invalid", self.get(f"/v1/jobs?{query}"))
+            self.assertTrue(detail.startswith(expected), detail)
+
+    def test_how_long_it_has_run(self):
+        job = self.submit()
+        self.assertEqual(0, job["elapsed"])
+        self.change(job, run_before=5.0, run_since=100.0, finished_at=107.5)
+        self.assertEqual(12.5, self.get(f"/v1/jobs/{job['uuid']}").json["elapsed"])
+        self.change(job, run_since=4e9, finished_at=None)
+        [listed] = self.get("/v1/jobs").json["jobs"]
+        self.assertEqual(5, listed["elapsed"])
+
+    def test_the_next_page_keeps_the_states(self):
+        for _ in range(3):
+            self.submit()
+        [link] = self.get("/v1/jobs?state=queued,running&sort_dir=desc&limit=2").json["links"]
+        page = self.answered(200, self.get(link["href"].removeprefix("http://falconframework.org")))
+        self.assertEqual(1, len(page["jobs"]))
+
     def test_the_next_page_keeps_the_filters(self):
         for _ in range(3):
             self.submit(name="ä&b")

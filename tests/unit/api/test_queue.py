@@ -173,6 +173,12 @@ class TestEvents(ApiCase):
         )
         self.assertEqual(["finished"], self.kinds("/v1/events?since=2033-05-18T03:33:21Z"))
 
+    def test_the_newest_first(self):
+        page = self.get("/v1/events?sort_dir=desc").json
+        self.assertEqual(["finished", "started"], [each["kind"] for each in page["events"]])
+        following = page["links"][0]["href"].removeprefix("http://falconframework.org")
+        self.assertEqual(["submitted"], self.kinds(following))
+
     def test_of_a_job(self):
         self.assertEqual(["submitted", "started"], self.kinds(f"/v1/events?job={self.job['uuid']}"))
 

@@ -1,13 +1,19 @@
 """`openstack twotier ...` against the real API: what is printed, and one line for each mistake."""
 
+import functools
 import re
 import textwrap
+import time
+import types
 
+import fixtures
 import yaml
+from openstack.exceptions import ForbiddenException
 from sqlalchemy import delete
 
-from nova_twotier.client.commands import jobs, queue
-from nova_twotier.core.reasons import Effect, changes, waits
+from nova_twotier.client import filters, progress
+from nova_twotier.client.commands import queue
+from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import models
 from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase, commands
@@ -21,7 +27,7 @@ def without_uuids(text):
 class TestHelp(CommandCase):
     def test_every_command_has_some(self):
         names = [name for name, _entry in commands() if name.startswith("twotier ")]
-        self.assertEqual(16, len(names))
+        self.assertEqual(17, len(names))
         for name in names:
             command, _name, _rest = commands().find_command(name.split())
             text = command(None, None).get_parser(name).format_help()
@@ -32,21 +38,21 @@ class TestWords(CommandCase):
     """What options offer is what the API knows."""
 
     def test_states_and_modes(self):
-        self.assertEqual({str(state) for state in models.JobState}, set(jobs.STATES))
+        self.assertEqual({str(state) for state in models.JobState}, set(filters.STATES))
         self.assertEqual({str(mode) for mode in models.QueueMode}, set(queue.MODES))
 
 
 class TestList(CommandCase):
     def test_a_table(self):
         job = self.submit(name="solver", size=4)
-        self.change(job, submitted_at=0.0, reason=waits.PAUSED())
+        self.change(job, submitted_at=0.0, run_before=3723.0, reason=waits.PAUSED())
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
-            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Reason              |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
-            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | the queue is paused |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------------------+
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
+            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Elapsed | Reason              |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
+            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | 1:02:03 | the queue is paused |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
             """),  # noqa: E501
             without_uuids(self.succeed("job", "list")),
         )
@@ -70,11 +76,47 @@ class TestList(CommandCase):
         def names(*options, by="alice:demo"):
             return [row["Name"] for row in self.shown("job", "list", *options, by=by)]
 
-        self.assertEqual(["a", "b"], names("--limit", "2"))
+        self.assertEqual(["c", "b", "a"], names())
+        self.assertEqual(["c", "b"], names("--limit", "2"))
         self.assertEqual(["b"], names("--name", "b", "--state", "queued"))
         self.assertEqual([], names("--state", "running"))
         self.assertEqual([], names("--pool", "gpu"))
-        self.assertEqual(["a", "b", "c", "theirs"], names("--all-projects", by="admin:admin"))
+        self.assertEqual(["theirs", "c", "b", "a"], names("--all-projects", by="admin:admin"))
+
+    def test_which_of_those_that_are_over(self):
+        states = models.JobState
+        for name, state, at in (
+            ("long-ago", states.FAILED, 0.0),
+            ("just-now", states.FINISHED, time.time()),
+            ("runs", states.RUNNING, None),
+            ("waits", states.QUEUED, None),
+        ):
+            self.change(self.submit(name=name), state=state, finished_at=at)
+        for options, expected in {
+            (): ["waits", "runs"],
+            ("--all",): ["waits", "runs", "just-now", "long-ago"],
+            ("--since", "1h"): ["waits", "runs", "just-now"],
+            ("--since", "1970-01-01T00:00:00Z"): ["waits", "runs", "just-now", "long-ago"],
+            ("--state", "failed"): ["long-ago"],
+            ("--state", "failed", "--state", "queued"): ["waits", "long-ago"],
+            ("--name", "*-*", "--all"): ["just-now", "long-ago"],
+            ("--name", "runs"): ["runs"],
+            ("--user", "bob"): [],
+            ("--user", "alice"): ["waits", "runs"],
+        }.items():
+            rows = self.shown("job", "list", *options)
+            self.assertEqual(expected, [row["Name"] for row in rows], options)
+
+    def test_mistakes(self):
+        for options, expected in {
+            ("--limit", "-1"): "'-1' is not a whole number of at least 1",
+            ("--limit", "0"): "'0' is not a whole number of at least 1",
+            ("--since", "2026-01-31"): "'2026-01-31': give a time with its zone, such as",
+            ("--since", "1h", "--all"): "not allowed with argument --since",
+        }.items():
+            code, _out, error = self.openstack("job", "list", *options)
+            self.assertEqual(2, code, options)
+            self.assertIn(expected, error)
 
     def test_more_columns(self):
         self.submit()
@@ -83,6 +125,45 @@ class TestList(CommandCase):
 
     def test_others_projects_are_for_administrators(self):
         self.assertIn("(HTTP 403)", self.refused("job", "list", "--all-projects"))
+
+
+class TestUsers(CommandCase):
+    """Users of Keystone, by name."""
+
+    ALICE, BOB = "a" * 32, "b" * 32
+
+    def setUp(self):
+        super().setUp()
+        self.services = {"identity"}
+        self.sdk.current_user_id = self.ALICE
+        self.sdk.identity = types.SimpleNamespace(find_user=self.find_user)
+
+    def clients(self, token):
+        clients = super().clients(token)
+        clients.get_configuration = lambda: {"auth": {"username": "alice"}}
+        return clients
+
+    def find_user(self, name, ignore_missing):
+        if name == "secret":
+            raise ForbiddenException
+        return types.SimpleNamespace(id=self.BOB) if name == "bob" else None
+
+    def test_names_and_ids(self):
+        for user in (self.ALICE, self.BOB):
+            self.submit(f"{user}:demo")
+        for name, expected in (("alice", self.ALICE), ("bob", self.BOB), (self.BOB, self.BOB)):
+            [row] = self.shown("job", "list", "--user", name)
+            self.assertEqual(expected, self.store.find(row["UUID"]).user_id)
+
+    def test_mistakes(self):
+        self.assertEqual(
+            "there is no user 'eve' for you; see openstack user list",
+            self.refused("job", "list", "--user", "eve"),
+        )
+        self.assertEqual(
+            "Keystone does not let you look up user 'secret': give the id, which job show has",
+            self.refused("job", "list", "--user", "secret"),
+        )
 
 
 class TestShow(CommandCase):
@@ -202,6 +283,113 @@ class TestWishes(CommandCase):
         )
 
 
+class TestCancel(CommandCase):
+    def cancel(self, *options, by="alice:demo"):
+        rows = self.shown("job", "cancel", *options, by=by)
+        return [row["Name"] for row in rows], self.stderr.getvalue().splitlines()[-1]
+
+    def test_all_that_match_in_one_request(self):
+        for name in ("solver-1", "solver-2", "other"):
+            job = self.submit(name=name)
+        self.change(job, state=models.JobState.RUNNING)
+        self.submit("bob:else", name="theirs")
+        self.wire.asked.clear()
+        for options, expected, count in (
+            (("--name", "solver-*"), ["solver-1", "solver-2"], "2 jobs"),
+            (("--state", "running", "--state", "ending"), ["other"], "1 job"),
+            (("--user", "bob"), [], "0 jobs"),
+            (("--all",), ["solver-1", "solver-2", "other"], "3 jobs"),
+        ):
+            self.assertEqual((expected, f"{count} to be cancelled"), self.cancel(*options))
+        self.assertEqual(["POST /v1/jobs/cancel"] * 4, self.wire.asked)
+        names, _said = self.cancel("--all", "--all-projects", by="admin:admin")
+        self.assertEqual(["solver-1", "solver-2", "other", "theirs"], names)
+
+    def test_uuids_in_one_request(self):
+        uuids = [self.submit()["uuid"] for _ in range(3)]
+        self.wire.asked.clear()
+        self.assertEqual(3, len(self.shown("job", "cancel", *uuids)))
+        self.assertEqual(["POST /v1/jobs/cancel"], self.wire.asked)
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.commands.cancel.MOST_UUIDS", 2))
+        self.assertEqual(3, len(self.shown("job", "cancel", *uuids)))
+        self.assertEqual(3, len(self.wire.asked))
+
+    def test_mistakes(self):
+        for words, expected in (
+            ((), "say which jobs to cancel: "),
+            (("a", "--all"), "give either jobs or options that say which, not both"),
+            (("a", "--all-projects"), "give either jobs or options that say which, not both"),
+            (("--all-projects",), "say which jobs to cancel: "),
+        ):
+            self.assertIn(expected, self.refused("job", "cancel", *words))
+        self.assertIn("(HTTP 403)", self.refused("job", "cancel", "--all", "--all-projects"))
+
+
+class TestWait(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.steps = []
+        watch = functools.partial(progress.watch, sleep=lambda _seconds: self.steps.pop(0)())
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", watch))
+
+    def become(self, job, state, **values):
+        """What the manager does in the next pause between two polls."""
+        self.steps.append(lambda: self.change(job, state=state, **values))
+
+    def test_until_all_have_finished(self):
+        first, second = self.submit(name="a"), self.submit(name="b")
+        self.become(first, models.JobState.RUNNING)
+        self.become(first, models.JobState.FINISHED)
+        self.become(second, models.JobState.FINISHED)
+        rows = self.shown("job", "wait", "a", second["uuid"])
+        self.assertEqual([("a", "finished"), ("b", "finished")], [_state(row) for row in rows])
+
+    def test_until_they_have_started(self):
+        job = self.submit(name="a")
+        self.become(job, models.JobState.RUNNING)
+        [row] = self.shown("job", "wait", "--until", "started", "a")
+        self.assertEqual(("a", "running"), _state(row))
+
+    def test_one_that_fails(self):
+        failed, good = self.submit(name="a"), self.submit(name="b")
+        reason = failures.SERVERS_OFF()
+        self.become(failed, models.JobState.FAILED, reason=reason, exit_status=3)
+        self.change(good, state=models.JobState.FINISHED)
+        code, out, _error = self.openstack("job", "wait", "a", "b", "none", "-f", "value")
+        self.assertEqual(1, code)
+        self.assertEqual(
+            f"{failed['uuid']} a failed 3 its servers are off\n{good['uuid']} b finished None \n",
+            out,
+        )
+        # After the warning that there is no authentication.
+        self.assertTrue(
+            self.logged.output.endswith(
+                f"\njob a ({failed['uuid']}) is failed: its servers are off\n"
+                "none: there is no job 'none' in your project\n"
+            ),
+            self.logged.output,
+        )
+
+    def test_interrupted(self):
+        def interrupt():
+            raise KeyboardInterrupt
+
+        self.steps = [interrupt, interrupt]
+        job = self.submit(name="a")
+        for words in (("job", "wait", "a"), ("job", "create", "--size", "1", "--wait=finished")):
+            self.assertRaises(KeyboardInterrupt, self.openstack, *words)
+            job = self.store.jobs()[-1]
+            self.assertIsNone(job.requested_action)
+            self.assertIn(
+                f", which goes on; to cancel it: openstack twotier job cancel {job.uuid}",
+                self.stderr.getvalue().splitlines()[-1],
+            )
+
+
+def _state(row):
+    return row["Name"], row["State"]
+
+
 class TestQueue(CommandCase):
     ADMIN = "carol:ops:admin"
 
@@ -259,13 +447,20 @@ class TestEvents(CommandCase):
         [row] = self.shown("event", "list", "--since", "2096-01-01T00:00:00Z")
         self.assertEqual("2096-10-02T07:06:40.000+00:00", row["At"])
         rows = self.shown("event", "list", "--limit", "2")
-        self.assertEqual([job["uuid"], other["uuid"]], [row["Job"] for row in rows])
-
-    def test_a_time_without_a_zone(self):
-        self.assertIn(
-            "since: give a time with its zone",
-            self.refused("event", "list", "--since", "2096-01-01"),
+        self.assertEqual(
+            [("submitted", other["uuid"]), ("started", job["uuid"])],
+            [(row["Event"], row["Job"]) for row in rows],
         )
+        self.assertEqual(3, len(self.shown("event", "list", "--since", "1h")))
+
+    def test_mistakes(self):
+        for options, expected in (
+            (("--since", "2096-01-01"), "'2096-01-01': give a time with its zone"),
+            (("--limit", "-1"), "'-1' is not a whole number of at least 1"),
+        ):
+            code, _out, error = self.openstack("event", "list", *options)
+            self.assertEqual(2, code)
+            self.assertIn(expected, error)
 
 
 class TestHosts(CommandCase):

@@ -1,6 +1,7 @@
 """`openstack twotier job create` against the real API."""
 
 import base64
+import functools
 import pathlib
 import types
 
@@ -116,6 +117,14 @@ class TestMistakes(CreateCase):
         self.misused("one of the arguments --size --from-swf is required")
         self.misused("'0' is not a whole number of at least 1", "--size", "0")
         self.misused("'much': give numbers 0 to 1", *size, "--cpu", "much")
+        for cpu in ("nan", "inf", "0.5,nan", "-0.1", "101"):
+            self.misused(": give numbers 0 to 1, separated by commas", *size, f"--cpu={cpu}")
+        self.misused(
+            "'60': give numbers 0 to 1, separated by commas; did you mean 0.6?",
+            *size,
+            "--cpu",
+            "0.5,60",
+        )
         for bandwidth in ("much", "-1", "nan", "inf"):
             self.misused("is not a number of Mbit/s", *size, f"--bandwidth={bandwidth}")
         self.misused("'1:30' is not a time: give seconds", *size, "--walltime", "1:30")
@@ -193,7 +202,7 @@ class TestWaiting(CreateCase):
         self.useFixture(
             fixtures.MonkeyPatch(
                 "nova_twotier.client.progress.watch",
-                lambda api, uuid, show: watch(api, uuid, show, sleep=act),
+                functools.partial(watch, sleep=act),
             )
         )
 
@@ -209,6 +218,11 @@ class TestWaiting(CreateCase):
             ],
             self.stderr.getvalue().splitlines(),
         )
+
+    def test_until_it_has_finished(self):
+        self.become(state=models.JobState.FINISHED)
+        job = self.create("--size", "1", "--wait", "finished")
+        self.assertEqual("finished", job["state"])
 
     def test_a_job_that_fails(self):
         self.become(state=models.JobState.FAILED, reason=failures.SERVERS_OFF())

@@ -7,6 +7,7 @@ import shlex
 
 import fixtures
 
+from nova_twotier.client import progress
 from nova_twotier.db.states import JobState
 from tests.unit.client.case import CommandCase, commands
 
@@ -21,9 +22,10 @@ class TestDocumentation(CommandCase):
         self.addCleanup(os.chdir, before)
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", self.start))
 
-    def start(self, api, uuid, show):
-        """Jobs that are waited for start at once."""
-        self.change({"uuid": uuid}, state=JobState.RUNNING, tier="fg")
+    def start(self, api, uuid, show, until):
+        """Jobs that are waited for start, or finish, at once."""
+        over = until == progress.FINISHED
+        self.change({"uuid": uuid}, state=JobState.FINISHED if over else JobState.RUNNING)
 
     def run_commands(self, page):
         text = (ROOT / page).read_text()

@@ -49,7 +49,7 @@ class TestWatching(ClientCase):
         self.shown = []
         self.pauses = []
 
-    def watch(self, job, *steps):
+    def watch(self, job, *steps, until=progress.STARTED):
         """The state at the end; each step is done in the pause between two polls."""
         todo = iter(steps)
 
@@ -57,7 +57,7 @@ class TestWatching(ClientCase):
             self.pauses.append(seconds)
             next(todo)()
 
-        return progress.watch(self.api, job["uuid"], self.shown.append, sleep)
+        return progress.watch(self.api, job["uuid"], self.shown.append, until, sleep)
 
     def test_until_it_runs(self):
         job = self.api.submit({"size": 1})
@@ -84,6 +84,15 @@ class TestWatching(ClientCase):
             job = self.api.submit({"size": 1})
             end = functools.partial(self.change, job, state=state)
             self.assertEqual(state, self.watch(job, end))
+
+    def test_until_it_has_finished(self):
+        job = self.api.submit({"size": 1})
+        self.change(job, state=JobState.RUNNING)
+        end = functools.partial(self.change, job, state=JobState.FINISHED)
+        steps = [*[lambda: None] * 400, end]
+        self.assertEqual("finished", self.watch(job, *steps, until=progress.FINISHED))
+        self.assertEqual(progress.INTERVAL, self.pauses[0])
+        self.assertEqual(progress.LONGEST_INTERVAL, self.pauses[-1])
 
     def test_an_api_that_is_away_for_a_while(self):
         job = self.api.submit({"size": 1})

@@ -15,6 +15,7 @@ from nova_twotier.db import time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption, QueueMode
 from nova_twotier.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
 
@@ -25,8 +26,10 @@ MOMENT = 0.2
 class StoreBehaviour:
     """Tests of `self.store`, a new one for each."""
 
-    def numbers(self, **query):
-        return [job.number for job in self.store.jobs(**query)]
+    def numbers(self, limit=None, marker=None, newest_first=False, **selected):
+        query = {"limit": limit, "marker": marker, "newest_first": newest_first}
+        found = self.store.jobs(selection=Selection(**selected), **query)
+        return [job.number for job in found]
 
     def test_a_job_is_kept_as_it_was_submitted(self):
         job = self.store.submit(
@@ -217,6 +220,16 @@ class StoreBehaviour:
         self.assertEqual([], self.numbers(limit=2, marker=uuids[5]))
         self.assertRaises(NoSuchJob, self.store.jobs, marker="nobody")
 
+    def test_pages_of_the_newest(self):
+        uuids = {}
+        for at in (5.1, 3.1, 5.1, 4.1, 5.1):
+            job = self.store.submit(1, [1.0], at=1790000000 + at)
+            uuids[job.number] = job.uuid
+        self.assertEqual([5, 3], self.numbers(limit=2, newest_first=True))
+        self.assertEqual([1, 4], self.numbers(limit=2, newest_first=True, marker=uuids[3]))
+        self.assertEqual([2], self.numbers(limit=2, newest_first=True, marker=uuids[4]))
+        self.assertEqual([], self.numbers(limit=2, newest_first=True, marker=uuids[2]))
+
     def test_filters(self):
         for project, name in (("a", "solver"), ("b", "solver"), ("a", "Solver"), ("a", "sölver")):
             self.store.submit(1, [1.0], name, project_id=project)
@@ -224,19 +237,53 @@ class StoreBehaviour:
             session.get(Job, 3).state = JobState.RUNNING
         self.assertEqual([1, 3, 4], self.numbers(project_id="a"))
         self.assertEqual([1, 2], self.numbers(name="solver"))
-        self.assertEqual([3], self.numbers(state="running"))
-        self.assertEqual([1, 4], self.numbers(project_id="a", state="queued"))
-        self.assertEqual([1], self.numbers(project_id="a", name="solver", state="queued"))
+        self.assertEqual([3], self.numbers(states=["running"]))
+        self.assertEqual([1, 4], self.numbers(project_id="a", states=["queued"]))
+        self.assertEqual([1], self.numbers(project_id="a", name="solver", states=["queued"]))
         self.assertEqual([], self.numbers(project_id="c"))
         self.assertEqual([], self.numbers(project_id=""))
         self.store.submit(1, [1.0], pool="gpu")
         self.assertEqual(([5], []), (self.numbers(pool="gpu"), self.numbers(pool="GPU")))
 
+    def test_jobs_that_are_over(self):
+        for _ in range(4):
+            self.store.submit(1, [1.0], user_id="alice")
+        self.store.submit(1, [1.0], user_id="bob")
+        with self.store.transaction() as session:
+            for number, at in ((2, 100.0), (3, 200.0)):
+                job = session.get(Job, number)
+                job.state, job.finished_at = JobState.FINISHED, at
+            session.get(Job, 4).state = JobState.RUNNING
+        self.assertEqual([1, 4, 5], self.numbers(active=True))
+        self.assertEqual([2, 3], self.numbers(active=False))
+        self.assertEqual([1, 3, 4, 5], self.numbers(since=200.0))
+        self.assertEqual([2, 3, 4], self.numbers(states=["finished", "running"]))
+        self.assertEqual([5], self.numbers(user_id="bob"))
+        uuids = [self.store.job(number).uuid for number in (2, 5)]
+        self.assertEqual([2, 5], self.numbers(uuids=uuids))
+
+    def test_patterns_of_names(self):
+        for name in ("solver-1", "solver-12", "Solver-1", "a%b", "a_b", "a[xy]b", "a/b", "axb"):
+            self.store.submit(1, [1.0], name)
+        for pattern, expected in {
+            "solver-*": [1, 2],
+            "*-1": [1, 3],
+            "solver-?": [1],
+            "solver-1": [1],
+            "a%b": [4],
+            "a_b": [5],
+            "a[xy]b": [6],
+            "a/b": [7],
+            "a?b": [4, 5, 7, 8],
+            "": [],
+        }.items():
+            self.assertEqual(expected, self.numbers(name_pattern=pattern), pattern)
+
     def test_another_projects_job_does_not_exist(self):
         job = self.store.submit(1, [1.0], project_id="a")
         told = []
         for uuid in (job.uuid, "00000000-0000-0000-0000-000000000000"):
-            error = self.assertRaises(NoSuchJob, self.store.jobs, marker=uuid, project_id="b")
+            error = self.assertRaises(NoSuchJob, self.numbers, marker=uuid, project_id="b")
             told.append(str(error).replace(uuid, "X"))
         self.assertEqual(told[0], told[1])
         self.assertRaises(NoSuchJob, self.store.find, uuid)

@@ -185,6 +185,12 @@ class TestSweepAndPlots(CommandCase):
             self.works("plot", plot, schedule, *options, *args)
             self.assertTrue(pathlib.Path(picture).exists() and pathlib.Path(page).exists())
 
+    def test_loads_in_per_cent(self):
+        for loads in ("80", "0.5,80", "10:80:10"):
+            args = ("sweep", self.source, "--policy", "fcfs", "--load", loads)
+            self.refused("did you mean 0.8?", *args, "--out", self.path("results"))
+        self.refused("did you mean 0.8?", "run", self.source, "--load", "80")
+
     def test_plot_mistakes(self):
         schedule = self.path("schedule.csv")
         self.works("run", self.source, "--policy", "fcfs", "--schedule-out", schedule)
@@ -194,6 +200,7 @@ class TestSweepAndPlots(CommandCase):
             ("No such file or directory", ("gantt", self.path("no.csv"), "--out", out)),
             ("it is not that of a sweep", ("load", schedule, "--out", out)),
             ("nothing runs on slots 5 to 7", ("gantt", schedule, "--slots", "5-7", "--out", out)),
+            ("no such directory or table", ("load", self.path("none"), "--out", out)),
             ("has no finished runs", ("load", self.directory, "--out", out)),
             ("must be COLUMN=VALUE", ("load", schedule, "--where", "x", "--out", out)),
         ):

@@ -1,0 +1,91 @@
+"""`openstack twotier job cancel`: jobs that are named, or all that match."""
+
+import sys
+from collections import Counter
+
+from osc_lib.command import command
+from osc_lib.exceptions import CommandError
+
+from nova_twotier.client import arguments, columns, filters
+from nova_twotier.client.commands.job_requests import SHOWN
+from nova_twotier.client.rest import MOST_UUIDS, Api, ApiError, is_uuid
+
+
+class CancelJob(command.Lister):
+    """Cancel jobs: end them, or remove them from the queue"""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument("jobs", metavar="<job>", nargs="*", help=arguments.JOB)
+        filters.add(parser, filters.ACTIVE)
+        parser.add_argument(
+            "--all", action="store_true", help="all jobs of the project that are not over"
+        )
+        parser.add_argument(
+            "--all-projects",
+            action="store_true",
+            default=None,
+            help="with the other options: in all projects; for administrators",
+        )
+        return parser
+
+    def take_action(self, parsed_args):
+        self.refused = 0
+        clients = self.app.client_manager
+        selected = filters.chosen(clients, parsed_args)
+        if parsed_args.all:
+            selected["all"] = True
+        if parsed_args.jobs and (selected or parsed_args.all_projects):
+            raise CommandError("give either jobs or options that say which, not both")
+        if parsed_args.jobs:
+            cancelled = self._cancel_named(clients.twotier, parsed_args.jobs)
+        elif selected:
+            cancelled = self._cancel_selected(clients.twotier, selected, parsed_args.all_projects)
+        else:
+            raise CommandError(
+                "say which jobs to cancel: their numbers or names, or --state, --name, --user, "
+                "--pool, or --all"
+            )
+        return tuple(SHOWN), [columns.row(SHOWN, job) for job in cancelled]
+
+    def _cancel_named(self, api: Api, words: list[str]) -> list[dict]:
+        """Cancel jobs; of each that is refused, say why."""
+        named: dict[str, str] = {}
+        for word in words:
+            try:
+                uuid = word.lower() if is_uuid(word) else api.find(word)["uuid"]
+            except ApiError as error:
+                self._refuse(1, f"{word}: {error}")
+            else:
+                named.setdefault(uuid, word)
+        cancelled, uuids = [], list(named)
+        for start in range(0, len(uuids), MOST_UUIDS):
+            answer = api.cancel_many({"uuids": uuids[start : start + MOST_UUIDS]})
+            cancelled += answer["jobs"]
+            for refusal in answer["refused"]:
+                self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")
+        return cancelled
+
+    def _cancel_selected(self, api: Api, selected: dict, all_projects: bool | None) -> list[dict]:
+        """Cancel the jobs that match, and say how many they are."""
+        answer = api.cancel_many(selected, all_projects=all_projects)
+        for why, count in Counter(map(_told, answer["refused"])).items():
+            self._refuse(count, f"{_jobs(count)} refused: {why}")
+        print(f"{_jobs(len(answer['jobs']))} to be cancelled", file=sys.stderr)
+        return answer["jobs"]
+
+    def _refuse(self, count: int, text: str) -> None:
+        self.refused += count
+        self.log.error("%s", text)
+
+    def run(self, parsed_args):
+        super().run(parsed_args)
+        return 1 if self.refused else 0
+
+
+def _told(refusal: dict) -> str:
+    return f"{refusal['detail']} (HTTP {refusal['status']})"
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -1,0 +1,54 @@
+"""`openstack twotier job wait`."""
+
+import sys
+
+from osc_lib.command import command
+
+from nova_twotier.client import columns, progress
+from nova_twotier.client.rest import ApiError
+
+SHOWN = {
+    "UUID": "uuid",
+    "Name": "name",
+    "State": "state",
+    "Exit Status": "exit_status",
+    "Reason": "reason",
+}
+
+
+class WaitForJob(command.Lister):
+    """Wait until jobs have finished; the exit code is 1 if one failed or was cancelled"""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help="uuid or name of a job")
+        parser.add_argument(
+            "--until",
+            choices=(progress.STARTED, progress.FINISHED),
+            default=progress.FINISHED,
+            help="what to wait for (default: finished)",
+        )
+        return parser
+
+    def take_action(self, parsed_args):
+        self.failed = 0
+        api = self.app.client_manager.twotier
+        rows = []
+        for word in dict.fromkeys(parsed_args.jobs):
+            try:
+                job = progress.follow(api, api.find(word), parsed_args.until, sys.stderr)
+            except ApiError as error:
+                self._fail(f"{word}: {error}")
+                continue
+            if failure := progress.failure(job):
+                self._fail(failure)
+            rows.append(columns.row(SHOWN, job))
+        return tuple(SHOWN), rows
+
+    def _fail(self, text: str) -> None:
+        self.failed += 1
+        self.log.error("%s", text)
+
+    def run(self, parsed_args):
+        super().run(parsed_args)
+        return 1 if self.failed else 0
