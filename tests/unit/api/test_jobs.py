@@ -258,9 +258,8 @@ class TestActions(ApiCase):
     def test_ids_are_told_from_nonsense(self):
         for path in (f"/v1/jobs/{OTHER}", f"/v1/jobs/{OTHER}/explain"):
             self.refused(404, "job.not_found", self.get(path))
-        for path in ("/v1/jobs/999", "/v1/jobs/'%20or%201=1", "/v1/jobs/%00"):
+        for path in ("/v1/jobs/999", "/v1/jobs/..%2f", "/v1/jobs/'%20or%201=1", "/v1/jobs/%00"):
             self.refused(404, "job.not_found", self.get(path))
-        self.refused(404, "request.not_found", self.get("/v1/jobs/..%2f"))
 
 
 class TestExplaining(ApiCase):
