@@ -60,6 +60,7 @@ def _verdict(caller: Caller, project_id: str, user_id: str) -> Refused | None:
 
 def _cancelled(job: Job) -> dict:
     return {
+        "number": job.number,
         "uuid": job.uuid,
         "name": job.name,
         "state": job.state,

@@ -340,7 +340,10 @@ CANCELLED = object_of(
         "jobs": {
             "type": "array",
             "items": object_of(
-                {name: _JOB[name] for name in ("uuid", "name", "state", "held", "asked_to")}
+                {
+                    name: _JOB[name]
+                    for name in ("number", "uuid", "name", "state", "held", "asked_to")
+                }
             ),
             "description": "The jobs that the manager will cancel.",
         },

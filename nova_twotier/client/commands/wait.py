@@ -4,7 +4,7 @@ import sys
 
 from osc_lib.command import command
 
-from nova_twotier.client import columns, progress
+from nova_twotier.client import arguments, columns, progress
 from nova_twotier.client.rest import ApiError
 
 SHOWN = {
@@ -21,7 +21,7 @@ class WaitForJob(command.Lister):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="+", help="uuid or name of a job")
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arguments.JOB)
         parser.add_argument(
             "--until",
             choices=(progress.STARTED, progress.FINISHED),

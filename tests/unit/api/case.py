@@ -48,7 +48,8 @@ class ApiCase(testtools.TestCase):
         self.logged = self.useFixture(fixtures.FakeLogger())
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.store, self.application = self.make()
-        self.begin("default")
+        if self.store is not None:
+            self.begin("default")
         self.client = testing.TestClient(lambda environ, start: self.application(environ, start))
 
     def make(self):

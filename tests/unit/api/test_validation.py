@@ -149,14 +149,14 @@ class TestBodies(ApiCase):
 class TestQueries(ApiCase):
     def test_each_parameter(self):
         for query, detail in (
-            ("colour=red", "'colour' is not known; there are limit, marker, state, name"),
+            ("colour=red", "'colour' is not known; there are limit, marker, sort_dir, state"),
             ("limit=0", "limit: give at least 1"),
             ("limit=ten", "limit: give a whole number"),
             ("limit=1.0", "limit: give a whole number"),
             ("limit=" + "9" * 5000, "limit: give a whole number"),
             ("limit=", "limit: give a whole number"),
             ("marker=1", "marker: give a uuid"),
-            ("state=asleep", "state: give one of queued, starting"),
+            ("state=asleep", "state.0: give one of queued, starting"),
             ("name=%00", "name: give a text that matches"),
             ("name=%ff", "the query is not UTF-8"),
             ("all_projects=perhaps", "all_projects: give true or false"),

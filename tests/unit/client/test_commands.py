@@ -364,7 +364,7 @@ class TestWait(CommandCase):
         # After the warning that there is no authentication.
         self.assertTrue(
             self.logged.output.endswith(
-                f"\njob a ({failed['uuid']}) is failed: its servers are off\n"
+                f"\njob {failed['number']} (a) is failed: its servers are off\n"
                 "none: there is no job 'none' in your project\n"
             ),
             self.logged.output,
