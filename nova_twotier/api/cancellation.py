@@ -9,6 +9,7 @@ from nova_twotier.api.errors import Refused
 from nova_twotier.api.selections import selection
 from nova_twotier.db import cancellation
 from nova_twotier.db.models import Job
+from nova_twotier.db.selection import Selection
 
 RULE = "twotier:jobs:cancel_many"
 
@@ -23,7 +24,8 @@ class Cancellation(Resource):
     )
     def on_post(self, request: Request):
         body, caller = request.body, request.caller
-        # Who names jobs means these, in whatever project they are, and hears about each of them.
+        # A caller who names jobs means exactly these, whatever their project, and is told of each
+        # that there is not, or that may not be cancelled.
         named = "uuids" in body
         all_projects = named or request.query.get("all_projects", False)
         project = None if named else caller.scope(RULE, all_projects)
@@ -32,12 +34,18 @@ class Cancellation(Resource):
         )
         verdict = functools.cache(functools.partial(_verdict, caller))
         verdicts = [(job, verdict(job.project_id, job.user_id)) for job in jobs]
-        refusals = {job.uuid: refusal for job, refusal in verdicts if refusal is not None}
+        refusals = {
+            job.uuid: refusal
+            for job, refusal in verdicts
+            if refusal is not None and (named or refusal.status != 404)
+        }
         allowed = [job for job, refusal in verdicts if refusal is None]
         accepted = cancellation.request(self.site.store, [job.number for job in allowed])
         if named:
-            there = {job.uuid for job in jobs}
-            missing = {uuid.lower() for uuid in body["uuids"]} - there
+            uuids = {uuid.lower() for uuid in body["uuids"]}
+            found = self.site.store.jobs(selection=Selection(uuids=uuids))
+            seen = {job.uuid for job in found if verdict(job.project_id, job.user_id) is None}
+            missing = uuids - seen - refusals.keys()
             refusals |= dict.fromkeys(sorted(missing), errors.no_such_job())
             ended = [job for job in allowed if job.number not in accepted]
             refusals |= {job.uuid: errors.over(job.state) for job in ended}

@@ -308,7 +308,7 @@ JOBS_QUERY = {
     **ALL_PROJECTS,
 }
 
-#: Most uuids in a request: with more, its body would be larger than the default limit.
+#: Most uuids in a request: its body is well within the default limit.
 MOST_UUIDS = 1000
 CANCEL_QUERY = ALL_PROJECTS
 CANCEL_REQUEST = object_of(
@@ -327,7 +327,8 @@ CANCEL_REQUEST = object_of(
             "minItems": 1,
             "description": "In one of these states.",
         },
-        **_FILTERS,
+        # An empty name is a mistake rather than a wish to cancel all jobs without a name.
+        **{name: {**schema, "minLength": 1} for name, schema in _FILTERS.items()},
     },
     required=(),
     minProperties=1,

@@ -1,6 +1,7 @@
 """Argument types: convert typed text into API values, or fail with one line about the mistake."""
 
 import argparse
+import contextlib
 import math
 from datetime import UTC, datetime, timedelta
 
@@ -57,11 +58,11 @@ def duration(text: str) -> float:
 
 def moment(text: str) -> str:
     """A time with its zone, as the API has it; also a duration, counted back from now."""
-    try:
-        ago = timedelta(seconds=durations.seconds(text))
-        return (datetime.now(UTC) - ago).isoformat()
-    except (ValueError, OverflowError):
-        pass
+    # Digits alone may be meant as a date.
+    if text[-1:].isalpha():
+        with contextlib.suppress(ValueError, OverflowError):
+            ago = timedelta(seconds=durations.seconds(text))
+            return (datetime.now(UTC) - ago).isoformat()
     try:
         time = datetime.fromisoformat(text.upper())
     except ValueError:

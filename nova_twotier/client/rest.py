@@ -81,14 +81,23 @@ class Api:
         return self._pages("/v1/jobs", "jobs", limit, filters)
 
     def find(self, text: str) -> dict:
-        """The job with this number, uuid, name, or beginning of its uuid, in this order.
+        """The job with this number, uuid, name, or beginning of its uuid.
 
-        Of several jobs with the name, the one that is not over.
+        Of several jobs with the name, the one that is not over. A name counts before a beginning.
+
+        :raises ApiError: if it is the number of one job and the name of another, too.
         """
         if is_uuid(text):
             return self.job(text)
-        found = self._job_if_any(text) if _NUMBER.fullmatch(text) else None
-        found = found or self._called(text)
+        numbered = self._job_if_any(text) if _NUMBER.fullmatch(text) else None
+        called = self._called(text)
+        if numbered and called and numbered["uuid"] != called["uuid"]:
+            raise ApiError(
+                f"{text} is the number of one job and the name of another: give the uuid of one, "
+                f"{numbered['uuid']}, {called['uuid']}",
+                409,
+            )
+        found = numbered or called
         if found is None and _BEGINNING.fullmatch(text):
             found = self._job_if_any(text)
         if found is None:

@@ -8,7 +8,7 @@ from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import arguments, columns, filters
 from nova_twotier.client.commands.job_requests import SHOWN
-from nova_twotier.client.rest import MOST_UUIDS, Api, ApiError, is_uuid
+from nova_twotier.client.rest import MOST, MOST_UUIDS, Api, ApiError, is_uuid
 
 
 class CancelJob(command.Lister):
@@ -60,7 +60,18 @@ class CancelJob(command.Lister):
                 named.setdefault(uuid, word)
         cancelled, uuids = [], list(named)
         for start in range(0, len(uuids), MOST_UUIDS):
-            answer = api.cancel_many({"uuids": uuids[start : start + MOST_UUIDS]})
+            batch = uuids[start : start + MOST_UUIDS]
+            try:
+                if len(batch) == 1:
+                    cancelled.append(api.cancel(batch[0]))
+                    continue
+                answer = api.cancel_many({"uuids": batch})
+            except ApiError as error:
+                words = ", ".join(named[uuid] for uuid in batch[:MOST]) + ", ..." * (
+                    len(batch) > MOST
+                )
+                self._refuse(len(batch), f"{words}: {error}")
+                continue
             cancelled += answer["jobs"]
             for refusal in answer["refused"]:
                 self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")

@@ -52,6 +52,18 @@ class TestSelection(CancelCase):
         ):
             self.assertEqual((expected, {}), self.cancelled(**body), body)
 
+    def test_named_ones_that_do_not_match_are_not_absent(self):
+        uuids = [self.jobs[name]["uuid"] for name in ("solver-1", "runs", "theirs")]
+        names, refused = self.cancelled(uuids=uuids, state=["queued"])
+        self.assertEqual((["solver-1"], {uuids[2]}), (names, refused.keys()))
+
+    def test_an_empty_name(self):
+        self.submit()
+        for field in ("name", "name_pattern", "user_id", "pool"):
+            [detail] = self.refused(400, "request.invalid", self.cancel(**{field: ""}))
+            self.assertTrue(detail.startswith(f"{field}: "), detail)
+        self.assertEqual([], self.asked())
+
     def test_of_all_projects(self):
         everywhere = "?all_projects=true"
         self.refused(403, "request.forbidden", self.cancel(query=everywhere, all=True))

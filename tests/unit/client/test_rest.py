@@ -101,11 +101,20 @@ class TestFinding(ClientCase):
             for name in (str(self.api.job(uuid)["number"]), uuid[:23], uuid[:23].upper()):
                 self.assertEqual(uuid, self.api.find(name)["uuid"])
 
-    def test_a_number_counts_before_a_name_and_a_name_before_a_beginning(self):
+    def test_the_number_of_one_job_and_the_name_of_another(self):
         [one] = self.submit_named("solver")
         number = self.api.job(one)["number"]
-        self.submit_named(str(number))
-        self.assertEqual(one, self.api.find(str(number))["uuid"])
+        [named] = self.submit_named(str(number))
+        error = self.assertRaises(ApiError, self.api.find, str(number))
+        self.assertEqual(409, error.status)
+        self.assertIn(f"give the uuid of one, {one}, {named}", str(error))
+
+    def test_a_job_that_is_called_by_its_own_number(self):
+        [one] = self.submit_named("1")
+        self.assertEqual((1, one), (self.api.job(one)["number"], self.api.find("1")["uuid"]))
+
+    def test_a_name_counts_before_a_beginning(self):
+        [one] = self.submit_named("solver")
         [far, named] = self.submit_named("999", "beef")
         self.change({"uuid": one}, uuid=f"beef{OTHER[4:]}")
         self.assertEqual(far, self.api.find("999")["uuid"])
