@@ -24,6 +24,9 @@ from nova_twotier.ledger.inventory import HostSlots, TierSlots
 
 #: Exit code if there are findings.
 FINDINGS = 1
+#: What `repair` is for. It needs a stopped manager, which alone lets jobs that lack servers begin
+#: anew, once it is back.
+REPAIRED = [str(kind) for kind in Kind if kind is not Kind.MISSING_SERVER]
 
 Rows = tuple[list[dict], int]
 
@@ -61,9 +64,9 @@ def add_parser(nouns) -> None:
     repair.add_argument(
         "--kind",
         action="append",
-        choices=[str(kind) for kind in Kind],
+        choices=REPAIRED,
         metavar="KIND",
-        help=f"repair only this, may be repeated: {', '.join(Kind)}",
+        help=f"repair only this, may be repeated: {', '.join(REPAIRED)}",
     )
     repair.add_argument(
         "--manager-is-stopped",
@@ -187,7 +190,7 @@ def _verify(conf, options) -> Rows:
 
 
 def _repair(conf, options) -> Rows:
-    kinds = set(options.kind or Kind)
+    kinds = set(options.kind or REPAIRED)
     if not options.dry_run:
         _require_stopped(conf, options)
     reader = _reader(conf, _job_reader(conf, *_records(conf, options)))
