@@ -16,6 +16,7 @@ from nova_twotier.audit.reading import Reader
 from nova_twotier.audit.repair import Left, Repairer
 from nova_twotier.cloud.servers import JOB_KEY
 from nova_twotier.cmd import manage
+from nova_twotier.db import terms
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, consumers, names, tree
@@ -56,7 +57,8 @@ class AuditTestCase(OperatorMixin, TwoTierTestCase):
         return job, servers
 
     def manage(self, *args):
-        """Exit code and rows of a command."""
+        """Exit code and rows of a command, while a manager leads the pool."""
+        terms.begin(self.store, names.DEFAULT_POOL, "manager")
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = manage.main(["--config-file", str(self.conf), "ledger", *args, "-f", "json"])
