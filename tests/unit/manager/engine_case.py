@@ -65,11 +65,22 @@ class PollCase(testtools.TestCase):
     def ended(self, job):
         """The guests of a job have powered themselves off, which is seen."""
         gang = builders.servers(job, "SHUTOFF")
-        self.cloud.instance_actions.return_value = builders.ENDED
         self.cloud.booted_at.return_value = None
+        self.inquire(gang)
         self.poll(gang)
-        self.answered(job.size)
+
+    def inquire(self, gang):
+        """A poll that asks why servers are off; the answers come when it is over, and no sooner."""
+        polled = threading.Event()
+
+        def action_log(_server):
+            polled.wait(WAIT)
+            return builders.ENDED
+
+        self.cloud.instance_actions.side_effect = action_log
         self.poll(gang)
+        polled.set()
+        self.answered(len(gang))
 
     def answered(self, count=1):
         for _request in range(count):

@@ -244,18 +244,8 @@ class TestPowerOn(PollCase):
     def test_it_holds_nobody_up(self):
         job = self.running(size=1)
         off = builders.servers(job, "SHUTOFF")
-        polled = threading.Event()
-
-        def action_log(_server):
-            # No sooner: a server that is still off in the poll after its start has ended once more.
-            polled.wait(WAIT)
-            return builders.ENDED
-
-        self.cloud.instance_actions.side_effect = action_log
         self.cloud.booted_at.return_value = 80.0
-        self.poll(off)
-        polled.set()
-        self.answered()
+        self.inquire(off)
         self.poll(off)
         self.answered()
         self.cloud.start.assert_called_once_with(off[0])
