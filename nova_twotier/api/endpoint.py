@@ -123,7 +123,7 @@ def next_page(request: Request, path: str, marker: str | None) -> list[dict]:
 
 
 def _written(value) -> str:
-    """The value of a query parameter as a query has it."""
+    """A query parameter's value as it is written in a URL."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, list) else str(value)

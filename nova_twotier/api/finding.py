@@ -50,7 +50,7 @@ def _candidates(store: Store, name: str) -> Sequence[Job]:
 
 
 def _uuid(text: str) -> str | None:
-    """The uuid in its usual form; None if it is none."""
+    """The canonical form of a uuid; None if the text is not a uuid."""
     try:
         return str(UUID(text))
     except ValueError:

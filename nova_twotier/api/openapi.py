@@ -100,7 +100,7 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
 
 
 def _style(schema: dict) -> dict:
-    """How a query parameter is written, if not as by default: lists are separated by commas."""
+    """OpenAPI's `style` of a query parameter: lists are separated by commas."""
     return {"style": "form", "explode": False} if schema["type"] == "array" else {}
 
 

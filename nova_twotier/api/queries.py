@@ -113,7 +113,7 @@ def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
 
 
 def beginning_with(store: Store, prefix: str) -> list[Job]:
-    """Jobs of all projects whose uuid begins so, in the order of their numbers."""
+    """Jobs of all projects whose uuid begins with `prefix`, by number."""
     query = select(Job).where(Job.uuid.startswith(prefix, autoescape=True)).order_by(Job.number)
     with store.reading() as session:
         return list(session.scalars(query))

@@ -313,7 +313,7 @@ def _hot(state: State) -> tuple[dict[str, int], set[str]]:
 
 
 def _servers(state: State) -> Iterator[Finding]:
-    """Jobs that lack servers, and have no manager that would notice."""
+    """Running jobs that lack servers while no queue manager is at work to notice it."""
     if state.cell_down:
         return
     found = Counter(vm.job for vm in state.vms.values())

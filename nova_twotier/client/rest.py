@@ -113,7 +113,7 @@ class Api:
             return None
 
     def _called(self, name: str) -> dict | None:
-        """The job of a name; of several, the one that is not over."""
+        """The job with this name; if several have it, the one that is not over."""
         found = list(self.jobs(name=name))
         if len(found) > 1:
             found = [job for job in found if job["state"] not in OVER] or found

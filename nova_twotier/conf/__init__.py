@@ -66,7 +66,7 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
 
 
 def files_first(args: list[str]) -> list[str]:
-    """Arguments with their `--config-file FILE` first, so that these may follow a subcommand."""
+    """Move each `--config-file FILE` to the front: users may give it after a subcommand, too."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--config-file", action="append", default=[], metavar="FILE")
     given, others = parser.parse_known_args(args)

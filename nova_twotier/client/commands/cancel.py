@@ -62,20 +62,21 @@ class CancelJob(command.Lister):
         for start in range(0, len(uuids), MOST_UUIDS):
             batch = uuids[start : start + MOST_UUIDS]
             try:
-                if len(batch) == 1:
-                    cancelled.append(api.cancel(batch[0]))
-                    continue
-                answer = api.cancel_many({"uuids": batch})
+                cancelled += self._cancel_batch(api, batch, named)
             except ApiError as error:
-                words = ", ".join(named[uuid] for uuid in batch[:MOST]) + ", ..." * (
-                    len(batch) > MOST
-                )
-                self._refuse(len(batch), f"{words}: {error}")
-                continue
-            cancelled += answer["jobs"]
-            for refusal in answer["refused"]:
-                self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")
+                more = ", ..." if len(batch) > MOST else ""
+                which = ", ".join(named[uuid] for uuid in batch[:MOST])
+                self._refuse(len(batch), f"{which}{more}: {error}")
         return cancelled
+
+    def _cancel_batch(self, api: Api, uuids: list[str], named: dict[str, str]) -> list[dict]:
+        if len(uuids) == 1:
+            # Every release of the API can do this.
+            return [api.cancel(uuids[0])]
+        answer = api.cancel_many({"uuids": uuids})
+        for refusal in answer["refused"]:
+            self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")
+        return answer["jobs"]
 
     def _cancel_selected(self, api: Api, selected: dict, all_projects: bool | None) -> list[dict]:
         """Cancel the jobs that match, and say how many they are."""
