@@ -115,7 +115,8 @@ class Decisions:
                     pauses.append(job.not_before)
         # Those that have waited before fit, unless the pool has shrunk.
         for job in list(queue.values()) if slots < self._slots else renewed:
-            if job.size > slots:
+            # A core's fields are faster to get than a row's.
+            if job.core.size > slots:
                 del queue[job.number]
                 _wait(job, _too_large(job, slots))
         self._slots = slots
@@ -304,9 +305,9 @@ class Decisions:
         """
         cores, shown = self._cores, self._queue
         changed = {
-            job.number: job.core
+            core.number: core
             for job in renewed
-            if job.number in queue and cores.get(job.number) != job.core
+            if (core := job.core).number in queue and cores.get(core.number) != core
         }
         moved = cores.keys() & changed.keys()
         for number in moved | (cores.keys() - queue.keys()):

@@ -51,9 +51,10 @@ class Reasons:
         for gone in turns.keys() - waiting.keys():
             del turns[gone]
         heads = [queue[position].number for position in range(min(FIRST, len(queue)))]
-        new = sorted(waiting.keys() - turns.keys(), key=lambda number: waiting[number].core.order)
-        first = dict.fromkeys(number for number in chain(heads, new) if number in waiting)
-        self._turns = first | turns
+        arrived = waiting.keys() - turns.keys()
+        new = [number for number in waiting if number in arrived] if arrived else []
+        first = [number for number in heads if number in waiting]
+        self._turns = dict.fromkeys(chain(first, new)) | turns
         self._due = len(self._turns)
         self._queue, self._given = queue, given
         self._find = self._policy.reasons(after)
