@@ -1,11 +1,11 @@
 """The resource of events: what happened to jobs."""
 
-from nova_twotier.api import queries, schemas, views
+from nova_twotier.api import queries, schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.finding import find_job
-from nova_twotier.api.reasons import Reader
 from nova_twotier.api.validation import parse_time
+from nova_twotier.db.readers import Reader
 
 #: Largest id of an event: a 32-bit integer in all databases.
 MOST = 2**31 - 1
@@ -42,7 +42,7 @@ class Events(Resource):
             "events": [
                 {
                     "id": str(event.id),
-                    **views.happening(event, reader),
+                    **reader.event(event),
                     "job": owner.uuid if owner else None,
                     "job_number": owner.number if owner else None,
                     "project_id": owner.project_id if owner else None,

@@ -27,6 +27,7 @@ MAX_BANDWIDTH = 1e6
 #: Nova's own limit, in characters of base64.
 MAX_USER_DATA = 65535
 MAX_NETWORKS = 64
+MAX_URL = 2048
 MAX_RETRIES = 100
 
 _PREEMPTIONS = [str(way) for way in Preemption]
@@ -145,6 +146,16 @@ JOB_REQUEST = object_of(
             "`twotier-saved TOKEN TIME`, with the time in the notice of a preemption, says that it "
             "has saved and may be shut down. It is never shown again.",
         ),
+        "webhook": _or_null(
+            {"type": "string", "minLength": 1, "maxLength": MAX_URL},
+            "A URL to which every event of the job is posted, among those that the operator "
+            "allows. It is never shown again as a whole, since it may hold secrets.",
+        ),
+        "webhook_secret": _or_null(
+            {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH},
+            "The key that signs what is posted: 24 to 64 random bytes in base64, after `whsec_` or "
+            "alone. It is never shown again.",
+        ),
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -239,6 +250,22 @@ JOB = object_of(
         "reports": {
             "type": "boolean",
             "description": "Whether its guests report their ends: it was given a `report_token`.",
+        },
+        "webhook": {
+            "anyOf": [
+                object_of(
+                    {
+                        "origin": {"type": "string", "description": "Scheme, host and port."},
+                        "undelivered": {**COUNT, "description": "Events that are still to come."},
+                        "error": {
+                            "type": ["string", "null"],
+                            "description": "Why the last attempt failed, in words.",
+                        },
+                    }
+                ),
+                {"type": "null"},
+            ],
+            "description": "Where its events are posted; null: nowhere.",
         },
     }
 )

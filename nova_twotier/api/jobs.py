@@ -3,9 +3,11 @@
 from nova_twotier.api import errors, job_schemas, job_trusts, queries, quotas, requests, views
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
-from nova_twotier.api.reasons import Reader, cure_of, reason_of, situation
+from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
+from nova_twotier.db import deliveries
 from nova_twotier.db.models import Job
+from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
 
@@ -19,7 +21,8 @@ class JobResource(Resource):
     def shown(self, request: Request, job: Job) -> dict:
         reason = reason_of(job)
         reader = Reader(self.site.store, self.project(request), [reason])
-        return views.job_in_full(request, job, reason, reader)
+        behind = deliveries.backlog(self.site.store, job) if job.webhook else None
+        return views.job_in_full(request, job, reason, reader, behind)
 
 
 class Jobs(JobResource):
@@ -31,7 +34,7 @@ class Jobs(JobResource):
         refusals=(409,),
     )
     def on_post(self, request: Request):
-        wanted = requests.job(request.body, self.site.conf.manager)
+        wanted = requests.job(request.body, self.site.conf.manager, self.site.conf.job_events)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
@@ -141,7 +144,7 @@ class Explain(JobResource):
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),
-            "events": [views.happening(event, reader) for event in events],
+            "events": [reader.event(event) for event in events],
         }
 
 

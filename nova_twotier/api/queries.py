@@ -1,7 +1,5 @@
 """Database queries that only the API needs."""
 
-from collections.abc import Iterable
-
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
@@ -99,17 +97,6 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
     query = query.order_by(Event.at.desc(), Event.id.desc()).limit(count)
     with store.reading() as session:
         return list(session.scalars(query))[::-1]
-
-
-def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
-    """Number, uuid, name and project of the jobs with these numbers that exist."""
-    wanted = sorted(set(numbers))
-    if not wanted:
-        return {}
-    with store.reading() as session:
-        query = select(Job).where(Job.number.in_(wanted))
-        query = query.options(load_only(Job.uuid, Job.name, Job.project_id, raiseload=True))
-        return {job.number: job for job in session.scalars(query)}
 
 
 def beginning_with(store: Store, prefix: str) -> list[Job]:

@@ -1,55 +1,12 @@
-"""Reasons as their reader may see them: jobs of other projects are not named."""
+"""Why a job waits or ended, and what its owner can do about it."""
 
-from collections.abc import Iterable
-
-from nova_twotier.api import queries
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Effect, Reason, waits
 from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER, JobState
-from nova_twotier.db.store import Store
 
 _TIERS = {Tier.FG: "the foreground", Tier.BG: "the background"}
-
-
-class Reader:
-    """Renders reasons for one project.
-
-    :param project_id: the reader's project; None for a reader who sees all projects.
-    :param reasons: all that are to be rendered, so that one database query is enough.
-    """
-
-    def __init__(self, store: Store, project_id: str | None, reasons: Iterable[Reason | None]):
-        self._project_id = project_id
-        numbers = (each.by for each in reasons if each is not None and each.by is not None)
-        self._jobs = queries.numbered(store, numbers)
-
-    def text(self, reason: Reason | None) -> str:
-        return "" if reason is None else reason.text(self._name)
-
-    def data(self, reason: Reason | None) -> dict | None:
-        """For programs."""
-        if reason is None:
-            return None
-        by = None if reason.by is None else self._visible(reason.by)
-        return {
-            "code": reason.code.name,
-            "parameters": dict(reason.parameters),
-            "by": by and by.uuid,
-            "by_number": by and by.number,
-            "effect": reason.effect,
-            "text": self.text(reason),
-        }
-
-    def _visible(self, number: int) -> Job | None:
-        """A job that the reader may know of."""
-        job = self._jobs.get(number)
-        return job if job and self._project_id in (None, job.project_id) else None
-
-    def _name(self, number: int) -> str:
-        job = self._visible(number)
-        return f"job {job.label}" if job else "a job of another project"
 
 
 def reason_of(job: Job) -> Reason | None:

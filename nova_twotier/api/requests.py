@@ -1,14 +1,16 @@
 """Converts the body of a submission into the arguments of the database store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nova_twotier.api.errors import invalid
+from nova_twotier.cloud import webhooks
 
 
-def job(body: Mapping, options) -> dict:
+def job(body: Mapping, options, job_events) -> dict:
     """The arguments of `Store.submit` from a valid body.
 
     :param options: group `[manager]`.
+    :param job_events: group `[job_events]`.
     :raises Refused: for mistakes that a schema cannot describe.
     """
     given = {name: value for name, value in body.items() if value is not None}
@@ -26,7 +28,24 @@ def job(body: Mapping, options) -> dict:
         given["image"] = given["image"].lower()
     if "networks" in given:
         given["networks"] = _networks(given["networks"])
+    _check_webhook(given, job_events.allowed_webhooks)
+    given["published"] = bool(job_events.transport_url)
     return given
+
+
+def _check_webhook(given: Mapping, beginnings: Sequence[str]) -> None:
+    if ("webhook" in given) != ("webhook_secret" in given):
+        raise invalid("webhook: give webhook and webhook_secret together")
+    if "webhook" not in given:
+        return
+    if not beginnings:
+        raise invalid("webhook: the operator allows none, see [job_events]allowed_webhooks")
+    if not webhooks.allowed(given["webhook"], beginnings):
+        raise invalid(f"webhook: give a URL that begins with {' or '.join(beginnings)}")
+    try:
+        webhooks.check_key(given["webhook_secret"])
+    except ValueError as error:
+        raise invalid(f"webhook_secret: {error}") from None
 
 
 def _networks(said: str | list[str]) -> list[str]:

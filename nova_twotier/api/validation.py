@@ -1,9 +1,10 @@
 """Validates requests against their schemas, with a sentence for each mistake."""
 
 import base64
+import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from urllib.parse import parse_qsl
 
@@ -13,6 +14,8 @@ from nova_twotier.api.errors import MOST, Refused, invalid
 
 #: Upper bound of the number of query parameters.
 _MOST_PARAMETERS = 20
+#: As many names fit into an error message.
+_FEW = 12
 _TYPES = {
     "integer": "a whole number",
     "number": "a number",
@@ -79,7 +82,7 @@ def _sentences(error) -> list[str]:
             known = error.schema["properties"]
             unknown = [name for name in error.instance if name not in known]
             return [
-                f"{field}{name[:40]!r} is not known; there are {', '.join(known)}"
+                f"{field}{name[:40]!r} is not known{_instead(name, known)}"
                 for name in unknown[:MOST]
             ]
         case "type":
@@ -110,6 +113,16 @@ def _sentences(error) -> list[str]:
             if near:
                 return [sentence for part in near for sentence in _sentences(part)]
     return [f"{field}{error.schema.get('description', 'not as the OpenAPI document says')}"]
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    """What to give instead of an unknown name."""
+    if near := difflib.get_close_matches(name, known, 1):
+        return f"; did you mean {near[0]}?"
+    known = list(known)
+    if len(known) <= _FEW:
+        return f"; there are {', '.join(known)}"
+    return "; /v1/openapi.json lists all that there are"
 
 
 _FORMATS = {

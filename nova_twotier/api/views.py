@@ -1,20 +1,18 @@
 """Rows of the database as the API shows them."""
 
 import time as clock
-from datetime import UTC, datetime
 
 from nova_twotier.api.endpoint import Request
-from nova_twotier.api.reasons import Reader
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
-from nova_twotier.db.models import Event, Job
+from nova_twotier.db.models import Job, route_of
+from nova_twotier.db.readers import Reader, rfc3339
 
 
 def time(seconds: float | None) -> str | None:
-    """RFC 3339, in UTC."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    """RFC 3339, in UTC; None stays None."""
+    return None if seconds is None else rfc3339(seconds)
 
 
 def elapsed(job: Job) -> float:
@@ -69,7 +67,12 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
     }
 
 
-def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
+def job_in_full(
+    request: Request, job: Job, reason: Reason | None, reader: Reader, backlog: Backlog | None
+) -> dict:
+    """
+    :param backlog: of its webhook; None if it has none.
+    """
     return {
         **job_summary(request, job, reason, reader),
         "cpu": job.cpu or None,
@@ -77,6 +80,12 @@ def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reade
         "measured_cpu": job.measured,
         "has_user_data": job.user_data is not None,
         "reports": job.report_token is not None,
+        "webhook": backlog
+        and {
+            "origin": route_of(job.webhook or ""),
+            "undelivered": backlog.count,
+            "error": backlog.error or None,
+        },
     }
 
 
@@ -91,13 +100,3 @@ def manager(heartbeat: Heartbeat) -> dict:
 
 def networks(stored: list[str] | None) -> str | list[str] | None:
     return stored[0] if stored in (["none"], ["auto"]) else stored
-
-
-def happening(event: Event, reader: Reader) -> dict:
-    """An event without its job."""
-    return {
-        "at": time(event.at),
-        "kind": event.kind,
-        "detail": reader.text(event.reason) if event.reason else event.detail,
-        "why": reader.data(event.reason),
-    }

@@ -13,6 +13,7 @@ from nova_twotier.conf import (
     cloud,
     coordination,
     database,
+    job_events,
     manager,
     network,
     notifications,
@@ -23,7 +24,10 @@ from nova_twotier.core import calibrated
 from nova_twotier.core.progress import InvalidModel
 
 #: The groups of our own processes; that of the scheduler plugin is Nova's to read.
-_OURS = (agent, api, cloud, coordination, database, manager, network, notifications, trust)
+_OURS = (
+    *(agent, api, cloud, coordination, database, job_events, manager, network, notifications),
+    trust,
+)
 
 
 class ConfigError(Exception):
@@ -48,6 +52,7 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
             conf.coordination,
             conf.manager,
             conf.database,
+            conf.job_events,
             conf.network,
         ):
             dict(section)  # a wrong value shows only when it is read

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
+from sqlalchemy.orm import load_only
 
-from nova_twotier.db.models import Event, Job
+from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import Store
 
@@ -25,18 +26,17 @@ def request(store: Store, numbers: Sequence[int]) -> set[int]:
 
 
 def _request(store: Store, numbers: Sequence[int]) -> set[int]:
-    query = select(Job.number, Job.requested_action)
-    query = query.where(Job.number.in_(numbers), Job.state.not_in(OVER))
+    query = select(Job).where(Job.number.in_(numbers), Job.state.not_in(OVER))
+    query = query.options(load_only(Job.requested_action, Job.webhook, Job.published))
     with store.transaction() as session:
         # Locked in the order of their numbers, so that two requests do not wait for each other.
-        found = session.execute(query.order_by(Job.number).with_for_update()).all()
-        new = [number for number, action in found if action != "cancel"]
+        found = session.scalars(query.order_by(Job.number).with_for_update()).all()
+        new = {job.number: job for job in found if job.requested_action != "cancel"}
         if new:
             session.execute(
                 update(Job).where(Job.number.in_(new)).values(requested_action="cancel"),
                 execution_options={"synchronize_session": False},
             )
             now = time.time()
-            events = [{"at": now, "job": number, "kind": "asked to cancel"} for number in new]
-            session.execute(insert(Event), events)
-    return {number for number, _action in found}
+            session.add_all(job.happening(now, "asked to cancel") for job in new.values())
+    return {job.number for job in found}

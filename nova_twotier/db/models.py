@@ -8,13 +8,15 @@ import math
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from sqlalchemy import JSON, Double, ForeignKey, Index, String, Text, false, text
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, validates
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship, validates
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.reasons import Reason
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.reasoned import Reasoned
@@ -56,6 +58,14 @@ NAME_LENGTH = 255
 LONGEST_PAUSE = 60.0
 PlanT = TypeVar("PlanT", bound=plans.Plan)
 ALL_TIERS: tuple[Tier, ...] = (FG, BG)
+#: The route of deliveries to the operator's message bus.
+BUS = "bus"
+
+
+def route_of(webhook: str) -> str:
+    """The origin of a URL: its scheme, host and port."""
+    url = urlsplit(webhook)
+    return f"{url.scheme}://{url.netloc}"
 
 
 def pause(times: int) -> float:
@@ -152,6 +162,11 @@ class Job(Reasoned, Base):
     #: When its owner was warned that its walltime is nearly over, and when it last swapped.
     warned_at: Mapped[float | None]
     swapped_at: Mapped[float | None]
+    #: Where its events are posted, and the key that signs them, see `deliveries`; None: nowhere.
+    webhook: Mapped[str | None] = mapped_column(Text)
+    webhook_secret: Mapped[str | None] = mapped_column(String(255))
+    #: Whether its events are published on the operator's message bus.
+    published: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: The Keystone trust by which the manager acts in its project; None: without Keystone.
     trust_id: Mapped[str | None] = mapped_column(String(64))
     #: How often in a row it failed to start, and how often something else about it was refused or
@@ -184,6 +199,18 @@ class Job(Reasoned, Base):
     def label(self) -> str:
         """The job for operators and its owner, after the word "job"."""
         return job_label(self.number, self.name)
+
+    def happening(
+        self, at: float, kind: str, reason: Reason | None = None, detail: str = ""
+    ) -> "Event":
+        """Something that happens to it, with the deliveries to those who are to hear of it."""
+        routes = [route_of(self.webhook)] if self.webhook else []
+        if self.published:
+            routes.append(BUS)
+        deliveries = [Delivery(route=route, due_at=at) for route in routes]
+        return Event(
+            at=at, job=self.number, kind=kind, reason=reason, detail=detail, deliveries=deliveries
+        )
 
     def ran(self, at: float) -> float:
         """Seconds that it has run until `at`, summed over its runs since it last began anew."""
@@ -393,6 +420,24 @@ class Event(Reasoned, Base):
     kind: Mapped[str] = mapped_column(String(32))
     #: Of events without a reason: a text that names no job.
     detail: Mapped[str] = mapped_column(Text, default="")
+
+    deliveries: Mapped[list["Delivery"]] = relationship(lazy="raise")
+
+
+class Delivery(Base):
+    """An event that somebody is still to be told of, see `deliveries`."""
+
+    __tablename__ = "delivery"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    event: Mapped[int] = mapped_column(ForeignKey("event.id"), index=True)
+    #: The origin of the job's webhook, or `BUS`.
+    route: Mapped[str] = mapped_column(String(300))
+    #: When it is tried, or tried again.
+    due_at: Mapped[float] = mapped_column(index=True)
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    #: Why the last attempt failed.
+    error: Mapped[str] = mapped_column(String(255), default="", server_default="")
 
 
 class Queue(Base):

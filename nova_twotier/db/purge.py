@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import Action, Event, Job, JobServer, Place
+from nova_twotier.db.models import Action, Delivery, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -82,6 +82,8 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     numbers = list(session.scalars(over.order_by(Job.number).limit(batch)))
     if not numbers:
         return Purged()
+    of_them = select(Event.id).where(Event.job.in_(numbers))
+    session.execute(delete(Delivery).where(Delivery.event.in_(of_them)))
     deleted = (
         rows_changed(session, delete(table).where(column.in_(numbers))) for table, column in tables
     )

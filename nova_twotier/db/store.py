@@ -117,6 +117,9 @@ class Store:
         walltime: float | None = None,
         retries: int = 0,
         report_token: str | None = None,
+        webhook: str | None = None,
+        webhook_secret: str | None = None,
+        published: bool = False,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -166,6 +169,9 @@ class Store:
             walltime=walltime,
             retries=retries,
             report_token=report_token,
+            webhook=webhook,
+            webhook_secret=webhook_secret,
+            published=published,
             trust_id=trust_id,
         )
         with self.transaction() as session:
@@ -177,7 +183,7 @@ class Store:
             job.learned = learned(session, job)
             session.add(job)
             session.flush()
-            session.add(Event(at=now, job=job.number, kind="submitted"))
+            session.add(job.happening(now, "submitted"))
         return job
 
     def job(self, number: int) -> Job:
@@ -247,7 +253,7 @@ class Store:
             job = _job(session, number)
             if job.state not in OVER and job.requested_action != action:
                 job.requested_action = action
-                session.add(Event(at=time.time(), job=number, kind=f"asked to {action}"))
+                session.add(job.happening(time.time(), f"asked to {action}"))
             return job
 
     def hold(self, number: int, held: bool) -> Job:
@@ -269,8 +275,7 @@ class Store:
                     if not held:
                         # Not before the jobs that it was submitted after: a clock may have stepped.
                         job.eligible_at = max(now, job.eligible_at)
-                kind = "held" if held else "released"
-                session.add(Event(at=now, job=number, kind=kind))
+                session.add(job.happening(now, "held" if held else "released"))
             return job
 
     def queue_mode(self, pool: str = DEFAULT_POOL) -> QueueMode:

@@ -17,6 +17,7 @@ from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
 from nova_twotier.db.store import Store, open_store
+from nova_twotier.manager.courier import Courier
 from nova_twotier.manager.election import Candidate
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.loop import Loop
@@ -45,13 +46,16 @@ def run(conf, check: Callable[[], object]) -> None:
         clouds = {pool: Cloud(conf) for pool in _pools(conf)}
         network = qos.find(conf)
         loops = [_loop(conf, store, pool, cloud, network) for pool, cloud in clouds.items()]
+        courier = Courier(conf, store)
         with _signals_blocked(), ThreadPoolExecutor(len(loops)) as threads:
             running = [threads.submit(loop.run) for loop in loops]
+            courier.start()
             try:
                 _serve(conf, running, check)
             finally:
                 for loop in loops:
                     loop.stop()
+                courier.stop()
         for each in running:
             each.result()
     LOG.info("The queue manager has stopped. Running jobs continue; a restart resumes the queue.")

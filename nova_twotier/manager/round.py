@@ -56,7 +56,10 @@ class Round:
             job = self.jobs.get(note.job)
             LOG.info("Job %s %s %s", job.label if job else note.job, note.kind, note.reason or "")
             at = self.env.now
-            event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
+            if job:
+                event = job.happening(at, note.kind, note.reason)
+            else:
+                event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
             self.events.append(event)
 
     def hosts(self) -> set[str]:

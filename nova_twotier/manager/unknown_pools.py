@@ -6,7 +6,7 @@ from oslo_log import log as logging
 from sqlalchemy import select
 
 from nova_twotier.core.reasons import failures
-from nova_twotier.db.models import Event, Job, Leader
+from nova_twotier.db.models import Job, Leader
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
@@ -32,7 +32,7 @@ def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
             job.state, job.finished_at = JobState.FAILED, now
             job.reason = failures.NO_POOL(pool=job.pool, pools=", ".join(sorted(known)))
             LOG.info("Job %s failed: %s", job.label, job.reason)
-            session.add(Event(at=now, job=job.number, kind="failed", reason=job.reason))
+            session.add(job.happening(now, "failed", job.reason))
     return failed
 
 

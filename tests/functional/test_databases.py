@@ -23,6 +23,7 @@ from nova_twotier.db.connection import StoreError, connect
 from nova_twotier.db.models import Event
 from nova_twotier.db.store import Store, open_store
 from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
@@ -72,6 +73,7 @@ class Server(testtools.TestCase):
 class Mariadb(Server):
     ADDRESS = URL.create("mysql+pymysql", "root", host="127.0.0.1", port=3306)
     EMPTY = (
+        "DELETE FROM delivery",
         "DELETE FROM event",
         "DELETE FROM action",
         "DELETE FROM place",
@@ -89,11 +91,12 @@ class Postgresql(Server):
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
     EMPTY = (
-        "TRUNCATE job, action, dead_host, event, place, queue, server, submission RESTART IDENTITY",
+        "TRUNCATE job, action, dead_host, delivery, event, place, queue, server, submission "
+        "RESTART IDENTITY",
     )
 
 
-class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
+class WithStore(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

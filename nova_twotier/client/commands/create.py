@@ -97,6 +97,12 @@ class CreateJob(command.ShowOne):
             content = userdata.read(parsed_args.script)
             script = userdata.of_script(content, token, bool(parsed_args.checkpoint))
             given["user_data"] = userdata.encoded(script)
+        if (parsed_args.webhook is None) != (parsed_args.webhook_secret is None):
+            raise ValueError("--webhook and --webhook-secret go together")
+        if parsed_args.webhook is not None:
+            given["webhook"] = parsed_args.webhook
+            key = userdata.read(parsed_args.webhook_secret)
+            given["webhook_secret"] = key.decode("ascii", "replace").strip()
         return {name: value for name, value in given.items() if value is not None}
 
     def _submit_trace(self, api: rest.Api, parsed_args) -> dict:
@@ -221,6 +227,16 @@ def _add_conduct(parser) -> None:
         type=int,
         metavar="<n>",
         help="how often it begins anew after its servers or their host broke (default: the site's)",
+    )
+    group.add_argument(
+        "--webhook",
+        metavar="<url>",
+        help="post every event of the job to this URL, which your operator must allow",
+    )
+    group.add_argument(
+        "--webhook-secret",
+        metavar="<file>",
+        help="file with the key that signs what is posted: openssl rand -base64 32",
     )
     group.add_argument(
         "--held",

@@ -1,6 +1,10 @@
 """Jobs through the API, by somebody who may."""
 
+from sqlalchemy import select
+
 from nova_twotier.core.reasons import Effect, changes, failures, waits
+from nova_twotier.db import deliveries
+from nova_twotier.db.models import BUS, Delivery
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
 
@@ -328,3 +332,60 @@ class TestExplaining(ApiCase):
             self.happen(job, "waits", str(number), at=2e9 + number)
         told = [event["detail"] for event in self.explain(job)["events"]]
         self.assertEqual([str(number) for number in range(1, 101)], told)
+
+
+class TestWebhooks(ApiCase):
+    OPTIONS = """
+[job_events]
+allowed_webhooks = https://hooks.example.org/a, http://chat.test:8080/
+transport_url = fake://
+"""
+    KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    def ask_for(self, url, key=KEY):
+        body = {"size": 1, "webhook": url, "webhook_secret": key}
+        return self.ask("POST", "/v1/jobs", json=body)
+
+    def test_its_secrets_are_not_shown(self):
+        job = self.answered(201, self.ask_for("http://chat.test:8080/token?key=s3cret"))
+        shown = self.get(f"/v1/jobs/{job['uuid']}")
+        expected = {"origin": "http://chat.test:8080", "undelivered": 1, "error": None}
+        self.assertEqual(expected, shown.json["webhook"])
+        listed = self.get("/v1/jobs")
+        explained = self.get(f"/v1/jobs/{job['uuid']}/explain")
+        for answer in (shown, listed, explained):
+            self.assertNotIn("s3cret", answer.text)
+            self.assertNotIn(self.KEY, answer.text)
+
+    def test_why_the_last_attempt_failed(self):
+        job = self.answered(201, self.ask_for("https://hooks.example.org/a"))
+        claim = deliveries.claim(self.store, "https://hooks.example.org", 2.0**40)
+        deliveries.failed(self.store, claim, "the webhook answered with HTTP status 500")
+        shown = self.get(f"/v1/jobs/{job['uuid']}").json["webhook"]
+        self.assertEqual(
+            (1, "the webhook answered with HTTP status 500"), (shown["undelivered"], shown["error"])
+        )
+
+    def test_none(self):
+        self.assertIsNone(self.submit()["webhook"])
+
+    def test_not_allowed(self):
+        [detail] = self.refused(400, "request.invalid", self.ask_for("https://evil.test/"))
+        self.assertEqual(
+            "webhook: give a URL that begins with https://hooks.example.org/a or "
+            "http://chat.test:8080/",
+            detail,
+        )
+
+    def test_a_weak_key(self):
+        answer = self.ask_for("https://hooks.example.org/a", "whsec_short")
+        [detail] = self.refused(400, "request.invalid", answer)
+        self.assertIn("webhook_secret: give a key of 24 to 64 random bytes", detail)
+        self.assertNotIn("whsec_short", answer.text)
+
+    def test_all_jobs_are_published(self):
+        job = self.submit()
+        with self.store.reading() as session:
+            routes = list(session.scalars(select(Delivery.route)))
+        self.assertEqual([BUS], routes)
+        self.assertIsNone(job["webhook"])

@@ -149,6 +149,9 @@ class TestTruth(KeystoneCase):
                 text = case.body[name]
                 case.body[name] = text and ("".join(filter(str.isprintable, text)) or "x")
             case.body["pool"] = "default"
+            # The operator allows none.
+            case.body.pop("webhook", None)
+            case.body.pop("webhook_secret", None)
         if case.path == "/v1/jobs/cancel":
             # Its answer must not change what the other requests ask of.
             case.body["pool"] = "none"

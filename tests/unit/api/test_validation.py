@@ -95,14 +95,28 @@ class TestBodies(ApiCase):
     def test_all_mistakes_at_once(self):
         self.assertEqual(
             [
-                "'colour' is not known; there are size, cpu, name, estimate, held, pool, flavor, "
-                "image, networks, key_name, user_data, keep_servers, bandwidth, preemption, "
-                "checkpoint, walltime, retries, report_token",
+                "'colour' is not known; /v1/openapi.json lists all that there are",
                 "name: give a text",
                 "size: give at least 1",
             ],
             self.wrong({"size": 0, "name": 3, "colour": "red"}),
         )
+
+    def test_a_slip_of_the_pen(self):
+        [found] = self.wrong({"size": 1, "keep_server": True})
+        self.assertEqual("'keep_server' is not known; did you mean keep_servers?", found)
+
+    def test_webhooks(self):
+        key = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        for given, detail in (
+            ({"webhook": "https://a.test/"}, "webhook: give webhook and webhook_secret together"),
+            ({"webhook_secret": key}, "webhook: give webhook and webhook_secret together"),
+            (
+                {"webhook": "https://a.test/", "webhook_secret": key},
+                "webhook: the operator allows none, see [job_events]allowed_webhooks",
+            ),
+        ):
+            self.assertEqual([detail], self.wrong({"size": 1, **given}))
 
     def test_what_came_in_is_not_sent_back(self):
         details = self.wrong({"size": 1, **{f"{number}" * 100: 1 for number in range(50)}})

@@ -190,6 +190,32 @@ class TestNames(CreateCase):
         )
 
 
+class TestWebhook(CreateCase):
+    OPTIONS = "[job_events]\nallowed_webhooks = https://hooks.example.org/"
+    URL = "https://hooks.example.org/jobs"
+
+    def test_with_a_key(self):
+        key = self.file("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "hook.key")
+        job = self.create("--size", "1", "--webhook", self.URL, "--webhook-secret", key)
+        self.assertEqual("https://hooks.example.org", job["webhook"]["origin"])
+        stored = self.store.find(job["uuid"])
+        self.assertEqual("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", stored.webhook_secret)
+
+    def test_mistakes(self):
+        binary = self.file("\0ä" * 20, "binary")
+        for given, error in (
+            (("--webhook", self.URL), "--webhook and --webhook-secret go together"),
+            (("--webhook-secret", binary), "--webhook and --webhook-secret go together"),
+            (
+                ("--webhook", self.URL, "--webhook-secret", binary),
+                "webhook_secret: give a key of 24 to 64 random bytes",
+            ),
+            (("--webhook", self.URL, "--webhook-secret", "none"), "none: No such file"),
+        ):
+            self.assertIn(error, self.refused("job", "create", "--size", "1", *given))
+        self.assertEqual([], self.all())
+
+
 class TestWaiting(CreateCase):
     def become(self, **values):
         """What the manager does to the job while one waits for it."""

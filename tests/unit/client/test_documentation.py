@@ -1,5 +1,6 @@
 """The commands of README.md and doc/tenant.md do what they should, in their order."""
 
+import base64
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ ROOT = pathlib.Path(__file__).parents[3]
 
 
 class TestDocumentation(CommandCase):
+    OPTIONS = "[job_events]\nallowed_webhooks = https://hooks.example.org/"
+
     def setUp(self):
         super().setUp()
         before = pathlib.Path.cwd()
@@ -31,6 +34,8 @@ class TestDocumentation(CommandCase):
         text = (ROOT / page).read_text()
         for name, content in re.findall(r"^cat > (\S+) <<'END'\n(.*?)^END$", text, re.M | re.S):
             pathlib.Path(name).write_text(content)
+        # What `openssl rand -base64 32` makes.
+        pathlib.Path("hook.key").write_text(base64.b64encode(bytes(32)).decode() + "\n")
         lines = re.findall(r"^openstack twotier .*", text, re.MULTILINE)
         for line in lines:
             words = shlex.split(line, comments=True)[2:]

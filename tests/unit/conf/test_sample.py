@@ -17,8 +17,8 @@ from oslo_config import generator
 generator.main(sys.argv[1:])
 """
 OURS = {
-    *("DEFAULT", "agent", "api", "coordination", "database", "manager", "network", "notifications"),
-    *("nova", "placement", "trust", "twotier"),
+    *("DEFAULT", "agent", "api", "coordination", "database", "job_events", "manager", "network"),
+    *("notifications", "nova", "placement", "trust", "twotier"),
 }
 
 
