@@ -30,7 +30,7 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _check_address(options) -> None:
-    """:raises ConfigError: if there is no such address, or noauth would be served beyond loopback."""
+    """:raises ConfigError: if there is no such address, or noauth were served beyond loopback."""
     if options.auth_strategy == "noauth" and not _is_loopback(options.listen):
         raise config.ConfigError(
             f"[api]auth_strategy is noauth, which is served on the loopback address only, "

@@ -12,7 +12,6 @@ from requests import Response
 
 from nova_twotier.ledger.names import MICROVERSION
 
-
 #: What keystoneauth appends to an error; another one each time.
 _REQUEST_ID = re.compile(r" ?\(Request-ID: [^)]*\)")
 

@@ -16,7 +16,7 @@ ATTEMPTS = 8
 #: part of it, so that two clients do not collide again.
 PAUSE = 0.005
 
-#: First and longest pause between two attempts to log in with credentials that were refused, seconds.
+#: First and longest pause, in seconds, between two attempts to log in with refused credentials.
 FIRST_LOGIN_PAUSE, LOGIN_PAUSE = 1.0, 60.0
 
 T = TypeVar("T")
