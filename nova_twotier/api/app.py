@@ -1,11 +1,8 @@
 """The WSGI application: resources behind the usual middleware of OpenStack APIs."""
 
-import importlib
 import json
 
 import falcon
-from keystoneauth1.exceptions import MissingRequiredOptions
-from keystonemiddleware.auth_token import AuthProtocol
 from oslo_config import cfg
 from oslo_db.exception import DBError
 from oslo_log import log as logging
@@ -19,11 +16,12 @@ from nova_twotier.api.auth import Identified, NoAuth
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.health import Health
+from nova_twotier.api.keystone import Validation
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
 from nova_twotier.api.throttle import Throttle
 from nova_twotier.api.versions import Negotiation
-from nova_twotier.conf import ConfigError
+from nova_twotier.conf import start_logging
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.db.store import QueueDraining, Store, SubmissionLapsed, open_store
 from nova_twotier.ledger.placement import PlacementError
@@ -40,12 +38,24 @@ def make(conf: cfg.ConfigOpts):
 
     :raises ConfigError, StoreError: if the configuration or the database is unusable.
     """
-    logging.setup(conf, "nova-twotier")
+    start_logging(conf)
+    check(conf)
     store = open_store(conf)
     application = build(conf, store)
     # The server may fork now: each process must open its own connections.
     store.close()
     return application
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Check the options, so that wrong ones are found before a database is made.
+
+    :raises ConfigError: as `build`.
+    """
+    policies.enforcer(conf)
+    Throttle(conf.api)
+    if conf.api.auth_strategy != "noauth":
+        Validation(None, conf)
 
 
 def build(conf: cfg.ConfigOpts, store: Store):
@@ -82,32 +92,7 @@ def _authenticated(conf: cfg.ConfigOpts, application):
             "[api]auth_strategy is noauth: everybody may do everything. For demonstrations only!"
         )
         return NoAuth(application)
-    try:
-        protocol = AuthProtocol(application, {"oslo_config_config": conf})
-    except MissingRequiredOptions as error:
-        raise ConfigError(f"[keystone_authtoken]: {error}") from error
-    if not (conf.keystone_authtoken.auth_type or conf.keystone_authtoken.auth_section):
-        raise ConfigError(
-            "[api]auth_strategy is keystone, but [keystone_authtoken] has no auth_type: "
-            "say how to reach Keystone"
-        )
-    if conf.keystone_authtoken.memcached_servers:
-        _load_memcached()
-    return protocol
-
-
-def _load_memcached() -> None:
-    """Import the memcached client now, not in the thread of the first request.
-
-    If eventlet is installed, the client's pool imports it; a thread that has done so never ends.
-    """
-    try:
-        importlib.import_module("oslo_cache._memcache_pool")
-    except ImportError as error:
-        raise ConfigError(
-            "[keystone_authtoken]memcached_servers is set, but there is no client for it: "
-            "install python-memcached"
-        ) from error
+    return Validation(application, conf)
 
 
 class _Door:

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import ParamSpec, TypeVar
 
 from keystoneauth1 import exceptions as ksa_exc
@@ -10,7 +11,7 @@ from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud import trusts
 from nova_twotier.core.reasons import Reason, failures
-from nova_twotier.ledger.placement import brief
+from nova_twotier.ledger.placement import brief, login_refused
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,7 +40,13 @@ class CloudError(Exception):
         if self.status == 409:
             # Of a state, and not of a task, that does not go away by itself.
             return "vm_state" not in str(self)
-        return self.status in (0, 429) or self.status >= 500
+        # Of credentials (401), too: they are the manager's, and no fault of the request.
+        return self.status in (0, 401, 429) or self.status >= 500
+
+    @property
+    def login(self) -> bool:
+        """Whether the credentials of `[nova]` were refused, and so will be next time."""
+        return self.status == HTTPStatus.UNAUTHORIZED
 
     @property
     def shortage(self) -> str:
@@ -68,6 +75,16 @@ class UnfitImage(Unfit):
     """The image that a job asks for would keep its slots too long when it is preempted."""
 
 
+def no_answer(error: ksa_exc.ClientException) -> CloudError:
+    """The error for a request to Nova that keystoneauth could not make, or that has no answer."""
+    if isinstance(error, ksa_exc.Unauthorized):
+        return CloudError(login_refused("Keystone", "nova"), error.http_status)
+    return CloudError(
+        f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?",
+        getattr(error, "http_status", 0),
+    )
+
+
 def translated(method: Callable[P, T]) -> Callable[P, T]:
     """A method that raises CloudError for whatever Nova, or Keystone for a trust, refuses."""
 
@@ -75,13 +92,13 @@ def translated(method: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(*args, **kwargs)
+        except nova_exc.Unauthorized as error:
+            raise CloudError(login_refused("Nova", "nova"), error.code) from error
         except nova_exc.ClientException as error:
             message = f"Nova refused {method.__name__}: {error}"
             raise CloudError(message, error.code) from error
-        except (ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
-            raise CloudError(
-                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?"
-            ) from error
+        except (ksa_exc.Unauthorized, ksa_exc.ConnectionError, ksa_exc.EndpointNotFound) as error:
+            raise no_answer(error) from error
         except ksa_exc.ClientException as error:
             message = f"Nova refused {method.__name__}: {error}"
             raise CloudError(message, getattr(error, "http_status", 0)) from error

@@ -28,7 +28,7 @@ class Listener:
     arrive while there is none. Other consumers still get all notifications.
 
     :param conf: options with group `[notifications]`. Without a URL there, it does nothing.
-    :raises ConfigError: if the library is missing.
+    :raises ConfigError: if the library is missing, or does not know the kind of bus.
     """
 
     def __init__(self, conf: cfg.ConfigOpts, pool: str):
@@ -45,6 +45,15 @@ class Listener:
                     "install nova-twotier[notifications], or leave the option out"
                 ) from error
             self._messaging = oslo_messaging
+            try:
+                # Without connecting; `_listen` makes its own.
+                oslo_messaging.get_notification_transport(conf, conf.notifications.transport_url)
+            except oslo_messaging.MessagingException as error:
+                # Without the URL: it may contain a password.
+                raise ConfigError(
+                    "[notifications]transport_url cannot be used: give one such as "
+                    "rabbit://USER:PASSWORD@HOST:5672/"
+                ) from error
 
     def start(self, servers: Callable[[], None], hosts: Callable[[], None]) -> None:
         """Call `servers` or `hosts` from other threads at each notification about them."""

@@ -22,7 +22,7 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.core.reasons import failures
-from nova_twotier.ledger.placement import brief
+from nova_twotier.ledger.placement import brief, login_refused
 
 if TYPE_CHECKING:
     from nova_twotier.db.models import Job
@@ -214,12 +214,16 @@ def _name(job: "Job") -> str:
 
 
 def _no_answer(error: Exception) -> NeutronError:
+    if isinstance(error, ksa_exc.Unauthorized):
+        return NeutronError(login_refused("Keystone", "nova"), error.http_status)
     return NeutronError(
         f"Neutron does not answer ({brief(error)})", getattr(error, "http_status", 0)
     )
 
 
 def _refusal(answer: Response, request: str) -> NeutronError:
+    if answer.status_code == HTTPStatus.UNAUTHORIZED:
+        return NeutronError(login_refused("Neutron", "nova"), answer.status_code)
     try:
         error = answer.json()["NeutronError"]
         kind, text = error["type"], error["message"]

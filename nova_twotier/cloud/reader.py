@@ -7,6 +7,7 @@ scheduler hints.
 import time
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,10 +18,10 @@ from requests import Response
 
 from nova_twotier.cloud import aggregates, server_groups
 from nova_twotier.cloud.compute_hosts import HostNames
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, no_answer
 from nova_twotier.cloud.instance_actions import uptime_seconds
 from nova_twotier.cloud.sessions import SILENT
-from nova_twotier.ledger.placement import brief
+from nova_twotier.ledger.placement import login_refused
 from nova_twotier.ledger.shape import Shape
 
 #: Every supported Nova has it. From here on, the host that a live migration or an unshelve names
@@ -234,10 +235,7 @@ class Reader:
                 answer = self._request(url, MICROVERSION)
             return answer
         except ksa_exc.ClientException as error:
-            raise CloudError(
-                f"Nova does not answer ({brief(error)}); is the cloud up, and [nova] right?",
-                getattr(error, "http_status", 0),
-            ) from error
+            raise no_answer(error) from error
 
     def _request(self, url: str, microversion: str) -> Response:
         return self._adapter.get(
@@ -258,6 +256,8 @@ def _decoded(answer: Response, url: str) -> Document:
     """:raises CloudError: if Nova refused, or it is not Nova that answered."""
     if not answer.ok:
         status = answer.status_code
+        if status == HTTPStatus.UNAUTHORIZED:
+            raise CloudError(login_refused("Nova", "nova"), status)
         look = "is [nova] right?" if status < 500 else "see nova-api's log; are all cells up?"
         raise CloudError(f"Nova refused GET {url}: {status} {_text(answer)}; {look}", status)
     try:

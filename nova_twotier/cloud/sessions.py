@@ -9,7 +9,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from requests import Response
 
-from nova_twotier.conf import ConfigError
+from nova_twotier.conf import ConfigError, one_line
 from nova_twotier.ledger.placement import Placement
 
 #: Logger of requests to Nova: user data must not reach a log at any level.
@@ -43,8 +43,8 @@ def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, An
     try:
         auth = loading.load_auth_from_conf_options(conf, group)
         session = _Loader().load_from_conf_options(conf, group, auth=auth)
-    except ksa_exc.ClientException as error:
-        raise ConfigError(f"configuration group [{group}]: {error}") from error
+    except (ksa_exc.ClientException, cfg.ConfigFileValueError) as error:
+        raise ConfigError(f"configuration group [{group}]: {one_line(error)}") from error
     if auth is None:
         raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
     options = {
@@ -54,7 +54,10 @@ def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, An
     return session, {key: value for key, value in options.items() if value}
 
 
-def placement_for(conf: cfg.ConfigOpts) -> Placement:
-    """:raises ConfigError: if `[placement]` does not say how to authenticate."""
+def placement_for(conf: cfg.ConfigOpts, kind: type[Placement] = Placement) -> Placement:
+    """The client for Placement that `[placement]` describes.
+
+    :raises ConfigError: if that group does not say how to authenticate.
+    """
     session, options = session_for(conf, "placement")
-    return Placement(session, **options)
+    return kind(session, **options)

@@ -13,7 +13,7 @@ from keystoneauth1.identity.base import BaseIdentityPlugin
 from keystoneauth1.session import Session
 from oslo_config import cfg
 
-from nova_twotier.ledger.placement import brief
+from nova_twotier.ledger.placement import brief, login_refused
 
 #: Attribute that names the job and tells our trusts from others of the same user. Keystone keeps
 #: unknown attributes.
@@ -109,7 +109,7 @@ class Trusts:
         try:
             return self._session.get_user_id(), self._session.get_project_id()
         except ksa_exc.ClientException as error:
-            raise TrustError(f"the user of [nova] cannot log in: {brief(error)}") from error
+            raise _failure("the user of [nova] cannot log in", error) from error
 
     def given(self) -> list[Given]:
         """All trusts of the manager's user, including those that others made.
@@ -121,7 +121,7 @@ class Trusts:
             # Keystone does not page this list.
             answer = self._keystone.get("/OS-TRUST/trusts", params={"trustee_user_id": trustee})
         except ksa_exc.ClientException as error:
-            raise TrustError(f"Keystone does not list trusts: {brief(error)}") from error
+            raise _failure("Keystone does not list trusts", error) from error
         return [Given(trust["id"], trust.get(JOB)) for trust in answer.json()["trusts"]]
 
     def delete(self, trust: str) -> None:
@@ -134,7 +134,13 @@ class Trusts:
         except ksa_exc.NotFound:
             return
         except ksa_exc.ClientException as error:
-            raise TrustError(f"Keystone did not delete a trust: {brief(error)}") from error
+            raise _failure("Keystone did not delete a trust", error) from error
+
+
+def _failure(what: str, error: ksa_exc.ClientException) -> TrustError:
+    if isinstance(error, ksa_exc.Unauthorized):
+        return TrustError(login_refused("Keystone", "nova"))
+    return TrustError(f"{what}: {brief(error)}")
 
 
 def log_in(conf: cfg.ConfigOpts, session: Session, trust: str) -> BaseIdentityPlugin:

@@ -16,6 +16,7 @@ from nova_twotier.agent.telemetry import Telemetry
 from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import MeterRules
+from nova_twotier.ledger.retry import PatientPlacement
 
 LOG = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ PLACEMENT_TIMEOUT = 10
 def main(args: list[str] | None = None) -> int:
     try:
         conf = config.load(sys.argv[1:] if args is None else args, "nova-twotier-agent")
-        logging.setup(conf, "nova-twotier")
+        config.start_logging(conf)
         run(conf)
     except (config.ConfigError, HypervisorError, OSError) as error:
         print(f"nova-twotier-agent: {error}", file=sys.stderr)
@@ -52,7 +53,7 @@ def run(conf) -> None:
     host = LibvirtHost(conf.agent.libvirt_uri, controller)
     rules = rules_for(conf.agent, host.cpus, controller)
     name = conf.agent.host or host.name
-    placement = placement_for(conf)
+    placement = placement_for(conf, PatientPlacement)
     telemetry = None
     if conf.agent.sample_interval:
         telemetry = Telemetry(

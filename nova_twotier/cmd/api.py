@@ -5,6 +5,7 @@ Larger sites run `nova_twotier.api.wsgi:application` in the WSGI server of their
 
 import ipaddress
 import signal
+import socket
 import sys
 
 from oslo_log import log as logging
@@ -29,18 +30,27 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _check_address(options) -> None:
-    """:raises ConfigError: if noauth would be served beyond the loopback address."""
-    if options.auth_strategy != "noauth" or options.listen == "localhost":
-        return
+    """:raises ConfigError: if there is no such address, or noauth were served beyond loopback."""
+    if options.auth_strategy == "noauth" and not _is_loopback(options.listen):
+        raise config.ConfigError(
+            f"[api]auth_strategy is noauth, which is served on the loopback address only, "
+            f"not on {options.listen}: use keystone, or listen on 127.0.0.1"
+        )
     try:
-        if ipaddress.ip_address(options.listen).is_loopback:
-            return
+        socket.getaddrinfo(options.listen, options.port, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise config.ConfigError(
+            f"[api]listen is {options.listen!r}, which is no address: {error.strerror}"
+        ) from error
+
+
+def _is_loopback(address: str) -> bool:
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
     except ValueError:
-        pass  # another host name, which may be any address
-    raise config.ConfigError(
-        f"[api]auth_strategy is noauth, which is served on the loopback address only, "
-        f"not on {options.listen}: use keystone, or listen on 127.0.0.1"
-    )
+        return False  # another host name, which may be any address
 
 
 def _serve(conf, application) -> None:

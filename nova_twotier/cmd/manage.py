@@ -9,6 +9,7 @@ from nova_twotier.client import output
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.trusts import TrustError
 from nova_twotier.cmd import manage_db, manage_ledger
+from nova_twotier.conf import arguments
 from nova_twotier.ledger.placement import PlacementError
 
 #: Modules of commands. Their `add_parser` sets `run`, which returns rows and exit code, and
@@ -29,10 +30,12 @@ FAILED = 2
 
 def main(args: list[str] | None = None) -> int:
     args = sys.argv[1:] if args is None else args
-    options = _parser().parse_args(config.files_first(args))
-    files = [argument for path in options.config_file for argument in ("--config-file", path)]
+    given, others = arguments.common_first(args)
+    options = _parser().parse_args(others)
     try:
-        conf = config.load(files, "twotier-manage")
+        conf = config.load(given, "twotier-manage")
+        if arguments.asks_for_log(given):
+            config.start_logging(conf)
         rows, code = options.run(conf, options)
     except ERRORS as error:
         return _failed(error)
@@ -55,13 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="twotier-manage", description="Commands for the operator of a two-tier cloud."
     )
-    parser.add_argument(
-        "--config-file",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="configuration of nova-twotier (default: where oslo.config looks)",
-    )
+    arguments.add_common(parser)
     parser.set_defaults(trouble=None, notes=())
     nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule|trust")
     for noun in NOUNS:

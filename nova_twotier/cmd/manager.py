@@ -3,8 +3,6 @@
 import sys
 from functools import partial
 
-from oslo_log import log as logging
-
 from nova_twotier import conf as config
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.store import StoreError
@@ -15,7 +13,7 @@ def main(args: list[str] | None = None) -> int:
     load = partial(config.load, sys.argv[1:] if args is None else args, "twotier-manager")
     try:
         conf = load()
-        logging.setup(conf, "nova-twotier")
+        config.start_logging(conf)
         daemon.run(conf, check=load)
     except (config.ConfigError, StoreError, CloudError, OSError) as error:
         print(f"twotier-manager: {error}", file=sys.stderr)

@@ -3,6 +3,7 @@
 import sys
 
 from oslo_config import cfg
+from oslo_log import log as logging
 from oslo_upgradecheck import upgradecheck
 from oslo_upgradecheck.upgradecheck import Result
 
@@ -19,7 +20,7 @@ from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.sessions import placement_for, session_for
-from nova_twotier.conf import cloud
+from nova_twotier.conf import arguments, cloud
 from nova_twotier.ledger.placement import PlacementError
 
 #: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
@@ -49,16 +50,29 @@ DEPLOYMENT = (
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """All checks, in the order of the output."""
+    """All checks, in the order of the output.
 
-    def __init__(self, conf: cfg.ConfigOpts):
-        self._conf = conf
+    :param log: whether to log, as the options say.
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, log: bool):
+        self._conf, self._log = conf, log
         self._facts: deployment.Facts | None = None
         self._upgrade_checks = (
             *((name, _configured(check)) for name, check in CONFIGURATION),
             ("Nova and Placement", Checks._cloud),
             *((name, _deployed(check)) for name, check in DEPLOYMENT),
         )
+
+    def check(self) -> int:
+        """Run the checks; returns the exit code."""
+        try:
+            if self._log:
+                config.start_logging(self._conf)
+        except config.ConfigError as error:
+            print(f"nova-twotier-status: {error}", file=sys.stderr)
+            return 255
+        return super().check()
 
     def _cloud(self) -> Result:
         """Ask the cloud, once for all checks."""
@@ -97,17 +111,24 @@ def _result(check, *args) -> Result:
 def main(args: list[str] | None = None) -> int:
     """Run the checks; exit code 0 without findings, 1 warning, 2 failure, 255 could not run."""
     conf = cfg.ConfigOpts()
+    logging.register_options(conf)
     cloud.register_opts(conf)
     nova_options.register_opts(conf)
     files = [path for project in PROJECTS for path in cfg.find_config_files(project=project)]
+    given, others = arguments.common_first(sys.argv[1:] if args is None else args)
     try:
         return upgradecheck.main(
             conf,
             "nova-twotier",
-            Checks(conf),
-            config.files_first(sys.argv[1:] if args is None else args),
+            Checks(conf, arguments.asks_for_log(given)),
+            [*given, *others],
             default_config_files=files,
         )
+    except SystemExit as exit_:
+        if exit_.code != 1:
+            raise
+        # oslo.config has said what is wrong in a file; 1 would mean a warning.
+        return 255
     except cfg.ConfigFilesNotFoundError as error:
         message = f"no such configuration file: {', '.join(error.config_files)}"
     except (cfg.Error, ValueError) as error:

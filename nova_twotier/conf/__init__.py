@@ -1,8 +1,10 @@
 """Options, one module a group, and how they are loaded."""
 
-import argparse
+import contextlib
+import io
 import pathlib
 import re
+import sys
 
 from oslo_config import cfg
 from oslo_log import log
@@ -44,22 +46,12 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     for module in _OURS:
         module.register_opts(conf)
     try:
-        conf(args, project="nova-twotier", prog=prog)
-        for section in (
-            conf,
-            conf.agent,
-            conf.api,
-            conf.coordination,
-            conf.manager,
-            conf.database,
-            conf.job_events,
-            conf.network,
-        ):
-            dict(section)  # a wrong value shows only when it is read
+        _parse(conf, args, prog)
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
         raise ConfigError(plain(error)) from error
+    _check_values(conf)
     if conf.manager.model:
         _calibrate(conf)
     if conf.nova.timeout and conf.manager.boot_grace <= conf.nova.timeout:
@@ -70,12 +62,38 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     return conf
 
 
-def files_first(args: list[str]) -> list[str]:
-    """Move each `--config-file FILE` to the front: users may give it after a subcommand, too."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--config-file", action="append", default=[], metavar="FILE")
-    given, others = parser.parse_known_args(args)
-    return [*(f"--config-file={path}" for path in given.config_file), *others]
+def _parse(conf: cfg.ConfigOpts, args: list[str], prog: str) -> None:
+    """Parse arguments and files.
+
+    :raises ConfigError: where oslo.config would end the process: if a file has a wrong value of an
+        option that is an argument, too.
+    """
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            conf(args, project="nova-twotier", prog=prog)
+    except SystemExit as exit_:
+        if exit_.code == 1:
+            text = " ".join(said.getvalue().split()).removeprefix("argument --")
+            raise ConfigError(f"configuration: [DEFAULT]{text}") from exit_
+        sys.stderr.write(said.getvalue())
+        raise
+    sys.stderr.write(said.getvalue())
+
+
+def _check_values(conf: cfg.ConfigOpts) -> None:
+    """Read every option: a wrong value shows only then.
+
+    :raises ConfigError: if one has a wrong value; it names the section and the option.
+    """
+    groups = {group.name for module in _OURS for group, _options in module.list_opts() if group}
+    for name in ("DEFAULT", *sorted(groups)):
+        section = conf if name == "DEFAULT" else conf[name]
+        for option in section:
+            try:
+                section[option]
+            except (cfg.Error, ValueError) as error:
+                raise ConfigError(f"configuration: [{name}]{option}: {one_line(error)}") from error
 
 
 def _calibrate(conf: cfg.ConfigOpts) -> None:
@@ -92,10 +110,29 @@ def _calibrate(conf: cfg.ConfigOpts) -> None:
         conf.set_default("threshold", measured, "manager")
 
 
+def start_logging(conf: cfg.ConfigOpts) -> None:
+    """Log as the options say.
+
+    :raises ConfigError: if a log file or the file with a logging configuration cannot be used.
+    """
+    try:
+        log.setup(conf, "nova-twotier")
+    except log.LogConfigError as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"[DEFAULT]log_config_append: {reason}") from error
+    except OSError as error:
+        raise ConfigError(f"[DEFAULT]log_file and log_dir: {error}") from error
+
+
 def plain(error: Exception) -> str:
     """What oslo.config complains about, in one line, with the file that it is in."""
+    return f"configuration: {one_line(error)}"
+
+
+def one_line(error: Exception) -> str:
+    """An error of oslo.config with the plain name of the file that it is in."""
     text = re.sub(r"LocationInfo\(.*?detail='(.*?)'\)", r"\1", str(error))
-    return f"configuration: {' '.join(text.split())}"
+    return " ".join(text.split())
 
 
 def list_opts():

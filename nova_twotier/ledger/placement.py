@@ -1,6 +1,8 @@
 """The client for Placement: JSON in, JSON out, and typed errors."""
 
+import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from keystoneauth1 import adapter
@@ -10,6 +12,9 @@ from requests import Response
 
 from nova_twotier.ledger.names import MICROVERSION
 
+#: What keystoneauth appends to an error; another one each time.
+_REQUEST_ID = re.compile(r" ?\(Request-ID: [^)]*\)")
+
 
 class PlacementError(Exception):
     """Placement refused a request; `status` is its HTTP status."""
@@ -17,6 +22,11 @@ class PlacementError(Exception):
     def __init__(self, message: str, status: int = 0):
         super().__init__(message)
         self.status = status
+
+    @property
+    def login(self) -> bool:
+        """Whether the credentials of `[placement]` were refused, and so will be next time."""
+        return self.status == HTTPStatus.UNAUTHORIZED
 
 
 class PlacementUnavailable(PlacementError):
@@ -71,6 +81,9 @@ class Placement:
                 raise_exc=False,
                 headers={"OpenStack-API-Version": f"placement {MICROVERSION}"},
             )
+        except ksa_exc.Unauthorized as error:
+            refused = login_refused("Keystone", "placement")
+            raise PlacementUnavailable(refused, error.http_status) from error
         except ksa_exc.ClientException as error:
             raise PlacementUnavailable(
                 f"Placement does not answer ({brief(error)}); "
@@ -112,8 +125,20 @@ class FencedPlacement(Placement):
 
 
 def brief(error: Exception) -> str:
-    """A connection error without the chain of its causes."""
-    return str(error).partition(": HTTP")[0]
+    """An error of keystoneauth without the chain of its causes and the id of the request."""
+    return _REQUEST_ID.sub("", str(error).partition(": HTTP")[0])
+
+
+def login_refused(service: str, section: str) -> str:
+    """What an operator has to check after a service answered 401.
+
+    :param section: the group of the configuration whose credentials were refused.
+    """
+    return (
+        f"{service} refused the credentials of [{section}]: check username, password, "
+        f"user_domain_name, project_name and project_domain_name in section [{section}] of the "
+        "configuration, or the options of its auth_type"
+    )
 
 
 def _error(answer: Response, request: str) -> PlacementError:
@@ -122,6 +147,8 @@ def _error(answer: Response, request: str) -> PlacementError:
     except (ValueError, LookupError, TypeError):
         error = {}
     detail = " ".join(error.get("detail", answer.text).split())
+    if answer.status_code == HTTPStatus.UNAUTHORIZED:
+        return PlacementError(login_refused("Placement", "placement"), answer.status_code)
     message = f"Placement refused {request}: {answer.status_code} {detail}"
     if answer.status_code == 404:
         return NotFound(message, 404)

@@ -16,7 +16,9 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import policies
+from nova_twotier.db.models import DEFAULT_POOL
 from nova_twotier.db.store import Store, open_store
+from nova_twotier.manager import election
 from nova_twotier.manager.courier import Courier
 from nova_twotier.manager.election import Candidate
 from nova_twotier.manager.engine import Engine
@@ -42,8 +44,9 @@ def run(conf, check: Callable[[], object]) -> None:
     :raises StoreError: if the database cannot be used.
     """
     collect_seldom()
+    clouds = {pool: Cloud(conf) for pool in _pools(conf)}
+    _check(conf)
     with contextlib.closing(open_store(conf)) as store:
-        clouds = {pool: Cloud(conf) for pool in _pools(conf)}
         network = qos.find(conf)
         loops = [_loop(conf, store, pool, cloud, network) for pool, cloud in clouds.items()]
         courier = Courier(conf, store)
@@ -101,6 +104,16 @@ def _reload(conf, check: Callable[[], object]) -> None:
     else:
         conf.mutate_config_files()
         LOG.info("Reloaded the options that may change at run time")
+
+
+def _check(conf) -> None:
+    """Check the options of what the loops use, so that wrong ones do not leave a new database.
+
+    :raises ConfigError: if one is wrong, or its library is not installed.
+    """
+    placement_for(conf)
+    election.coordinator(conf.coordination, name_of_process())
+    Listener(conf, DEFAULT_POOL)
 
 
 def _pools(conf) -> list[str]:

@@ -135,15 +135,14 @@ class Candidate:
                 coordinator.stop()
 
 
-def connect(options, name: str) -> coordination.CoordinationDriver:
-    """A started tooz coordinator.
+def coordinator(options, name: str) -> coordination.CoordinationDriver:
+    """A tooz coordinator that has not been started.
 
     :param options: group `[coordination]`.
     :raises ConfigError: if tooz does not know the backend, or its library is not installed.
-    :raises ToozError: if the backend does not answer.
     """
     try:
-        coordinator = coordination.get_coordinator(
+        return coordination.get_coordinator(
             options.backend_url, name.encode(), timeout=str(options.lease)
         )
     except (ImportError, RuntimeError, ValueError) as error:
@@ -154,13 +153,23 @@ def connect(options, name: str) -> coordination.CoordinationDriver:
             "file, mysql, postgresql and etcd3+http, with its library installed, such as "
             "tooz[mysql]"
         ) from error
+
+
+def connect(options, name: str) -> coordination.CoordinationDriver:
+    """A started tooz coordinator.
+
+    :param options: group `[coordination]`.
+    :raises ConfigError: as `coordinator`.
+    :raises ToozError: if the backend does not answer.
+    """
+    made = coordinator(options, name)
     try:
-        coordinator.start()
+        made.start()
     except ToozError:
         raise
     except Exception as error:  # not all drivers translate their libraries' errors
         raise ToozError(brief(error)) from error
-    return coordinator
+    return made
 
 
 @contextlib.contextmanager

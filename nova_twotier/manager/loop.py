@@ -13,6 +13,7 @@ from nova_twotier.db import time_shift
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.ledger.retry import LOGIN_PAUSE, LoginBackoff
 from nova_twotier.manager.clock import SteadyClock, since_boot
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
@@ -65,6 +66,7 @@ class Loop:
         #: The last trouble that was logged, and whether that was while the cloud may be starting.
         self._trouble = ("", False)
         self._began, self._polled = clock(), False
+        self._backoff = LoginBackoff()
         self._followed: str | None = None
 
     def run(self) -> None:
@@ -162,12 +164,11 @@ class Loop:
             began = self._clock()
             again = engine.poll()
             LOG.debug("Polled for %.3f s", self._clock() - began)
-            self._trouble, self._polled = ("", False), True
+            self._recover()
             if not again:
                 self._wait(seen)
         except TROUBLE as error:
-            self._report(error, self._options.poll_interval)
-            self._stopping.wait(self._options.poll_interval)
+            self._stopping.wait(self._report(error, self._options.poll_interval))
 
     def _wait(self, seen: int) -> None:
         """Wait until the next poll is due, or until Nova or the database has news.
@@ -182,11 +183,28 @@ class Loop:
             if self._store.last_event() != seen:
                 return
 
-    def _report(self, error: Exception, pause: float) -> None:
-        """Log an error once, not at every retry; a moment after the start it is none yet."""
-        starting = not self._polled and self._clock() < self._began + STARTING
+    def _report(self, error: Exception, pause: float) -> float:
+        """Log an error once, not at every retry; a moment after the start it is none yet.
+
+        :param pause: seconds between two attempts.
+        :return: seconds until the next attempt; more and more while credentials are refused.
+        """
+        login = isinstance(error, CloudError | PlacementError) and error.login
+        starting = not login and not self._polled and self._clock() < self._began + STARTING
         trouble = brief(error), starting  # without the SQL that follows
         if trouble != self._trouble:
             level = logging.INFO if starting else logging.ERROR
-            LOG.log(level, "%s Trying again every %g s.", trouble[0], pause)
+            every = f"after pauses of up to {LOGIN_PAUSE:g} s" if login else f"every {pause:g} s"
+            LOG.log(level, "%s Trying again %s.", trouble[0], every)
         self._trouble = trouble
+        if login:
+            return self._backoff.next(pause)
+        self._backoff.reset()
+        return pause
+
+    def _recover(self) -> None:
+        """Say that a poll succeeded, if it is the first one or the last one failed."""
+        if self._trouble[0] or not self._polled:
+            LOG.info("Nova and Placement answer: the queue of pool %s works", self._candidate.pool)
+        self._trouble, self._polled = ("", False), True
+        self._backoff.reset()

@@ -12,6 +12,8 @@ from nova_twotier.tools.fakecloud.errors import FakeCloudError, UsageError
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL, Settings, default_dir
 
 EXIT_DOWN = 3
+#: What a new user may type next.
+FIRST_JOB = "openstack twotier job create --size 4 --cpu 0.6 --wait"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -61,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         "up",
         _up,
         "start a cloud; it is ready when the command returns",
-        "Example: fakecloud up --hosts 8 --slots 4 --tiers 2",
+        "Example: fakecloud up --manager --hosts 8 --slots 4 --tiers 2",
     )
     _up_options(up)
     down = command("down", _down, "end the cloud; the logs stay")
@@ -113,6 +115,11 @@ def _up_options(up: argparse.ArgumentParser) -> None:
         default=Settings.tiers,
         metavar="K",
         help="VMs that may share a slot: its tiers (default: %(default)s)",
+    )
+    up.add_argument(
+        "--manager",
+        action="store_true",
+        help="run a queue manager, too, so that jobs start; also for a cloud that is up",
     )
     up.add_argument(
         "--no-plugin",
@@ -196,6 +203,7 @@ def _up(arguments) -> int:
         "hosts",
         "slots",
         "tiers",
+        "manager",
         "plugin",
         "port_base",
         "report_interval",
@@ -211,6 +219,7 @@ def _up(arguments) -> int:
     if arguments.format == "json":
         print(json.dumps(info, indent=2))
         return 0
+    conf, running = info["files"]["manager_conf"], "manager" in info["pids"]
     _table(
         [
             ("mode", info["mode"]),
@@ -218,8 +227,10 @@ def _up(arguments) -> int:
             *((f"{name} API", url) for name, url in info["urls"].items()),
             ("image", info["image"]),
             ("flavors", f"{info['flavor']}, {info['plain_flavor']}"),
-            ("credentials", info["files"]["openrc"]),
-            ("manager", info["files"]["manager_conf"]),
+            ("configuration", conf),
+            ("manager", "running" if running else f"none: twotier-manager --config-file {conf}"),
+            ("credentials", f". {info['files']['openrc']}"),
+            *([("first job", FIRST_JOB)] if running else []),
         ]
     )
     return 0

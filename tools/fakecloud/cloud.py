@@ -4,7 +4,10 @@ import dataclasses
 import json
 import os
 import pathlib
+import sys
 import time
+
+import requests
 
 from nova_twotier.tools.fakecloud import child, handover, ports, processes
 from nova_twotier.tools.fakecloud.embedded import Embedded
@@ -39,6 +42,8 @@ class FakeCloud:
                         f"a cloud with {', '.join(changed)} is up in {self.layout.root}; "
                         f'run "fakecloud down" first'
                     )
+                if self.settings.manager and not state["settings"].get("manager"):
+                    return self._add_manager(state)
                 self._progress("already up")
                 return self.info()
             if state:
@@ -153,11 +158,50 @@ class FakeCloud:
         finally:
             ports.close(sockets)
         self._bootstrap(variant)
+        if self.settings.manager:
+            running.append(self._start_manager(state, variant.access().twotier_url))
         info = handover.write(self.settings, self.layout, variant.access(), running, numbers)
         state["status"] = "up"
         self.layout.write_state(state)
         self._progress(f"ready after {time.monotonic() - began:.1f} s")
         return info
+
+    def _start_manager(self, state: dict, api: str) -> processes.Process:
+        """Start a queue manager, and wait until it leads its pool.
+
+        :param api: URL of the API, which knows that.
+        """
+        self._progress("starting manager")
+        argv = [sys.executable, "-m", "nova_twotier.cmd.manager"]
+        process = self._spawn(
+            "manager", [*argv, f"--config-file={self.layout.manager_conf}"], {}, {}
+        )
+        state["processes"].append(dataclasses.asdict(process))
+        self.layout.write_state(state)
+        deadline = time.monotonic() + START_PATIENCE
+        while requests.get(f"{api}/healthcheck", timeout=START_PATIENCE).text != "OK":
+            if not process.alive():
+                raise FakeCloudError(self._last_words("manager", "ended while starting"))
+            if time.monotonic() > deadline:
+                raise FakeCloudError(
+                    self._last_words("manager", f"did not lead after {START_PATIENCE:.0f} s")
+                )
+            time.sleep(0.1)
+        return process
+
+    def _add_manager(self, state: dict) -> dict:
+        """Start a queue manager in a cloud that is up; returns the new content of cloud.json."""
+        access, running = handover.read(self.info()), _processes(state)
+        try:
+            running.append(self._start_manager(state, access.twotier_url))
+        except BaseException:
+            processes.stop(_processes(state)[len(running) :])
+            state["processes"] = [dataclasses.asdict(process) for process in running]
+            self.layout.write_state(state)
+            raise
+        state["settings"]["manager"] = True
+        self.layout.write_state(state)
+        return handover.write(self.settings, self.layout, access, running, state["ports"])
 
     def _variant_class(self):
         if self.settings.full:

@@ -66,7 +66,8 @@ class Access:
         return {
             **common,
             "OS_AUTH_TYPE": "admin_token",
-            "OS_ENDPOINT": self.compute_url,
+            # osc-placement takes only this one; all others take what follows.
+            "OS_ENDPOINT": self.placement_url,
             "OS_TOKEN": self.token,
             "OS_COMPUTE_ENDPOINT_OVERRIDE": self.compute_url,
             "OS_PLACEMENT_ENDPOINT_OVERRIDE": self.placement_url,
@@ -109,6 +110,7 @@ def write(settings: Settings, layout: Layout, access: Access, processes, ports) 
         "slots": settings.slots,
         "tiers": settings.tiers,
         "plugin": settings.plugin,
+        "manager": settings.manager,
         "urls": {
             "compute": access.compute_url,
             "placement": access.placement_url,

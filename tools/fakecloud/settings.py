@@ -25,6 +25,7 @@ class Settings:
     :ivar hosts: number of fake compute hosts
     :ivar slots: slots a host (its vCPUs)
     :ivar tiers: VMs that may share a slot (the hosts' cpu_allocation_ratio)
+    :ivar manager: run a queue manager as well; a cloud that is up may get one later
     :ivar plugin: load the filters and weighers of nova-twotier into the scheduler
     :ivar port_base: first port to try; ports the system chooses when None
     :ivar report_interval: seconds between two heartbeats of a nova-compute
@@ -41,6 +42,7 @@ class Settings:
     hosts: int = 8
     slots: int = 4
     tiers: int = 2
+    manager: bool = False
     plugin: bool = True
     port_base: int | None = None
     # One busy machine plays all hosts: do not declare one down because it is slow.
@@ -99,9 +101,9 @@ class Settings:
         return values
 
     def differences(self, running: dict) -> list[str]:
-        """Options whose value in the running cloud is another one."""
+        """Options whose value in the running cloud is another one, and cannot be changed."""
         return [
             f"--{name.replace('_', '-')} {running.get(name)}"
             for name, value in self.to_dict().items()
-            if name != "dir" and running.get(name) != value
+            if name not in ("dir", "manager") and running.get(name) != value
         ]

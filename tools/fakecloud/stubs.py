@@ -80,11 +80,12 @@ def neutron(environ, start_response):
         return _answer(start_response, "204 No Content")
     if method == "GET" and len(parts) == 1:
         return _answer(start_response, "200 OK", {parts[0].replace("-", "_"): []})
-    return _answer(
-        start_response,
-        "404 Not Found",
-        {"NeutronError": {"type": "NotFound", "message": path, "detail": ""}},
-    )
+    status, kind = "404 Not Found", "NotFound"
+    if parts[0] == "auto-allocated-topology":
+        # Nova asks for it when a server is to have any network, and answers 400 to this.
+        status, kind = "409 Conflict", "AutoAllocationFailure"
+    error = {"type": kind, "message": path, "detail": ""}
+    return _answer(start_response, status, {"NeutronError": error})
 
 
 def keystone(environ, start_response):

@@ -6,6 +6,7 @@ from unittest import mock
 
 import requests
 import requests_mock
+from keystoneauth1 import fixture as keystone_fixture
 
 from nova_twotier.conf import ConfigError
 from tests.unit.api.case import KEYSTONE, KEYSTONE_OPTIONS, ApiCase, KeystoneCase
@@ -111,6 +112,21 @@ class TestKeystoneIsDown(ApiCase):
             self.assertIn("Keystone, does not answer", detail)
             self.assertEqual("5", answer.headers["retry-after"])
             self.assertEqual(200, self.get("/v1", None).status_code)
+
+
+class TestWrongPassword(ApiCase):
+    AUTH, OPTIONS = KeystoneCase.AUTH, KeystoneCase.OPTIONS
+
+    def test_the_log_names_the_section(self):
+        version = keystone_fixture.V3Discovery(KEYSTONE)
+        with requests_mock.Mocker() as mocked:
+            mocked.get(KEYSTONE, json={"version": version})
+            mocked.post(f"{KEYSTONE}/auth/tokens", status_code=401, json={"error": {}})
+            answer = self.get("/v1/jobs", "some-token")
+        self.refused(503, "request.service_unavailable", answer)
+        said = "Keystone refused the credentials of [keystone_authtoken]: check username, password"
+        self.assertEqual(1, self.logged.output.count(said))
+        self.assertNotIn("Traceback", self.logged.output)
 
 
 class TestNotConfigured(ApiCase):

@@ -95,10 +95,14 @@ class TestCreation(KeystoneTestCase):
             self.assertNotIsInstance(error, NoTrust)
 
     def test_the_manager_cannot_log_in(self):
-        self.log_in_answers("", status_code=401)
-        error = self.assertRaises(TrustError, self.create)
-        self.assertNotIsInstance(error, NoTrust)
-        self.assertIn("the user of [nova] cannot log in", str(error))
+        for status, words in (
+            (401, "Keystone refused the credentials of [nova]: check username, password"),
+            (503, "the user of [nova] cannot log in"),
+        ):
+            self.log_in_answers("", status_code=status)
+            error = self.assertRaises(TrustError, self.create)
+            self.assertNotIsInstance(error, NoTrust)
+            self.assertIn(words, str(error))
 
 
 class TestListing(KeystoneTestCase):

@@ -99,6 +99,19 @@ class TestMistakes(ServerCase):
     def test_keystone_is_not_configured(self):
         self.assertIn("[keystone_authtoken] has no auth_type", self.refused(""))
 
+    def test_no_database_is_made(self):
+        for options, words in (
+            ("", "[keystone_authtoken] has no auth_type"),
+            ("[keystone_authtoken]\nauth_type = password", "[keystone_authtoken]: Auth plugin"),
+            ("auth_strategy = noauth\nrate_limit = often", "[api]rate_limit"),
+            ("listen = nowhere.invalid", "[api]listen is 'nowhere.invalid', which is no address"),
+            ("[nova]\ntimeout = long", "[nova]timeout"),
+        ):
+            said = self.refused(options)
+            self.assertIn(words, said)
+            self.assertEqual(1, said.count("\n"), said)
+            self.assertEqual([self.conf], list(self.directory.iterdir()))
+
     def test_wrong_options(self):
         for options in ("auth_strategy = none", "threads = 0", "max_jobs_per_project = -2"):
             self.assertIn("twotier-api: configuration:", self.refused(options))

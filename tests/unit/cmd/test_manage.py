@@ -132,8 +132,26 @@ class TestOutput(ManageCase):
         self.assertEqual((0, lines, ""), self.manage("show", "--jobs", "-f", "csv"))
 
 
-class TestConfigFile(ManageCase):
-    """It may be given before and after the subcommand."""
+class TestCommonArguments(ManageCase):
+    """They may be given before and after the subcommand."""
+
+    def test_log(self):
+        log = self.directory / "manage.log"
+        where = [["--log-file", str(log)], [f"--log-dir={self.directory}", "--log-file=manage.log"]]
+        command = [sys.executable, "-m", "nova_twotier.cmd.manage", f"--config-file={self.conf}"]
+        for args in ([*where[0], "db", "upgrade"], ["db", "upgrade", "--debug", *where[1]]):
+            done = subprocess.run([*command, *args], capture_output=True, text=True, check=False)
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertIn("Running upgrade", log.read_text())
+
+    def test_directory(self):
+        parts = self.directory / "parts"
+        parts.mkdir()
+        (parts / "wrong.conf").write_text("[manager]\nthreshold = much\n")
+        for args in (["--config-dir", str(parts), "show"], ["show", f"--config-dir={parts}"]):
+            code, _out, err = self.manage(*args)
+            self.assertEqual(2, code)
+            self.assertIn(f"[manager]threshold: Value for option threshold from {parts}", err)
 
     def test_where(self):
         other = self.directory / "other.conf"

@@ -1,10 +1,50 @@
-"""Writes are repeated when their read was overtaken: a bounded number of times, and then only."""
+"""When writes are repeated, and when credentials that were refused are tried again."""
 
 import fixtures
 import testtools
+from keystoneauth1 import session, token_endpoint
+from requests_mock.contrib import fixture as requests_mock_fixture
 
 from nova_twotier.ledger import retry
-from nova_twotier.ledger.placement import Conflict, StaleGeneration
+from nova_twotier.ledger.placement import Conflict, PlacementError, StaleGeneration
+
+
+class TestPatientPlacement(testtools.TestCase):
+    """Placement answers, and `now` passes, as the test says."""
+
+    def setUp(self):
+        super().setUp()
+        self.http = self.useFixture(requests_mock_fixture.Fixture())
+        self.now = 100.0
+        auth = token_endpoint.Token("http://placement", "token")
+        self.placement = retry.PatientPlacement(session.Session(auth=auth), lambda: self.now)
+
+    def refused_at(self, *times):
+        """How often Placement was asked at these times."""
+        before = self.http.call_count
+        for self.now in times:
+            error = self.assertRaises(PlacementError, self.placement.get, "/traits")
+            self.assertTrue(error.login)
+            self.assertIn("refused the credentials of [placement]: check username", str(error))
+        return self.http.call_count - before
+
+    def test_refused_credentials_are_not_tried_at_each_request(self):
+        self.http.get("http://placement/traits", status_code=401)
+        self.assertEqual(1, self.refused_at(100.0, 100.5))
+        self.assertEqual(1, self.refused_at(101.0, 102.9))
+        self.assertEqual(1, self.refused_at(103.0, 106.9))
+        self.assertEqual(5, self.refused_at(*range(107, 107 + 8 + 16 + 32 + 60 + 60)))
+        self.http.get("http://placement/traits", json={"traits": []})
+        self.now += 60
+        self.assertEqual({"traits": []}, self.placement.get("/traits"))
+        self.http.get("http://placement/traits", status_code=401)
+        self.assertEqual(2, self.refused_at(self.now, self.now + 1))
+
+    def test_other_errors_are_tried_again_at_once(self):
+        self.http.get("http://placement/traits", status_code=503)
+        for _each in range(2):
+            self.assertRaises(PlacementError, self.placement.get, "/traits")
+        self.assertEqual(2, self.http.call_count)
 
 
 class TestUntilFresh(testtools.TestCase):

@@ -1,5 +1,6 @@
 """When a manager leads, looks, waits and stops."""
 
+import itertools
 import threading
 import types
 
@@ -9,6 +10,7 @@ from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.terms import Deposed
+from nova_twotier.ledger.placement import PlacementUnavailable
 from nova_twotier.manager.loop import STARTING, Loop
 
 LEASE = 10.0
@@ -217,6 +219,23 @@ class TestTrouble(LoopTestCase):
         down = CloudError("503 of Placement")
         self.run_script(*[down] * (int(STARTING) + 10))
         self.assertEqual(["INFO", "ERROR"], self.levels("503"))
+
+    def test_refused_credentials_are_tried_again_after_longer_and_longer_pauses(self):
+        refused = [
+            CloudError("Keystone refused the credentials of [nova]", 401),
+            PlacementUnavailable("Keystone refused the credentials of [placement]", 401),
+        ]
+        self.run_script(*refused[:1] * 8, False, *refused[1:] * 2, CloudError("503"), False)
+        pauses = [after - before for before, after in itertools.pairwise(self.looks)]
+        self.assertEqual([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0], pauses[:8])
+        self.assertEqual([1.0, 1.0, 2.0, 1.0, 1.0], pauses[8:])
+        self.assertEqual(["ERROR"], self.levels("of [nova] Trying again after pauses of up to 60"))
+        self.assertEqual(["ERROR"], self.levels("of [placement] Trying again after pauses"))
+        self.assertEqual(["INFO"] * 2, self.levels("Nova and Placement answer"))
+
+    def test_the_first_poll_says_that_it_works(self):
+        self.run_script(False, False)
+        self.assertEqual(["INFO"], self.levels("the queue of pool default works"))
 
     def levels(self, text):
         """The log levels of the messages with a text."""

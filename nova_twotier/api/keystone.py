@@ -1,0 +1,68 @@
+"""Keystone's middleware, which validates the callers' tokens as `[keystone_authtoken]` says."""
+
+import importlib
+
+import webob.exc
+from keystoneauth1.exceptions import MissingRequiredOptions, Unauthorized
+from keystonemiddleware.auth_token import AuthProtocol
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from nova_twotier.conf import ConfigError
+from nova_twotier.ledger.placement import login_refused
+
+LOG = logging.getLogger(__name__)
+
+GROUP = "keystone_authtoken"
+
+
+class Validation(AuthProtocol):
+    """The middleware of keystonemiddleware, which also logs whose credentials are wrong.
+
+    :param application: called with valid tokens only.
+    :raises ConfigError: if the options do not say how to validate tokens.
+    """
+
+    def __init__(self, application, conf: cfg.ConfigOpts):
+        try:
+            super().__init__(application, {"oslo_config_config": conf})
+        except MissingRequiredOptions as error:
+            raise ConfigError(f"[{GROUP}]: {error}") from error
+        options = conf[GROUP]
+        if not (options.auth_type or options.auth_section):
+            raise ConfigError(
+                f"[api]auth_strategy is keystone, but [{GROUP}] has no auth_type: "
+                "say how to reach Keystone"
+            )
+        if options.memcached_servers:
+            _load_memcached()
+
+    def fetch_token(self, token, **options):
+        try:
+            return super().fetch_token(token, **options)
+        except webob.exc.HTTPServiceUnavailable as error:
+            # The middleware itself logs that a token was not validated, but not why.
+            if _follows_refusal(error):
+                LOG.error("No token can be validated: %s", login_refused("Keystone", GROUP))
+            raise
+
+
+def _follows_refusal(error: BaseException | None) -> bool:
+    """Whether an error was raised because Keystone refused credentials."""
+    while error is not None and not isinstance(error, Unauthorized):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _load_memcached() -> None:
+    """Import the memcached client now, not in the thread of the first request.
+
+    If eventlet is installed, the client's pool imports it; a thread that has done so never ends.
+    """
+    try:
+        importlib.import_module("oslo_cache._memcache_pool")
+    except ImportError as error:
+        raise ConfigError(
+            f"[{GROUP}]memcached_servers is set, but there is no client for it: "
+            "install python-memcached"
+        ) from error
