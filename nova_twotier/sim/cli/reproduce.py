@@ -114,7 +114,14 @@ class Reproduce(Table):
         if "loads" in fields:
             fields["loads"] = tuple(fields["loads"])
         settings = Settings(**fields)
-        outcome = runner.run(experiment, settings, out, jobs=parsed.jobs, dask=parsed.dask)
+        outcome = runner.run(
+            experiment,
+            settings,
+            out,
+            jobs=parsed.jobs,
+            dask=parsed.dask,
+            progress=not parsed.quiet,
+        )
         page = report.page(outcome, _command(experiment.name, given))
         out.mkdir(parents=True, exist_ok=True)
         (out / file).write_text(page, encoding="utf-8")

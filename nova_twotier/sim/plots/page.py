@@ -3,6 +3,7 @@
 import pathlib
 
 from nova_twotier.sim.plots import palette
+from nova_twotier.sim.plots.timed import Timed
 
 
 def style(figure, title: str, note: str = "", **layout) -> None:
@@ -15,6 +16,21 @@ def style(figure, title: str, note: str = "", **layout) -> None:
     )
     figure.update_xaxes(gridcolor=palette.GRID, zeroline=False)
     figure.update_yaxes(gridcolor=palette.GRID, zeroline=False)
+
+
+def second(chart: Timed) -> float:
+    """The seconds in the unit of the time axis: plotly counts dates in milliseconds."""
+    return 0.001 if chart.dated else chart.unit[1]
+
+
+def time_axis(figure, chart: Timed, **place: int) -> None:
+    """The title and the kind of the time axis.
+
+    :param place: row and col of a figure of several.
+    """
+    figure.update_xaxes(title=chart.axis, **place)
+    if chart.dated:
+        figure.update_xaxes(type="date")
 
 
 def save(figure, path: pathlib.Path) -> None:
