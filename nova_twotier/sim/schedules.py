@@ -28,7 +28,7 @@ class Schedule:
     """
 
     stays: pandas.DataFrame
-    title: str = "Schedule"
+    title: str = ""
     hosts: tuple[str, ...] = ()
     dated: bool = False
 
@@ -74,9 +74,9 @@ def _recorded(places: pandas.DataFrame, written: float) -> Schedule:
     ).rename(columns=RECORDED)
     # The clock of the file's disk may be behind that of the manager.
     stays["end"] = stays["end"].clip(lower=begin)
-    title = "Schedule of the queue manager"
+    title = "Queue manager"
     if len(stays):
-        title += f", {_day(begin.min())} to {_day(stays['end'].max())}"
+        title += f", {_day(begin.min())} to {_day(stays['end'].max())} UTC"
     return Schedule(stays, title, tuple(hosts), dated=True)
 
 
@@ -93,7 +93,7 @@ def _title(stays: pandas.DataFrame, path: str | pathlib.Path) -> str:
         if len(values):
             found[name] = values[0]
     if not {"policy", "workload"} <= set(found):
-        return Schedule.title
+        return ""
     title = f"{found['policy']} on {found['workload']}"
     return f"{title}, load {float(found['load']):.3g}" if "load" in found else title
 

@@ -71,7 +71,7 @@ class PlotGantt(Action):
         return kind.of(
             schedule.stays,
             **window,
-            title=parsed.title or schedule.title,
+            title=parsed.title or schedule.title or "Schedule",
             hosts=schedule.hosts,
             dated=schedule.dated,
         )

@@ -28,12 +28,13 @@ class PlotUtilisation(Action):
             step(f"reading {parsed_args.schedule}")
             schedule = schedules.read(parsed_args.schedule)
             step("counting")
+            of = f": {schedule.title}" if schedule.title else ""
             chart = utilisation.of(
                 schedule.stays,
                 slots=parsed_args.nodes,
                 begin=parsed_args.begin,
                 end=parsed_args.end,
-                title=parsed_args.title or f"Slots in use: {schedule.title}",
+                title=parsed_args.title or f"Slots in use{of}",
                 dated=schedule.dated,
             )
             for path in outputs:

@@ -35,7 +35,8 @@ class Reproduce(Table):
             "--traces",
             type=pathlib.Path,
             metavar="DIR",
-            help="the archive's traces, e.g. traces (default: ../shared/traces)",
+            help="the archive's traces, e.g. /data/traces (default: traces, where `traces fetch` "
+            "puts them)",
         )
         parser.add_argument(
             "--out",

@@ -14,7 +14,7 @@ from nova_twotier.sim.plots.timed import Timed
 COLUMNS = ("job", "process", "slot", "tier", "begin", "end")
 #: As many bars can be read, or at least told apart, in one chart.
 READABLE = 5_000
-#: More bars than this are not drawn: the page would have 20 MB, which browsers are slow to open.
+#: More bars than this are not drawn: the page would have 15 MB, which is slow to open.
 MOST = 50_000
 #: Parts of a slot's unit of height: the foreground lane, and all background lanes below it.
 FOREGROUND = 0.53
@@ -154,7 +154,9 @@ def cut(
         & (schedule["begin"] < schedule["end"])
     ]
     if shown.empty:
-        raise PlotError(f"nothing runs on slots {first} to {last} from {begin:g} to {end:g} s")
+        raise PlotError(
+            f"nothing runs on slots {first} to {last} from {begin:.15g} to {end:.15g} s"
+        )
     shown = shown.assign(begin=shown["begin"].clip(lower=begin), end=shown["end"].clip(upper=end))
     return Cut(shown, begin, end, range(first, last + 1))
 
@@ -166,6 +168,9 @@ def check(schedule: pandas.DataFrame) -> None:
         raise PlotError(f"the table has no column {missing[0]!r}; it is not a schedule")
     if schedule.empty:
         raise PlotError("the schedule is empty")
+    for column in ("begin", "end"):
+        if not pandas.api.types.is_numeric_dtype(schedule[column]):
+            raise PlotError(f"column {column!r} of the schedule has values that are no numbers")
 
 
 def _bars(schedule: pandas.DataFrame) -> Iterator[Bar]:

@@ -110,7 +110,9 @@ class TestMalformed(testtools.TestCase):
 
     def test_missing_field(self):
         self.assert_refused(
-            "t.swf:2: 17 fields; a record has 18", line(), line(2).rsplit(" ", 1)[0]
+            "t.swf:2: 17 fields; a record of the Standard Workload Format has 18",
+            line(),
+            line(2).rsplit(" ", 1)[0],
         )
 
     def test_word_where_a_number_belongs(self):
