@@ -3,7 +3,6 @@
 import pathlib
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy
 import pandas
@@ -74,10 +73,7 @@ def _recorded(places: pandas.DataFrame, written: float) -> Schedule:
     ).rename(columns=RECORDED)
     # The clock of the file's disk may be behind that of the manager.
     stays["end"] = stays["end"].clip(lower=begin)
-    title = "Queue manager"
-    if len(stays):
-        title += f", {_day(begin.min())} to {_day(stays['end'].max())} UTC"
-    return Schedule(stays, title, tuple(hosts), dated=True)
+    return Schedule(stays, "Queue manager", tuple(hosts), dated=True)
 
 
 def _title(stays: pandas.DataFrame, path: str | pathlib.Path) -> str:
@@ -101,7 +97,3 @@ def _title(stays: pandas.DataFrame, path: str | pathlib.Path) -> str:
 def _natural(name: str) -> list:
     """Sorts host2 before host10."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
-
-
-def _day(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")

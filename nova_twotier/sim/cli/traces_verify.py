@@ -55,6 +55,8 @@ def _files(path: pathlib.Path) -> list[pathlib.Path]:
 
     :raises ValueError: if there are none.
     """
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file or directory")
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))

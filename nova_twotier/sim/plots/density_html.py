@@ -35,7 +35,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         figure.update_yaxes(row=row, col=1, title=chart.row, autorange="reversed")
     page.style(
         figure,
-        chart.title,
+        chart.heading,
         chart.note,
         height=260 + 330 * len(chart.tiers),
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},

@@ -26,7 +26,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     second = picture.second(chart)
     curves.set_xlim(chart.begin / second, chart.end / second)
     picture.time_axis(rasters[-1], chart)
-    picture.title(curves, chart.title, chart.note)
+    picture.title(curves, chart.heading, chart.note)
     picture.save(figure, path)
 
 

@@ -21,7 +21,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     second = page.second(chart)
     page.style(
         figure,
-        chart.title,
+        chart.heading,
         f"{chart.note}; point at a bar for its process",
         barmode="overlay",
         height=min(len(chart.slots) * max(chart.fronts, chart.backs) * SLOT, HEIGHT) + AROUND,

@@ -109,5 +109,5 @@ def _frame(axes, chart: Chart) -> None:
         ncols=2,
         frameon=False,
     )
-    picture.title(axes, chart.title, chart.note)
+    picture.title(axes, chart.heading, chart.note)
     picture.grid(axes, "x")

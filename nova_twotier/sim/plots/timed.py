@@ -24,6 +24,13 @@ class Timed:
         return words.unit(self.end - self.begin)
 
     @property
+    def heading(self) -> str:
+        """The title, with the dates of the window if it has any."""
+        if not self.dated:
+            return self.title
+        return f"{self.title}, {self.moment(self.begin)} to {self.moment(self.end)} UTC"
+
+    @property
     def axis(self) -> str:
         """The title of the time axis."""
         return "time (UTC)" if self.dated else f"time ({self.unit[0]})"

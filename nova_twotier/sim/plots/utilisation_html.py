@@ -37,7 +37,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         )
     page.style(
         figure,
-        chart.title,
+        chart.heading,
         chart.note,
         height=640,
         showlegend=False,

@@ -34,5 +34,5 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     rows[0].set_ylim(0, chart.top * 1.03)
     rows[0].set_xlim(chart.begin / second, chart.end / second)
     picture.time_axis(rows[-1], chart)
-    picture.title(rows[0], chart.title, chart.note)
+    picture.title(rows[0], chart.heading, chart.note)
     picture.save(figure, path)

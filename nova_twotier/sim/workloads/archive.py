@@ -183,7 +183,8 @@ def fetch(
     path = directory / log.file
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        _download(url, part, log.size, progress)
+        # Packed, it is smaller than unpacked, but for the smallest.
+        _download(url, part, log.size + CHUNK, progress)
         try:
             check(part, log)
         except ArchiveError as error:
@@ -208,7 +209,7 @@ def _within(mirror: str, file: str) -> str:
 
 
 def _download(url: str, path: pathlib.Path, limit: int, progress: Callable[[int], object]) -> None:
-    """Copy what is at a URL into a file, which must not become larger than the unpacked trace."""
+    """Copy what is at a URL into a file, if it has no more bytes than the limit."""
     with path.open("wb") as file:
         left = limit
         try:
@@ -219,7 +220,10 @@ def _download(url: str, path: pathlib.Path, limit: int, progress: Callable[[int]
                     left -= len(chunk)
                     progress(len(chunk))
         except (OSError, http.client.HTTPException) as error:
-            raise ArchiveError(f"{url} cannot be fetched: {_reason(error)}") from error
+            raise ArchiveError(
+                f"{url} cannot be fetched: {_reason(error)}; you may also download it elsewhere "
+                f"and put it into {path.parent}"
+            ) from error
     if left < 0:
         raise ArchiveError(f"{url}: is larger than the trace; nothing was kept")
 

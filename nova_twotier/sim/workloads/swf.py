@@ -165,8 +165,8 @@ def _record(words: list[str], place: str) -> Record:
 def _checked(words: list[str], place: str) -> Record:
     if len(words) != len(_KINDS):
         raise MalformedTrace(
-            f"{place}: {len(words)} fields; a record of the Standard Workload Format has "
-            f"{len(_KINDS)}"
+            f"{place}: is not a record of the Standard Workload Format, which has {len(_KINDS)} "
+            f"fields; this line has {len(words)}"
         )
     values = []
     for word, field, kind in zip(words, Record._fields, _KINDS, strict=True):

@@ -105,7 +105,7 @@ class TestFetch(ArchiveCase):
         self.assert_nothing_kept()
 
     def test_far_too_much(self):
-        self.offer(bytes(len(CONTENT) + 1))
+        self.offer(bytes(len(CONTENT) + archive.CHUNK + 1))
         self.refused(f"{TINY.file}: is larger than the trace", *self.fetch())
         self.assert_nothing_kept()
 
@@ -143,9 +143,10 @@ class TestVerify(ArchiveCase):
         self.assertIn("unpacked, its SHA-256 is", err)
 
     def test_nothing_there(self):
-        self.refused(
-            "no file that ends in .swf or .swf.gz", "traces", "verify", self.directory / "no"
-        )
+        empty = self.directory / "empty"
+        self.refused("there is no such file or directory", "traces", "verify", empty)
+        empty.mkdir()
+        self.refused("no file that ends in .swf or .swf.gz", "traces", "verify", empty)
 
 
 class TestKnown(testtools.TestCase):

@@ -23,7 +23,7 @@ class TestDensity(testtools.TestCase):
         self.assert_all_time_is_there(frame, chart)
         for tier in chart.tiers:
             self.assertEqual((16, density.COLUMNS), tier.cells.shape)
-            self.assertTrue(0 <= tier.cells.min() and tier.cells.max() <= 1 + 1e-9)
+            self.assertTrue(tier.cells.min() >= 0 and tier.cells.max() <= 1 + 1e-9)
 
     def test_many_slots_share_rows(self):
         frame = schedule(slots=1000, jobs=500)
@@ -80,6 +80,7 @@ class TestBars(testtools.TestCase):
         self.assertEqual(("host", "b", "time (UTC)"), (chart.row, chart.label(1), chart.axis))
         self.assertEqual("1970-01-01 00:01:40", chart.moment(100))
         self.assertEqual("hosts: 2, jobs: 2; numbers in the bars are job numbers", chart.note)
+        self.assertEqual("Schedule, 1970-01-01 00:00:00 to 1970-01-01 00:01:40 UTC", chart.heading)
 
     def test_times_that_are_no_numbers(self):
         frame = stays((1, 0, 0, "fg", "soon", "later"))
