@@ -23,7 +23,6 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         vertical_spacing=0.05,
         row_heights=[curves, *[cells] * len(chart.tiers)],
     )
-    second = page.second(chart)
     for row, tier in enumerate(chart.tiers, start=2):
         figure.add_trace(_curve(chart, tier), row=1, col=1)
         figure.add_trace(_heatmap(chart, tier), row=row, col=1)
@@ -45,7 +44,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         row=1, col=1, title="processes" if chart.hosts else "slots in use", rangemode="tozero"
     )
     page.time_axis(figure, chart, row=rows, col=1)
-    figure.update_xaxes(range=[chart.begin / second, chart.end / second])
+    figure.update_xaxes(range=page.times(chart, (chart.begin, chart.end)))
     page.save(figure, path)
 
 
@@ -53,7 +52,7 @@ def _curve(chart: Chart, tier: Tier):
     counts = chart.in_use(tier)
     return graph_objects.Scatter(
         name=tier.name,
-        x=chart.edges / page.second(chart),
+        x=page.times(chart, chart.edges.tolist()),
         y=numpy.append(counts, counts[-1]).round(2),
         line={"shape": "hv", "color": tier.colour, "width": 1},
         hovertemplate="%{y:.1f} in use",
@@ -61,7 +60,7 @@ def _curve(chart: Chart, tier: Tier):
 
 
 def _heatmap(chart: Chart, tier: Tier):
-    second = page.second(chart)
+    (first,) = page.times(chart, [chart.begin + chart.part / 2])
     top = chart.top(tier)
     # Bytes: eight times smaller than the numbers, and finer than an eye sees.
     steps = numpy.round(tier.cells / top * 100).astype("uint8")
@@ -71,8 +70,8 @@ def _heatmap(chart: Chart, tier: Tier):
         z=steps,
         zmin=0,
         zmax=100,
-        x0=(chart.begin + chart.part / 2) / second,
-        dx=chart.part / second,
+        x0=first,
+        dx=page.length(chart, chart.part),
         y=[chart.label(row) for row in range(len(steps))],
         colorscale=[[0, "#ffffff"], [0.5, tier.colour], [1, palette.shade(tier.colour, -0.55)]],
         colorbar={

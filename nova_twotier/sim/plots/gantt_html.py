@@ -18,7 +18,6 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = graph_objects.Figure()
     figure.add_trace(_bars(chart, [bar for bar in chart.bars if bar.front], "foreground"))
     figure.add_trace(_bars(chart, [bar for bar in chart.bars if not bar.front], "background"))
-    second = page.second(chart)
     page.style(
         figure,
         chart.heading,
@@ -31,7 +30,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         shapes=[_stripe(number) for number in range(len(chart.slots))],
     )
     page.time_axis(figure, chart)
-    figure.update_xaxes(range=[chart.begin / second, chart.end / second])
+    figure.update_xaxes(range=page.times(chart, (chart.begin, chart.end)))
     step = -(-len(chart.slots) // TICKS)
     figure.update_yaxes(
         title=chart.row,
@@ -44,15 +43,14 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
 
 
 def _bars(chart: Chart, bars: list[Bar], name: str):
-    second = page.second(chart)
     boxes = [chart.box(bar) for bar in bars]
     fills = [bar.colour for bar in bars]
     front = name == "foreground"
     return graph_objects.Bar(
         name=name,
         orientation="h",
-        base=[bar.begin / second for bar in bars],
-        x=[(bar.end - bar.begin) / second for bar in bars],
+        base=page.times(chart, [bar.begin for bar in bars]),
+        x=[page.length(chart, bar.end - bar.begin) for bar in bars],
         y=[top + height / 2 for top, height in boxes],
         width=[height for _top, height in boxes],
         marker=palette.lane(fills, front),

@@ -1,6 +1,8 @@
 """What the HTML files have in common."""
 
 import pathlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from nova_twotier.sim.plots import palette
 from nova_twotier.sim.plots.timed import Timed
@@ -18,9 +20,18 @@ def style(figure, title: str, note: str = "", **layout) -> None:
     figure.update_yaxes(gridcolor=palette.GRID, zeroline=False)
 
 
-def second(chart: Timed) -> float:
-    """The seconds in the unit of the time axis: plotly counts dates in milliseconds."""
-    return 0.001 if chart.dated else chart.unit[1]
+def times(chart: Timed, moments: Iterable[float]) -> list[str] | list[float]:
+    """Times as plotly takes them: dates as text, since it shows numbers in local time."""
+    if not chart.dated:
+        return [moment / chart.unit[1] for moment in moments]
+    return [
+        datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S.%f") for moment in moments
+    ]
+
+
+def length(chart: Timed, seconds: float) -> float:
+    """A length of time as plotly takes it: between dates, in milliseconds."""
+    return seconds * 1000 if chart.dated else seconds / chart.unit[1]
 
 
 def time_axis(figure, chart: Timed, **place: int) -> None:

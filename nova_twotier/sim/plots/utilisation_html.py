@@ -12,13 +12,12 @@ from nova_twotier.sim.plots.utilisation import Chart
 def draw(chart: Chart, path: pathlib.Path) -> None:
     count = len(chart.curves)
     figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=0.06)
-    second = page.second(chart)
     moment = "%{x}" if chart.dated else f"%{{x:.2f}} {chart.unit[0]}"
     for row, curve in enumerate(chart.curves, start=1):
         figure.add_trace(
             graph_objects.Scatter(
                 name=curve.name,
-                x=curve.times / second,
+                x=page.times(chart, curve.times.tolist()),
                 y=curve.steps,
                 fill="tozeroy",
                 fillcolor=palette.translucent(curve.colour, 0.35),

@@ -237,7 +237,10 @@ class TestSweepAndPlots(CommandCase):
             drawn = self.drawn(page)
             for words in ("Queue manager, 2026-11-18 1", "node-2", "node-10", "time (UTC)"):
                 self.assertIn(words, drawn)
-        self.works("plot", "utilisation", schedule, "--out", page)
+        for plot in ("gantt", "utilisation"):
+            self.works("plot", plot, schedule, "--out", page)
+            # As text: numbers would be shown in the reader's local time.
+            self.assertIn('"2026-11-18 11:06:40.000000"', self.drawn(page))
         self.refused(
             "--begin: 'noon' must be a number of seconds",
             *("plot", "gantt", schedule, "--begin", "noon", "--out", page),

@@ -172,7 +172,7 @@ class TestFiles(testtools.TestCase):
             ("packed.swf", gzip.compress(line().encode())),
             ("plain.swf.gz", line().encode()),
         ):
-            path = self.directory / name
+            path = self.path(name)
             path.write_bytes(content)
             self.assertEqual(1, len(swf.read(path).records))
 
