@@ -44,34 +44,38 @@ class PlotGantt(Action):
             step(f"reading {parsed_args.schedule}")
             schedule = schedules.read(parsed_args.schedule)
             step("arranging")
-            chart = self._chart(schedule, parsed_args)
+            chart, hint = _chart(schedule, parsed_args)
             for path in outputs:
                 step(f"drawing {path}")
                 files.draw(chart, path)
+        if hint:
+            self.app.complain(hint)
         return 0
 
-    def _chart(self, schedule, parsed):
-        """Bars, or the density of more of them than can be read."""
-        from nova_twotier.sim.plots import density, gantt
 
-        slots = parsed.slots
-        if slots and schedule.hosts:
-            slots = slots[0], min(slots[1], len(schedule.hosts) - 1)
-        window = {"begin": parsed.begin, "end": parsed.end, "slots": slots}
-        kind = density if parsed.density else gantt
-        if not parsed.bars and not parsed.density:
-            bars = len(gantt.cut(schedule.stays, **window).stays)
-            if bars > gantt.READABLE:
-                kind = density
-                self.app.complain(
-                    f"{bars:,} bars cannot be read in one chart, so this shows how full each slot "
-                    f"was; for bars, name a window with --begin, --end and --slots (up to "
-                    f"{gantt.READABLE:,} bars), or give --bars (up to {gantt.MOST:,})"
-                )
-        return kind.of(
-            schedule.stays,
-            **window,
-            title=parsed.title or schedule.title or "Schedule",
-            hosts=schedule.hosts,
-            dated=schedule.dated,
-        )
+def _chart(schedule, parsed):
+    """Bars, or the density of more of them than can be read; and a line about that, or none."""
+    from nova_twotier.sim.plots import density, gantt
+
+    slots = parsed.slots
+    if slots and slots[0] < len(schedule.hosts):
+        slots = slots[0], min(slots[1], len(schedule.hosts) - 1)
+    window = {"begin": parsed.begin, "end": parsed.end, "slots": slots}
+    kind, hint = density if parsed.density else gantt, ""
+    if not parsed.bars and not parsed.density:
+        bars = len(gantt.cut(schedule.stays, **window).stays)
+        if bars > gantt.READABLE:
+            kind = density
+            hint = (
+                f"{bars:,} bars cannot be read in one chart, so this shows how full each slot "
+                f"was; for bars, name a window with --begin, --end and --slots (up to "
+                f"{gantt.READABLE:,} bars), or give --bars (up to {gantt.MOST:,})"
+            )
+    chart = kind.of(
+        schedule.stays,
+        **window,
+        title=parsed.title or schedule.title or "Schedule",
+        hosts=schedule.hosts,
+        dated=schedule.dated,
+    )
+    return chart, hint

@@ -15,9 +15,10 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def bar(parsed: argparse.Namespace, total: int, unit: str, **options):
+def bar(parsed: argparse.Namespace, total: int | None, unit: str, **options):
     """A bar of tqdm that disappears at its end; with --quiet, or where nobody looks, an empty one.
 
+    :param total: units in all; None: not known.
     :param options: as `tqdm.tqdm` takes them.
     """
     import tqdm
