@@ -1,6 +1,8 @@
 """Watches a job until it has started or finished, and shows its progress."""
 
+import argparse
 import shutil
+import sys
 import time
 from collections.abc import Callable
 
@@ -10,6 +12,9 @@ from nova_twotier.client.rest import OVER, Api, ApiError
 
 #: Seconds between two polls: at first, and after a long time.
 INTERVAL, LONGEST_INTERVAL = 1.0, 10.0
+
+#: Seconds between two updates of a bar.
+BAR_INTERVAL = 0.3
 
 #: What one can wait for.
 STARTED, FINISHED = "started", "finished"
@@ -48,6 +53,24 @@ class Display:
 
     def __exit__(self, *_):
         self.close()
+
+
+def bar(total: int, unit: str, options: argparse.Namespace | None):
+    """A bar of tqdm on stderr, if that is a terminal, which disappears at its end.
+
+    :param options: those of the whole program: `openstack --quiet` shows no bar.
+    """
+    import tqdm  # only now: most commands draw none
+
+    quiet = options is not None and options.verbose_level == 0
+    return tqdm.tqdm(
+        total=total,
+        unit=unit,
+        file=sys.stderr,
+        mininterval=BAR_INTERVAL,
+        leave=False,
+        disable=True if quiet else None,
+    )
 
 
 def watch(

@@ -118,12 +118,14 @@ class CreateJob(command.ShowOne):
         given.pop("name", None)
         if "user_data" in given:
             given.setdefault("report_token", None)
-        for count, request in enumerate(requests):
-            try:
-                api.submit({**request, **given})
-            except rest.ApiError as error:
-                done = f"{count} of {len(requests)} jobs are submitted"
-                raise CommandError(f"{request['name']}: {error}; {done}") from error
+        with progress.bar(len(requests), "job", self.app_args) as shown:
+            for count, request in enumerate(requests):
+                try:
+                    api.submit({**request, **given})
+                except rest.ApiError as error:
+                    done = f"{count} of {len(requests)} jobs are submitted"
+                    raise CommandError(f"{request['name']}: {error}; {done}") from error
+                shown.update()
         return {
             "trace": path,
             "jobs": len(requests),

@@ -5,5 +5,7 @@ from nova_twotier.core.policies.tentative import Tentative
 
 class Acfcfs(Tentative):
     name = "acfcfs"
-    summary = "Trials in both tiers; those in the foreground may be evicted by earlier arrivals."
+    summary = (
+        "As CCFCFS, but later jobs run on trial in the foreground, too; earlier ones kill them."
+    )
     aggressive = True

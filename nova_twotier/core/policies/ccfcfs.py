@@ -5,5 +5,5 @@ from nova_twotier.core.policies.tentative import Tentative
 
 class Ccfcfs(Tentative):
     name = "ccfcfs"
-    summary = "Trials in the background only; the foreground is strictly FCFS."
+    summary = "FCFS in the foreground; later jobs run on trial in the background and may be killed."
     aggressive = False

@@ -52,7 +52,11 @@ class Compare(Table):
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
-        found = dict(sweep.run(points, jobs=parsed_args.jobs, dask=parsed_args.dask))
+        found = dict(
+            sweep.run(
+                points, jobs=parsed_args.jobs, dask=parsed_args.dask, progress=not parsed_args.quiet
+            )
+        )
         rows = [found[index] for index in range(len(points))]
         if rejected := max(row["rejected"] for row in rows):
             self.app.complain(_rejections(rejected, rows[0], workload.name, parsed_args))

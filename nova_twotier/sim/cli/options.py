@@ -3,7 +3,7 @@
 import argparse
 
 from nova_twotier.core.slots import THRESHOLD
-from nova_twotier.sim.cli import values
+from nova_twotier.sim.cli import progress, values
 
 SOURCE = (
     "a trace in the Standard Workload Format (NASA.swf, KTH.swf.gz), or a model and its number of "
@@ -206,6 +206,7 @@ def add_parallel(parser: argparse.ArgumentParser) -> None:
         help="run on the Dask cluster with this scheduler, e.g. tcp://10.0.0.1:8786; its workers "
         "read traces by the same path",
     )
+    progress.add_quiet(parser)
 
 
 def add_schedule(parser: argparse.ArgumentParser) -> None:
@@ -213,20 +214,17 @@ def add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "schedule",
         metavar="SCHEDULE",
-        help="what `run --schedule-out` wrote, e.g. schedule.parquet",
+        help="what `run --schedule-out` or `twotier-manage schedule --out` wrote, e.g. "
+        "schedule.parquet or schedule.csv",
     )
-    parser.add_argument(
-        "--begin",
-        type=values.seconds,
-        metavar="SECONDS",
-        help="start of the window, e.g. 86400 (default: the first start)",
-    )
-    parser.add_argument(
-        "--end",
-        type=values.seconds,
-        metavar="SECONDS",
-        help="end of the window, e.g. 172800 (default: the last finish)",
-    )
+    for option, what, default in (("begin", "start", "first start"), ("end", "end", "last finish")):
+        parser.add_argument(
+            f"--{option}",
+            type=values.moment,
+            metavar="TIME",
+            help=f"{what} of the window: seconds, as in the schedule, e.g. 86400; or, for one of "
+            f"twotier-manage, UTC, e.g. 2026-11-24T08:30 (default: the {default})",
+        )
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
@@ -237,7 +235,12 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a file that ends in .png or .html; may be repeated, e.g. --out a.png --out a.html",
     )
-    parser.add_argument("--title", default="", help="title of the plot, e.g. 'NASA, 2 tiers'")
+    parser.add_argument(
+        "--title",
+        default="",
+        help="title of the plot, e.g. 'NASA, 2 tiers' (default: what is plotted)",
+    )
+    progress.add_quiet(parser)
 
 
 def workload(parsed: argparse.Namespace):

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli import options, progress, values
 from nova_twotier.sim.cli.command import Action
 
 
@@ -50,14 +50,17 @@ class PlotLoad(Action):
         results = pathlib.Path(parsed_args.results)
         if not results.exists():
             raise ValueError(f"{results}: there is no such directory or table of a sweep")
-        runs = sweep.collect(results) if results.is_dir() else tables.read(results)
-        chart = load.of(
-            tables.select(runs, parsed_args.where),
-            parsed_args.metric,
-            parsed_args.policy,
-            title=parsed_args.title,
-            logarithmic=parsed_args.log,
-        )
-        for path in outputs:
-            files.draw(chart, path)
+        with progress.steps(parsed_args, 1 + len(outputs)) as step:
+            step(f"reading {results}")
+            runs = sweep.collect(results) if results.is_dir() else tables.read(results)
+            chart = load.of(
+                tables.select(runs, parsed_args.where),
+                parsed_args.metric,
+                parsed_args.policy,
+                title=parsed_args.title,
+                logarithmic=parsed_args.log,
+            )
+            for path in outputs:
+                step(f"drawing {path}")
+                files.draw(chart, path)
         return 0

@@ -1,6 +1,6 @@
 """`plot utilisation`: how full both tiers were."""
 
-from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli import options, progress, values
 from nova_twotier.sim.cli.command import Action
 
 
@@ -20,17 +20,24 @@ class PlotUtilisation(Action):
         options.add_plot(parser)
 
     def take_action(self, parsed_args):
-        from nova_twotier.sim import tables
+        from nova_twotier.sim import schedules
         from nova_twotier.sim.plots import files, utilisation
 
         outputs = [files.checked(path) for path in parsed_args.out]
-        chart = utilisation.of(
-            tables.read(parsed_args.schedule),
-            slots=parsed_args.nodes,
-            begin=parsed_args.begin,
-            end=parsed_args.end,
-            title=parsed_args.title or "Slots in use",
-        )
-        for path in outputs:
-            files.draw(chart, path)
+        with progress.steps(parsed_args, 2 + len(outputs)) as step:
+            step(f"reading {parsed_args.schedule}")
+            schedule = schedules.read(parsed_args.schedule)
+            step("counting")
+            of = f": {schedule.title}" if schedule.title else ""
+            chart = utilisation.of(
+                schedule.stays,
+                slots=parsed_args.nodes,
+                begin=parsed_args.begin,
+                end=parsed_args.end,
+                title=parsed_args.title or f"Slots in use{of}",
+                dated=schedule.dated,
+            )
+            for path in outputs:
+                step(f"drawing {path}")
+                files.draw(chart, path)
         return 0

@@ -35,7 +35,8 @@ class Reproduce(Table):
             "--traces",
             type=pathlib.Path,
             metavar="DIR",
-            help="the archive's traces, e.g. traces (default: ../shared/traces)",
+            help="the archive's traces, e.g. /data/traces (default: traces, where `traces fetch` "
+            "puts them)",
         )
         parser.add_argument(
             "--out",
@@ -114,7 +115,14 @@ class Reproduce(Table):
         if "loads" in fields:
             fields["loads"] = tuple(fields["loads"])
         settings = Settings(**fields)
-        outcome = runner.run(experiment, settings, out, jobs=parsed.jobs, dask=parsed.dask)
+        outcome = runner.run(
+            experiment,
+            settings,
+            out,
+            jobs=parsed.jobs,
+            dask=parsed.dask,
+            progress=not parsed.quiet,
+        )
         page = report.page(outcome, _command(experiment.name, given))
         out.mkdir(parents=True, exist_ok=True)
         (out / file).write_text(page, encoding="utf-8")

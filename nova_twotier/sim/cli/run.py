@@ -1,6 +1,6 @@
 """`run`: one policy on one workload."""
 
-from nova_twotier.sim.cli import options, values
+from nova_twotier.sim.cli import options, progress, values
 from nova_twotier.sim.cli.command import Card, card, count
 
 
@@ -36,25 +36,30 @@ class Run(Card):
             help="write a row for each stay of a process on a slot, which `plot gantt` reads, e.g. "
             "schedule.csv or schedule.parquet",
         )
+        progress.add_quiet(parser)
 
     def take_action(self, parsed_args):
-        from nova_twotier.sim import metrics, simulation, tables
+        from nova_twotier.sim import metrics, schedules, simulation, tables
 
         for path in filter(None, (parsed_args.jobs_out, parsed_args.schedule_out)):
             tables.writable(path)
-        result = simulation.simulate(
-            options.workload(parsed_args),
-            options.scenario(parsed_args, parsed_args.policy),
-            record=parsed_args.schedule_out is not None,
-        )
-        if parsed_args.jobs_out:
-            tables.write(metrics.per_job(result.jobs), parsed_args.jobs_out)
-        if parsed_args.schedule_out:
-            tables.write(result.schedule, parsed_args.schedule_out)
+        workload = options.workload(parsed_args)
+        scenario = options.scenario(parsed_args, parsed_args.policy)
+        with progress.bar(parsed_args, len(workload.jobs), "job") as shown:
+            result = simulation.simulate(
+                workload,
+                scenario,
+                record=parsed_args.schedule_out is not None,
+                ended=None if shown.disable else lambda _job: shown.update(),
+            )
         if len(result.rejected):
             jobs = count(len(result.rejected), "job")
             self.app.complain(f"{jobs} rejected: {result.rejected['reason'].iloc[0]}")
         row = metrics.summarise(result)
         if parsed_args.load is not None:
             row["load"] = parsed_args.load  # also of the jobs that were rejected
+        if parsed_args.jobs_out:
+            tables.write(metrics.per_job(result.jobs), parsed_args.jobs_out)
+        if parsed_args.schedule_out:
+            tables.write(schedules.table(result, row["load"]), parsed_args.schedule_out)
         return card(row)

@@ -51,7 +51,13 @@ class Sweep(Action):
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )
-        done = sweep.resume(points, parsed_args.out, jobs=parsed_args.jobs, dask=parsed_args.dask)
+        done = sweep.resume(
+            points,
+            parsed_args.out,
+            jobs=parsed_args.jobs,
+            dask=parsed_args.dask,
+            progress=not parsed_args.quiet,
+        )
         rejected = int(sweep.collect(parsed_args.out)["rejected"].max())
         if rejected:
             why = (

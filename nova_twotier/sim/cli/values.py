@@ -3,6 +3,7 @@
 import math
 from argparse import ArgumentTypeError
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 
 #: Upper bound of a load, to catch per cent.
@@ -31,6 +32,25 @@ def seconds(text: str) -> float:
     value = _number(text)
     if not 0 <= value < math.inf:
         raise ArgumentTypeError(f"{text!r} must be a number of seconds, 0 or more")
+    return value
+
+
+def moment(text: str) -> float:
+    """A time: seconds, 0 or more, or a date and time, which is UTC unless it says otherwise.
+
+    It gives the seconds since the epoch.
+    """
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        value = _number(text)
+    else:
+        # `20261124` is a date, too, but here it is seconds.
+        value = _number(text) if text.isdecimal() else _epoch(when)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(
+            f"{text!r} must be a number of seconds, 0 or more, or a time such as 2026-11-24T08:30"
+        )
     return value
 
 
@@ -165,6 +185,10 @@ def reading(text: str) -> tuple[str, object]:
         return name, getattr(progress.load({name: given}, repr(text)), name)
     except progress.InvalidModel as invalid:
         raise ArgumentTypeError(str(invalid)) from None
+
+
+def _epoch(when: datetime) -> float:
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _number(text: str) -> float:

@@ -1,6 +1,6 @@
 """`workload convert`: a trace to another trace or to a table."""
 
-from nova_twotier.sim.cli import options, traces
+from nova_twotier.sim.cli import options, workload_output
 from nova_twotier.sim.cli.command import Action
 
 
@@ -13,8 +13,8 @@ class WorkloadConvert(Action):
         options.add_source(parser)
         options.add_load(parser)
         options.add_workload(parser)
-        traces.add_arguments(parser)
+        workload_output.add_arguments(parser)
 
     def take_action(self, parsed_args):
-        traces.write(options.workload(parsed_args), parsed_args)
+        workload_output.write(options.workload(parsed_args), parsed_args)
         return 0

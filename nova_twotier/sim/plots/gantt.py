@@ -3,13 +3,19 @@
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas
 
-from nova_twotier.sim.plots import palette, words
+from nova_twotier.sim.plots import palette
 from nova_twotier.sim.plots.files import PlotError
+from nova_twotier.sim.plots.timed import Timed
 
 COLUMNS = ("job", "process", "slot", "tier", "begin", "end")
+#: As many bars can be read, or at least told apart, in one chart.
+READABLE = 5_000
+#: More bars than this are not drawn: the page would have 15 MB, which is slow to open.
+MOST = 50_000
 #: Parts of a slot's unit of height: the foreground lane, and all background lanes below it.
 FOREGROUND = 0.53
 BACKGROUND = 0.41
@@ -32,29 +38,26 @@ class Bar:
         return palette.job(self.job)
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Everything to draw; times in seconds, clipped to the window."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart(Timed):
+    """Everything to draw; times are clipped to the window."""
 
-    title: str
-    begin: float
-    end: float
-    #: Slots from top to bottom.
+    #: Slots from top to bottom, and the names of hosts that stand for their numbers.
     slots: tuple[int, ...]
+    hosts: tuple[str, ...] = ()
     #: Lanes a slot in the foreground, and in the background.
     fronts: int
     backs: int
     bars: tuple[Bar, ...]
 
     @property
-    def unit(self) -> tuple[str, float]:
-        """The unit of the time axis, and the seconds in it."""
-        return words.unit(self.end - self.begin)
-
-    @property
     def row(self) -> str:
         """What a row is: with several foreground lanes, it is more than a slot."""
-        return "slot" if self.fronts == 1 else "host"
+        return "slot" if self.fronts == 1 and not self.hosts else "host"
+
+    def label(self, slot: int) -> str:
+        """The name of a row."""
+        return self.hosts[slot] if self.hosts else str(slot)
 
     @property
     def note(self) -> str:
@@ -83,6 +86,15 @@ class Chart:
             yield block[len(block) // 2]
 
 
+class Cut(NamedTuple):
+    """The stays in a window, clipped to it, and what the window is."""
+
+    stays: pandas.DataFrame
+    begin: float
+    end: float
+    slots: range
+
+
 def of(
     schedule: pandas.DataFrame,
     *,
@@ -90,14 +102,47 @@ def of(
     end: float | None = None,
     slots: tuple[int, int] | None = None,
     title: str = "Schedule",
+    hosts: tuple[str, ...] = (),
+    dated: bool = False,
 ) -> Chart:
     """The chart of a recorded schedule.
 
     :param begin: start of the window (seconds); the first begin by default.
     :param end: end of the window (seconds); the last end by default.
     :param slots: first and last slot; all by default.
-    :raises PlotError: if it is not a schedule, or nothing runs in the window.
+    :param hosts: names of the slots, if they are hosts.
+    :param dated: whether times count from the epoch.
+    :raises PlotError: if it is not a schedule, nothing runs in the window, or too many bars would
+        be drawn.
     """
+    shown = cut(schedule, begin=begin, end=end, slots=slots)
+    if len(shown.stays) > MOST:
+        raise PlotError(
+            f"{len(shown.stays):,} bars are too many for a chart, which may have {MOST:,}; name a "
+            "smaller window with --begin, --end and --slots, or draw their --density"
+        )
+    bars = tuple(_bars(shown.stays))
+    return Chart(
+        title=title,
+        begin=shown.begin,
+        end=shown.end,
+        dated=dated,
+        slots=tuple(shown.slots),
+        hosts=hosts,
+        fronts=max((bar.lane + 1 for bar in bars if bar.front), default=1),
+        backs=max((bar.lane + 1 for bar in bars if not bar.front), default=1),
+        bars=bars,
+    )
+
+
+def cut(
+    schedule: pandas.DataFrame,
+    *,
+    begin: float | None = None,
+    end: float | None = None,
+    slots: tuple[int, int] | None = None,
+) -> Cut:
+    """The stays in a window, by default all of them; parameters and errors as those of `of`."""
     check(schedule)
     begin = float(schedule["begin"].min()) if begin is None else begin
     end = float(schedule["end"].max()) if end is None else end
@@ -109,18 +154,11 @@ def of(
         & (schedule["begin"] < schedule["end"])
     ]
     if shown.empty:
-        raise PlotError(f"nothing runs on slots {first} to {last} from {begin:g} to {end:g} s")
+        raise PlotError(
+            f"nothing runs on slots {first} to {last} from {begin:.15g} to {end:.15g} s"
+        )
     shown = shown.assign(begin=shown["begin"].clip(lower=begin), end=shown["end"].clip(upper=end))
-    bars = tuple(_bars(shown))
-    return Chart(
-        title=title,
-        begin=begin,
-        end=end,
-        slots=tuple(range(first, last + 1)),
-        fronts=max((bar.lane + 1 for bar in bars if bar.front), default=1),
-        backs=max((bar.lane + 1 for bar in bars if not bar.front), default=1),
-        bars=bars,
-    )
+    return Cut(shown, begin, end, range(first, last + 1))
 
 
 def check(schedule: pandas.DataFrame) -> None:
@@ -130,6 +168,9 @@ def check(schedule: pandas.DataFrame) -> None:
         raise PlotError(f"the table has no column {missing[0]!r}; it is not a schedule")
     if schedule.empty:
         raise PlotError("the schedule is empty")
+    for column in ("begin", "end"):
+        if not pandas.api.types.is_numeric_dtype(schedule[column]):
+            raise PlotError(f"column {column!r} of the schedule has values that are no numbers")
 
 
 def _bars(schedule: pandas.DataFrame) -> Iterator[Bar]:

@@ -13,6 +13,8 @@ WIDTH = 18.0
 #: Inches a slot and lane: between these, as many as make the chart this high.
 SLOT = (0.23, 0.5)
 HEIGHT = 10.0
+#: Of a chart of very many slots, whose rows become lower.
+HIGHEST = 60.0
 #: Inches around the slots: title, legend, axis of time.
 AROUND = 1.6
 POINTS_AN_INCH = 72
@@ -27,6 +29,7 @@ TICKS = 130
 def draw(chart: Chart, path: pathlib.Path) -> None:
     lanes = max(chart.fronts, chart.backs)
     slot = min(max(HEIGHT / len(chart.slots), SLOT[0] * lanes), SLOT[1] * lanes)
+    slot = min(slot, HIGHEST / len(chart.slots))
     figure = Figure(figsize=(WIDTH, len(chart.slots) * slot + AROUND), layout="constrained")
     axes = figure.add_subplot()
     for number in range(len(chart.slots)):
@@ -41,7 +44,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
 
 
 def _bars(axes, chart: Chart, bars: list[Bar], hatch: str | None) -> None:
-    _name, second = chart.unit
+    second = picture.second(chart)
     corners = []
     for bar in bars:
         top, height = chart.box(bar)
@@ -63,7 +66,7 @@ def _bars(axes, chart: Chart, bars: list[Bar], hatch: str | None) -> None:
 
 def _label(axes, chart: Chart, bar: Bar, slot: float) -> None:
     """The job's number in its bar, if there is room."""
-    _name, second = chart.unit
+    second = picture.second(chart)
     top, height = chart.box(bar)
     size = min(0.8 * height * slot * POINTS_AN_INCH, TEXT[1])
     room = (bar.end - bar.begin) / (chart.end - chart.begin) * WIDTH * POINTS_AN_INCH
@@ -85,17 +88,17 @@ def _label(axes, chart: Chart, bar: Bar, slot: float) -> None:
 
 
 def _frame(axes, chart: Chart) -> None:
-    name, second = chart.unit
+    second = picture.second(chart)
     axes.set_xlim(chart.begin / second, chart.end / second)
     axes.set_ylim(len(chart.slots), -0.1)
     step = -(-len(chart.slots) // TICKS)
     shown = chart.slots[::step]
     axes.set_yticks(
-        [number - chart.slots[0] + FOREGROUND / 2 for number in shown], [str(n) for n in shown]
+        [slot - chart.slots[0] + FOREGROUND / 2 for slot in shown], map(chart.label, shown)
     )
     axes.tick_params(axis="y", length=0, labelsize=8)
     axes.set_ylabel(chart.row)
-    axes.set_xlabel(f"time ({name})")
+    picture.time_axis(axes, chart)
     axes.legend(
         handles=[
             Patch(facecolor="#9aa7b8", edgecolor="#222222", label="foreground"),
@@ -106,5 +109,5 @@ def _frame(axes, chart: Chart) -> None:
         ncols=2,
         frameon=False,
     )
-    picture.title(axes, chart.title, chart.note)
+    picture.title(axes, chart.heading, chart.note)
     picture.grid(axes, "x")

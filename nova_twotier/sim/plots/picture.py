@@ -3,10 +3,12 @@
 import pathlib
 
 from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from nova_twotier.sim.plots import palette
+from nova_twotier.sim.plots.timed import Timed
 
 DPI = 120
 
@@ -31,6 +33,20 @@ def grid(axes: Axes, axis: str = "both") -> None:
     axes.grid(axis=axis, color=palette.GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def second(chart: Timed) -> float:
+    """The seconds in the unit of the time axis: matplotlib counts dates in days."""
+    return 86400.0 if chart.dated else chart.unit[1]
+
+
+def time_axis(axes: Axes, chart: Timed) -> None:
+    """The title of the time axis and, for dates, its ticks."""
+    if chart.dated:
+        locator = AutoDateLocator(minticks=5, maxticks=12)
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.set_xlabel(chart.axis)
 
 
 def save(figure: Figure, path: pathlib.Path) -> None:

@@ -7,6 +7,7 @@ import pandas
 
 from nova_twotier.sim.plots import gantt, palette, words
 from nova_twotier.sim.plots.files import PlotError
+from nova_twotier.sim.plots.timed import Timed
 
 #: With more changes than this, the plot shows means over this many equal parts of the window.
 PARTS = 600
@@ -28,21 +29,13 @@ class Curve:
         return numpy.append(self.counts, self.counts[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart(Timed):
     """Everything to draw; `part` is the seconds that a mean is taken over, 0 if exact."""
 
-    title: str
-    begin: float
-    end: float
     slots: int
     curves: tuple[Curve, ...]
     part: float
-
-    @property
-    def unit(self) -> tuple[str, float]:
-        """The unit of the time axis, and the seconds in it."""
-        return words.unit(self.end - self.begin)
 
     @property
     def top(self) -> float:
@@ -64,12 +57,14 @@ def of(
     begin: float | None = None,
     end: float | None = None,
     title: str = "Slots in use",
+    dated: bool = False,
 ) -> Chart:
     """The chart of a recorded schedule.
 
     :param slots: of the machine; by default as many as the schedule uses.
     :param begin: start of the window (seconds); the first begin by default.
     :param end: end of the window (seconds); the last end by default.
+    :param dated: whether times count from the epoch.
     :raises PlotError: if it is not a schedule, or the window is empty.
     """
     gantt.check(schedule)
@@ -87,6 +82,7 @@ def of(
         title=title,
         begin=begin,
         end=end,
+        dated=dated,
         slots=slots or max(int(schedule["slot"].max()) + 1, int(steps["fg"][1].max())),
         curves=(
             _curve("foreground", palette.FOREGROUND, *steps["fg"]),

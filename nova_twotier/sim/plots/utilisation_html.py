@@ -12,17 +12,17 @@ from nova_twotier.sim.plots.utilisation import Chart
 def draw(chart: Chart, path: pathlib.Path) -> None:
     count = len(chart.curves)
     figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=0.06)
-    name, second = chart.unit
+    moment = "%{x}" if chart.dated else f"%{{x:.2f}} {chart.unit[0]}"
     for row, curve in enumerate(chart.curves, start=1):
         figure.add_trace(
             graph_objects.Scatter(
                 name=curve.name,
-                x=curve.times / second,
+                x=page.times(chart, curve.times.tolist()),
                 y=curve.steps,
                 fill="tozeroy",
                 fillcolor=palette.translucent(curve.colour, 0.35),
                 line={"shape": "hv", "color": curve.colour, "width": 1},
-                hovertemplate=f"%{{y:.1f}} slots at %{{x:.2f}} {name}",
+                hovertemplate=f"%{{y:.1f}} slots at {moment}",
             ),
             row=row,
             col=1,
@@ -36,7 +36,7 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         )
     page.style(
         figure,
-        chart.title,
+        chart.heading,
         chart.note,
         height=640,
         showlegend=False,
@@ -46,5 +46,5 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         figure.update_yaxes(
             row=row, col=1, title=f"{curve.name} (slots in use)", range=[0, chart.top * 1.03]
         )
-    figure.update_xaxes(row=count, col=1, title=f"time ({name})")
+    page.time_axis(figure, chart, row=count, col=1)
     page.save(figure, path)

@@ -11,7 +11,7 @@ from nova_twotier.sim.plots.utilisation import Chart
 def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = Figure(figsize=(12, 5.6), layout="constrained")
     rows = figure.subplots(len(chart.curves), 1, sharex=True, sharey=True)
-    name, second = chart.unit
+    second = picture.second(chart)
     for axes, curve in zip(rows, chart.curves, strict=True):
         times = curve.times / second
         axes.fill_between(
@@ -33,6 +33,6 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
         picture.grid(axes)
     rows[0].set_ylim(0, chart.top * 1.03)
     rows[0].set_xlim(chart.begin / second, chart.end / second)
-    rows[-1].set_xlabel(f"time ({name})")
-    picture.title(rows[0], chart.title, chart.note)
+    picture.time_axis(rows[-1], chart)
+    picture.title(rows[0], chart.heading, chart.note)
     picture.save(figure, path)

@@ -4,9 +4,10 @@ import pathlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from nova_twotier.sim.workloads import archive
+
 #: The default directory of the traces.
-DIRECTORY = pathlib.Path("../shared/traces")
-ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload/"
+DIRECTORY = archive.DIRECTORY
 
 
 class MissingTraces(ValueError):
@@ -40,12 +41,12 @@ def find(directory: pathlib.Path, traces: Mapping[str, Source] = TRACES) -> dict
         packed = plain.with_suffix(".swf.gz")
         path = next((each for each in (packed, plain) if each.is_file()), None)
         if path is None:
-            missing.append(packed.name)
+            missing.append(source.file)
         else:
             found[name] = path
     if missing:
         raise MissingTraces(
-            f"{directory}: has no {', '.join(missing)}; take them from the Parallel Workloads "
-            f"Archive ({ARCHIVE}) and name their directory with --traces"
+            f"{directory}: has no {', '.join(missing)}; name another directory with --traces, or "
+            f"run: twotier-sim traces fetch {' '.join(missing)} --out {directory}"
         )
     return found

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Callable
 
-from nova_twotier.sim.workloads import swf, tsafrir05
+from nova_twotier.sim.workloads import archive, swf, tsafrir05
 from nova_twotier.sim.workloads.feitelson96 import Feitelson96
 from nova_twotier.sim.workloads.jann97 import Jann97
 from nova_twotier.sim.workloads.lublin99 import TYPES, Lublin99
@@ -48,10 +48,24 @@ def load(
         if load is not None:
             workload = workload.scaled(load)
     except OSError as error:
-        raise SourceError(f"{error.filename} cannot be read: {error.strerror}") from error
+        raise SourceError(
+            f"{error.filename} cannot be read: {error.strerror}{_hint(error)}"
+        ) from error
     except ValueError as error:
         raise SourceError(str(error)) from error
     return workload
+
+
+def _hint(error: OSError) -> str:
+    """What to do about a file that is not there."""
+    if not isinstance(error, FileNotFoundError):
+        return ""
+    path = pathlib.Path(error.filename)
+    if log := archive.named(path):
+        return f"; to fetch it: twotier-sim traces fetch {log.name} --out {path.parent}"
+    if path.name in MODELS:
+        return f"; for a model, say how many jobs, such as {path.name}:1000"
+    return ""
 
 
 def _split(source: str) -> tuple[str, bool, str]:

@@ -12,6 +12,8 @@ from typing import IO, NamedTuple, get_type_hints
 
 #: Headers of the archive name people and places; some are in latin-1, which reads every byte.
 ENCODING = "latin-1"
+#: The first bytes of a gzip file.
+GZIP = b"\x1f\x8b"
 
 
 class MalformedTrace(ValueError):
@@ -84,15 +86,17 @@ class Trace:
 
 
 def read(path: str | pathlib.Path) -> Trace:
-    """Read a trace; a name that ends in .gz is unpacked.
+    """Read a trace, packed by gzip or not, whatever its name is.
 
     :raises MalformedTrace: at the first line that is not a record, or if the gzip file is damaged.
     :raises OSError: if the file cannot be read.
     """
     path = pathlib.Path(path)
-    with _open(path) as stream:
+    with path.open("rb") as file:
+        packed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
         try:
-            return parse(stream, str(path))
+            with io.TextIOWrapper(gzip.open(file) if packed else file, ENCODING) as stream:
+                return parse(stream, str(path))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise MalformedTrace(f"{path}: is not a complete gzip file ({error})") from error
 
@@ -121,12 +125,6 @@ def write(path: str | pathlib.Path, trace: Trace) -> None:
                 _dump(packed, trace)
         else:
             _dump(file, trace)
-
-
-def _open(path: pathlib.Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding=ENCODING)
-    return path.open(encoding=ENCODING)
 
 
 def _records(lines: Iterable[str], name: str, comments: list[str]) -> Iterator[Record]:
@@ -166,7 +164,10 @@ def _record(words: list[str], place: str) -> Record:
 
 def _checked(words: list[str], place: str) -> Record:
     if len(words) != len(_KINDS):
-        raise MalformedTrace(f"{place}: {len(words)} fields; a record has {len(_KINDS)}")
+        raise MalformedTrace(
+            f"{place}: is not a record of the Standard Workload Format, which has {len(_KINDS)} "
+            f"fields; this line has {len(words)}"
+        )
     values = []
     for word, field, kind in zip(words, Record._fields, _KINDS, strict=True):
         try:

@@ -1,5 +1,6 @@
 """Waiting for a job: what is shown, and when it ends."""
 
+import argparse
 import functools
 import io
 
@@ -16,6 +17,22 @@ from tests.unit.client.case import ClientCase
 class Terminal(io.StringIO):
     def isatty(self):
         return True
+
+
+class TestBar(testtools.TestCase):
+    def shown(self, stream, options=None):
+        self.useFixture(fixtures.MonkeyPatch("sys.stderr", stream))
+        with progress.bar(3, "job", options) as bar:
+            bar.update()
+        return stream.getvalue()
+
+    def test_on_a_terminal_only(self):
+        self.assertIn("/3 ", self.shown(Terminal()))
+        self.assertIn("/3 ", self.shown(Terminal(), argparse.Namespace(verbose_level=1)))
+        self.assertEqual("", self.shown(io.StringIO()))
+
+    def test_openstack_quiet(self):
+        self.assertEqual("", self.shown(Terminal(), argparse.Namespace(verbose_level=0)))
 
 
 class TestDisplay(testtools.TestCase):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import pathlib
 import textwrap
 from contextlib import redirect_stderr, redirect_stdout
@@ -10,7 +11,9 @@ from unittest import mock
 import fixtures
 import testtools
 
-from nova_twotier.sim import metrics, tables
+from nova_twotier.conf.manager import OPTS
+from nova_twotier.core import policies
+from nova_twotier.sim import metrics, tables, variants
 from nova_twotier.sim.cli import main
 from nova_twotier.sim.cli.commands import COMMANDS
 from nova_twotier.sim.workloads import swf
@@ -107,7 +110,9 @@ class TestRun(CommandCase):
         self.run_("--jobs-out", jobs, "--schedule-out", schedule)
         self.assertEqual([0, 90, 180], list(tables.read(jobs)["wait"]))
         stays = tables.read(schedule)
-        self.assertEqual(["job", "process", "slot", "tier", "begin", "end"], list(stays))
+        about = ["policy", "workload", "load"]
+        self.assertEqual(["job", "process", "slot", "tier", "begin", "end", *about], list(stays))
+        self.assertEqual(["fcfs", "t", 11.25], stays[about].iloc[0].tolist())
         self.assertEqual([1, 1, 2, 2, 3], list(stays["job"]))
 
     def test_job_larger_than_the_machine(self):
@@ -185,6 +190,62 @@ class TestSweepAndPlots(CommandCase):
             self.works("plot", plot, schedule, *options, *args)
             self.assertTrue(pathlib.Path(picture).exists() and pathlib.Path(page).exists())
 
+    def schedule(self):
+        path = self.path("schedule.csv")
+        self.works("run", self.source, "--policy", "fcfs", "--schedule-out", path)
+        return path
+
+    def drawn(self, page):
+        """What a page draws, without plotly itself."""
+        return pathlib.Path(page).read_text().rpartition("Plotly.newPlot")[2]
+
+    def test_more_bars_than_can_be_read(self):
+        schedule, page = self.schedule(), self.path("a.html")
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.sim.plots.gantt.READABLE", 3))
+        args = ("plot", "gantt", schedule, "--out", page)
+        code, out, err = self.main(*args)
+        self.assertEqual((0, ""), (code, out))
+        self.assertRegex(
+            err, r"^twotier-sim: 5 bars cannot be read in one chart, so .*--begin.*\n$"
+        )
+        self.assertIn(
+            "share of the time in use",
+            pathlib.Path(page).read_text().rpartition("Plotly.newPlot")[2],
+        )
+        for options in (("--bars",), ("--end", "90"), ("--slots", "1-1")):
+            self.works(*args, *options)
+            drawn = self.drawn(page)
+            self.assertNotIn("share of the time in use", drawn)
+            self.assertIn("fcfs on t, load 11.2", drawn)
+
+    def test_density_of_few_bars(self):
+        picture = self.path("a.png")
+        self.works("plot", "gantt", self.schedule(), "--density", "--out", picture)
+        self.assertTrue(pathlib.Path(picture).exists())
+        self.refused("not allowed with", "plot", "gantt", "a.csv", "--density", "--bars")
+
+    def test_schedule_of_the_queue_manager(self):
+        schedule, page = pathlib.Path(self.path("live.csv")), self.path("live.html")
+        schedule.write_text(
+            "job,process,host,tier,from,to\n1,0,node-2,fg,1795000000.000,1795003600.000\n"
+            "2,0,node-10,bg,1795000900.000,\n"
+        )
+        os.utime(schedule, (1795007200, 1795007200))
+        window = ("--begin", "2026-11-18T11:10", "--end", "2026-11-18T13:00+01:00")
+        for options in ((), window, ("--density",), ("--slots", "0-31")):
+            self.works("plot", "gantt", schedule, "--out", page, *options)
+            drawn = self.drawn(page)
+            for words in ("Queue manager, 2026-11-18 1", "node-2", "node-10", "time (UTC)"):
+                self.assertIn(words, drawn)
+        for plot in ("gantt", "utilisation"):
+            self.works("plot", plot, schedule, "--out", page)
+            # As text: numbers would be shown in the reader's local time.
+            self.assertIn('"2026-11-18 11:06:40.000000"', self.drawn(page))
+        self.refused(
+            "--begin: 'noon' must be a number of seconds",
+            *("plot", "gantt", schedule, "--begin", "noon", "--out", page),
+        )
+
     def test_loads_in_per_cent(self):
         for loads in ("80", "0.5,80", "10:80:10"):
             args = ("sweep", self.source, "--policy", "fcfs", "--load", loads)
@@ -247,12 +308,20 @@ class TestWorkload(CommandCase):
 class TestPolicies(CommandCase):
     def test_list(self):
         rows = json.loads(self.works("policy", "list", "-f", "json"))
-        first = next(row for row in rows if row["name"] == "fcfs")
-        self.assertEqual("First come, first served.", first["description"])
-        self.assertTrue(all(row["description"] for row in rows))
+        said = {row["name"]: row["description"] for row in rows}
+        self.assertEqual({*policies.POLICIES, *variants.VARIANTS}, set(said))
+        for option in OPTS:
+            if option.name == "policy":
+                for name, summary in option.type.choices.items():
+                    self.assertEqual(summary, said[name])
 
 
 class TestMistakes(CommandCase):
+    def words(self):
+        path = pathlib.Path(self.path("t.csv"))
+        path.write_text("job begin\n")
+        return path
+
     def refused_run(self, words, *args):
         self.refused(words, "run", self.source, "--policy", "fcfs", *args)
 
@@ -264,6 +333,10 @@ class TestMistakes(CommandCase):
     def test_sources(self):
         for words, source in (
             ("no.swf", self.path("no.swf")),
+            ("fetch CTC-SP2-1996-3.1-cln --out dir", "dir/CTC-SP2-1996-3.1-cln.swf"),
+            ("say how many jobs, such as lublin:1000", "lublin"),
+            ("Is a directory", self.directory),
+            ("t.csv:1: is not a record of the Standard Workload Format", self.words()),
             ("has no jobs", self.trace("empty.swf")),
             ("field 2 (submit) is -5", self.trace("early.swf", (1, -5, 10, 1, 10))),
             ("no", "nomodel:10"),
@@ -322,6 +395,37 @@ class TestMistakes(CommandCase):
         code, _out, err = self.main("--debug", "run", self.path("no.swf"), "--policy", "fcfs")
         self.assertEqual(1, code)
         self.assertIn("Traceback", err)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class TestProgress(CommandCase):
+    """On a terminal only, on stderr, and gone with --quiet."""
+
+    def shown(self, *args):
+        """What a command writes to a terminal."""
+        terminal = Terminal()
+        with redirect_stderr(terminal), redirect_stdout(io.StringIO()):
+            self.assertEqual(0, main([str(arg) for arg in args]))
+        return terminal.getvalue()
+
+    def test_commands(self):
+        schedule, results = self.path("schedule.csv"), self.path("results")
+        one = (self.source, "--policy", "fcfs")
+        for words, args in (
+            ("/3 ", ("run", *one, "--schedule-out", schedule)),
+            (f"drawing {self.path('a.png')}", ("plot", "gantt", schedule, "--out", "a.png")),
+            ("drawing ", ("plot", "utilisation", schedule, "--out", "a.png")),
+            ("/1 ", ("compare", *one, "--jobs", "1")),
+            ("/1 ", ("sweep", *one, "--jobs", "1", "--out", results)),
+            ("drawing ", ("plot", "load", results, "--out", "a.png")),
+        ):
+            args = [self.path(arg) if arg == "a.png" else arg for arg in args]
+            self.assertIn(words, self.shown(*args))
+            self.assertEqual("", self.shown(*args, "--quiet"))
 
 
 class TestHelp(CommandCase):

@@ -212,9 +212,9 @@ class TestNamesAndMistakes(ReproduceCase):
         for name in ("jss2015-table1", "jss2015-table2"):
             args = (name, "--traces", directory, "--out", self.out)
             self.refused(
-                f"{directory}: has no CTC-SP2-1996-3.1-cln.swf.gz, KTH-SP2-1996-2.swf.gz; take "
-                "them from the Parallel Workloads Archive (https://www.cs.huji.ac.il/labs/"
-                "parallel/workload/) and name their directory with --traces",
+                f"{directory}: has no CTC-SP2-1996-3.1-cln, KTH-SP2-1996-2; name another directory "
+                "with --traces, or run: twotier-sim traces fetch CTC-SP2-1996-3.1-cln "
+                f"KTH-SP2-1996-2 --out {directory}",
                 *args,
             )
         self.assertFalse(self.out.exists())

@@ -110,7 +110,7 @@ class TestFigures(ReproduceCase):
 
     def test_missing_traces(self):
         self.refused(
-            "has no KTH-SP2-1996-2.1-cln.swf.gz, NASA-iPSC-1993-3.1-cln.swf.gz; take them from",
+            "has no KTH-SP2-1996-2.1-cln, NASA-iPSC-1993-3.1-cln; name another directory",
             *("symmetry2018-fig6", "--traces", self.directory, "--out", self.out),
         )
 

@@ -110,7 +110,10 @@ class TestMalformed(testtools.TestCase):
 
     def test_missing_field(self):
         self.assert_refused(
-            "t.swf:2: 17 fields; a record has 18", line(), line(2).rsplit(" ", 1)[0]
+            "t.swf:2: is not a record of the Standard Workload Format, which has 18 fields; "
+            "this line has 17",
+            line(),
+            line(2).rsplit(" ", 1)[0],
         )
 
     def test_word_where_a_number_belongs(self):
@@ -163,6 +166,15 @@ class TestFiles(testtools.TestCase):
         trace = swf.read(path)
         self.assertEqual("Jörg", trace.header("Acknowledge"))
         self.assertEqual(1, len(trace.records))
+
+    def test_the_name_does_not_say_whether_it_is_packed(self):
+        for name, content in (
+            ("packed.swf", gzip.compress(line().encode())),
+            ("plain.swf.gz", line().encode()),
+        ):
+            path = self.path(name)
+            path.write_bytes(content)
+            self.assertEqual(1, len(swf.read(path).records))
 
     def test_broken_gzip_is_a_malformed_trace(self):
         whole = gzip.compress(line().encode() * 50)

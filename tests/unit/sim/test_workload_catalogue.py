@@ -109,6 +109,10 @@ class TestFiles(testtools.TestCase):
     def test_a_file_of_something_else(self):
         path = self.directory / "a.swf"
         path.write_text("hello\n")
-        self.assert_refused(f"{path}:1: 1 fields; a record has 18", path)
+        self.assert_refused(
+            f"{path}:1: is not a record of the Standard Workload Format, which has 18 fields; "
+            "this line has 1",
+            path,
+        )
         path.write_text("")
         self.assert_refused("a: trace has no jobs", path)
