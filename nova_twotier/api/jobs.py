@@ -1,6 +1,15 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import errors, job_schemas, job_trusts, queries, quotas, requests, views
+from nova_twotier.api import (
+    errors,
+    job_schemas,
+    job_trusts,
+    queries,
+    quotas,
+    requests,
+    servers,
+    views,
+)
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import Reader, cure_of, reason_of, situation
@@ -19,7 +28,12 @@ class JobResource(Resource):
     def shown(self, request: Request, job: Job) -> dict:
         reason = reason_of(job)
         reader = Reader(self.site.store, self.project(request), [reason])
-        return views.job_in_full(request, job, reason, reader)
+        owner = job.project_id, job.user_id
+        hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
+        return {
+            **views.job_in_full(request, job, reason, reader),
+            **servers.fields(self.site.store, job, hosts),
+        }
 
 
 class Jobs(JobResource):
