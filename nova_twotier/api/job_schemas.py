@@ -1,5 +1,6 @@
 """JSON Schemas of jobs, in requests and answers."""
 
+from nova_twotier.api import server_schemas
 from nova_twotier.api.schemas import (
     ALL_PROJECTS,
     COUNT,
@@ -213,36 +214,6 @@ _JOB = {
     },
     "links": {"$ref": "#Links"},
 }
-#: Seconds in one of the tiers.
-_IN_TIER = (
-    "Seconds that it held {tier} slots, in all its runs together, also in those before it began "
-    "anew: the mean over its processes, so times `size` it is slot time."
-)
-_SERVER = object_of(
-    {
-        "name": {"type": "string"},
-        "uuid": UUID,
-        "tier": {"enum": ["fg", "bg"], "description": "Of the slot."},
-        "host": {
-            "type": "string",
-            "description": "Of the slot; left out unless the policy rule `twotier:jobs:show:hosts` "
-            "lets the reader see it.",
-        },
-        "since": {"type": "string", "format": "date-time"},
-        "until": {**_TIME, "description": "When it left the slot; null: it still has it."},
-    },
-    required=("name", "uuid", "tier", "since", "until"),
-    description="The server of a process, and the slot that it has or had last.",
-    examples=[
-        {
-            "name": "tt-12-1",
-            "uuid": "4b1d6f6e-6a3c-4a53-9d0e-0f1c6c2f5a11",
-            "tier": "fg",
-            "since": "2026-01-31T12:00:00.000+00:00",
-            "until": None,
-        }
-    ],
-)
 JOB = object_of(
     {
         **_JOB,
@@ -273,22 +244,7 @@ JOB = object_of(
             "type": "boolean",
             "description": "Whether its guests report their ends: it was given a `report_token`.",
         },
-        "foreground_elapsed": {
-            "type": "number",
-            "minimum": 0,
-            "description": _IN_TIER.format(tier="foreground"),
-        },
-        "background_elapsed": {
-            "type": "number",
-            "minimum": 0,
-            "description": _IN_TIER.format(tier="background"),
-        },
-        "servers": {
-            "type": "array",
-            "items": _SERVER,
-            "description": "The servers of its last run, in the order of its processes; empty "
-            "before the first. Nova knows their addresses.",
-        },
+        **server_schemas.FIELDS,
     }
 )
 JOBS = list_of("jobs", {"$ref": "#JobSummary"})

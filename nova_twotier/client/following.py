@@ -18,6 +18,7 @@ class Follower:
 
     :param since: only events of this time or later, as the API takes it.
     :param say: called with a line when the API does not answer, and it is asked again.
+    :param now: the time in seconds since the epoch.
     :param filters: query parameters of the list of events.
     """
 
@@ -27,12 +28,14 @@ class Follower:
         since: str | None,
         say: Callable[[str], None],
         sleep: Callable[[float], object] = time.sleep,
+        now: Callable[[], float] = time.time,
         **filters,
     ):
         self._api = api
         self._least = None if since is None else _seconds(since)
         self._say = say
         self._sleep = sleep
+        self._now = now
         self._filters = filters
         #: Times of the events that are known and may be in the next answer, by id.
         self._known: dict[str, float] = {}
@@ -92,7 +95,7 @@ class Follower:
         if not self._known:
             return
         # Not by the time of an event alone: a clock may have been wrong when it was recorded.
-        newest = min(max(self._known.values()), time.time())
+        newest = min(max(self._known.values()), self._now())
         self._start = max(newest - OVERLAP, self._start or 0.0)
         self._known = {key: at for key, at in self._known.items() if at >= self._start}
 

@@ -24,11 +24,14 @@ class Lines(Streamed):
     """For people: a heading, and columns that become wider as they have to."""
 
     def lines(self, column_names, rows):
-        widths = [len(name) for name in column_names]
-        yield _aligned(column_names, widths)
+        heading = list(column_names)
+        widths = list(map(len, heading))
         for row in rows:
             cells = [_shown(cell) for cell in row]
             widths = list(map(max, widths, map(len, cells)))
+            if heading:
+                yield _aligned(heading, widths)
+                heading = []
             yield _aligned(cells, widths)
 
 
