@@ -1,8 +1,9 @@
 """The servers of a job and the time that it was in each tier, from the recorded schedule."""
 
 import time as clock
+from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from nova_twotier.api import views
 from nova_twotier.core.actions import Tier
@@ -41,15 +42,17 @@ def _held(store: Store, job: Job) -> dict[str, float]:
         }
 
 
-def _last(store: Store, job: Job) -> list[Place]:
-    """The place that each process has, or had last, by process."""
+def _last(store: Store, job: Job) -> Sequence[Row]:
+    """The columns of the place that each process has, or had last, by process."""
     newest = select(func.max(Place.id)).where(Place.job == job.number).group_by(Place.process)
-    query = select(Place).where(Place.id.in_(newest)).order_by(Place.process)
+    # Not whole places: a job may have ten thousand processes.
+    query = select(Place.process, Place.server, Place.tier, Place.host, Place.since, Place.until)
+    query = query.where(Place.id.in_(newest)).order_by(Place.process)
     with store.reading() as session:
-        return list(session.scalars(query))
+        return session.execute(query).all()
 
 
-def _server(job: Job, place: Place, hosts: bool) -> dict:
+def _server(job: Job, place: Row, hosts: bool) -> dict:
     return {
         "name": server_name(job.number, place.process),
         "uuid": place.server,

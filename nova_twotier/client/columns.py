@@ -158,6 +158,11 @@ def label(job: dict) -> str:
     return f"job {job_label(job.get('number', job['uuid']), job['name'])}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as `1,000 jobs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def one(item: dict) -> tuple[tuple, tuple]:
     """The names and values of all fields of an item."""
     shown = {name: value for name, value in item.items() if name != "links"}

@@ -147,11 +147,10 @@ class CreateJob(brief.ShowBriefly):
 
 def _submitted(done: dict) -> str:
     """In a sentence, what was submitted of a trace."""
+    jobs = columns.counted(done["jobs"], "job")
+    servers = columns.counted(done["processes"], "server")
     left_out = f"; {done['left_out']:,} left out" if done["left_out"] else ""
-    return (
-        f"{done['jobs']:,} jobs of {done['trace']} are submitted, with {done['processes']:,} "
-        f"processes{left_out}."
-    )
+    return f"Submitted {jobs} with {servers} from {done['trace']}{left_out}."
 
 
 def _add_resources(parser) -> None:

@@ -153,7 +153,7 @@ class TestLine(CreateCase):
             "site.swf",
         )
         self.assertEqual(
-            f"1 jobs of {path} are submitted, with 4 processes; 1 left out.\n",
+            f"Submitted 1 job with 4 servers from {path}; 1 left out.\n",
             self.line("--from-swf", path),
         )
 
