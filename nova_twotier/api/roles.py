@@ -10,10 +10,11 @@ _IN_PROJECT, _IN_SYSTEM = "project_id:%(project_id)s", "system_scope:all"
 
 
 def needed(enforcer: Enforcer, rule: str) -> str | None:
-    """The roles one of which the rule asks for, such as "the role member in the project".
+    """The role that a rule asks for, in words, such as "the role member in the project".
 
-    Roles in the project are enough where the rule knows some: other roles are not named then.
-    None if the rule, as the operator may have changed it, asks for something else than roles.
+    Several if each of them will do; but if roles in the project will, only those, since nobody
+    becomes an administrator for that. None if the rule, which the operator may have changed, asks
+    for something else than a role.
     """
     ways = [way for way in map(_way, _alternatives(enforcer, enforcer.rules[rule])) if way]
     in_project = sorted({role for role, place in ways if place == _IN_PROJECT})

@@ -8,7 +8,7 @@ from nova_twotier.client.rest import OVER, in_brief
 
 #: Seconds that Nova may take to answer.
 TIMEOUT = 10.0
-#: Most servers in one answer of Nova's, unless its operator has changed that.
+#: Most servers in an answer of Nova's, unless its operator has changed that.
 MOST = 1000
 
 
@@ -32,8 +32,12 @@ def add(clients, job: dict) -> str | None:
         return f"the servers are shown without their addresses: {in_brief(error)}"
     for server in servers:
         server["addresses"] = found.get(server["uuid"])
-    if len(servers) > MOST:
-        return f"only the first {MOST:,} servers are shown with their addresses"
+    missing = sum(not server["until"] and server["addresses"] is None for server in servers)
+    if missing:
+        return (
+            f"{missing:,} of {len(servers):,} servers are shown without their addresses: "
+            "Nova's answer lacks them"
+        )
     return None
 
 

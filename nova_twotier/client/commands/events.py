@@ -32,14 +32,14 @@ class ListEvents(command.Lister):
             "--limit",
             type=arguments.whole,
             metavar="<n>",
-            help="at most so many, the newest (default: all; with --follow: none)",
+            help="at most so many, the newest (default: all)",
         )
         parser.add_argument(
             "--follow",
             action="store_true",
-            help="go on and print new events as they come, until you press Ctrl-C; without "
-            "--since and --limit, only those that are new. A line for each: of text, or with -f of "
-            "value, csv or a JSON object",
+            help="print new events as they come, each in a line, until you press Ctrl-C; with "
+            "--since or --limit, earlier ones first. For programs: -f value, csv, or json, which "
+            "prints an object in each line",
         )
         parser.add_argument(
             "--all-projects",

@@ -90,6 +90,15 @@ class TestAddresses(CommandCase):
                 said.startswith(f"the servers are shown without their addresses: {expected}"), said
             )
 
+    def test_an_answer_that_lacks_some(self):
+        addresses = {"lan": [{"addr": "10.0.0.5"}]}
+        self.answer(json={"servers": [{"id": self.first, "addresses": addresses}]})
+        self.assertEqual([["10.0.0.5"], None], self.shown())
+        self.assertEqual(
+            "1 of 2 servers are shown without their addresses: Nova's answer lacks them",
+            self.logged.output.splitlines()[-1],
+        )
+
     def test_a_limited_time(self):
         self.answer(json={"servers": []})
         self.shown()

@@ -8,7 +8,7 @@ import time
 import fixtures
 import requests
 import testtools
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.client import following
@@ -172,6 +172,7 @@ def records(draw):
 
 
 class TestProperties(testtools.TestCase):
+    @settings(deadline=None)
     @given(records(), st.sampled_from([0, 3, None]))
     def test_none_is_missed_or_given_twice(self, events, limit):
         api = Recorded(events)

@@ -30,17 +30,20 @@ class TestOpenStackClient(ApiCase):
 
     def start(self, *words, **environ):
         others = {name: value for name, value in os.environ.items() if name[:3] != "OS_"}
-        return subprocess.Popen(
+        running = subprocess.Popen(
             [OPENSTACK, *words],
             env={**others, "HOME": str(self.directory), **environ},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        return running
 
     def openstack(self, *words, **environ):
-        with self.start(*words, **environ) as running:
-            out, error = running.communicate(timeout=120)
+        running = self.start(*words, **environ)
+        out, error = running.communicate(timeout=120)
         return subprocess.CompletedProcess(words, running.returncode, out, error)
 
     def test_without_keystone(self):
@@ -72,10 +75,10 @@ class TestOpenStackClient(ApiCase):
             *("--os-endpoint", self.url, "twotier", "event", "list", "--follow", "--limit", "1"),
             *("-f", "value", "-c", "Event", "-c", "Number"),
         )
-        with self.start(*command) as running:
-            self.assertEqual("submitted 1\n", running.stdout.readline())
-            self.submit(by="alice:demo", name="second")
-            self.assertEqual("submitted 2\n", running.stdout.readline())
-            running.send_signal(signal.SIGINT)
-            self.assertEqual(("", ""), running.communicate(timeout=60))
+        running = self.start(*command)
+        self.assertEqual("submitted 1\n", running.stdout.readline())
+        self.submit(by="alice:demo", name="second")
+        self.assertEqual("submitted 2\n", running.stdout.readline())
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(("", ""), running.communicate(timeout=60))
         self.assertEqual(130, running.returncode)
