@@ -5,7 +5,7 @@ import re
 from oslo_context.context import RequestContext
 from oslo_policy.policy import Enforcer
 
-from nova_twotier.api import errors
+from nova_twotier.api import errors, roles
 
 #: Set in the environ by the authentication. It is not a header, so a request cannot contain it.
 IDENTIFIED = "nova_twotier.identified"
@@ -102,7 +102,12 @@ class Caller:
     def require(self, rule: str, project_id: str, user_id: str = "") -> None:
         """:raises Refused: if the rule does not allow it."""
         if not self.may(rule, project_id, user_id):
-            raise errors.forbidden(f"the policy {rule} does not let you; ask for another role")
+            needed = roles.needed(self._enforcer, rule)
+            raise errors.forbidden(
+                f"this needs {needed} (policy rule {rule})"
+                if needed
+                else f"the policy rule {rule} does not let you do this; ask your operator"
+            )
 
     def scope(self, rule: str, all_projects: bool) -> str | None:
         """The project to list, or None for all projects.

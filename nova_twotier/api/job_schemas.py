@@ -1,5 +1,6 @@
 """JSON Schemas of jobs, in requests and answers."""
 
+from nova_twotier.api import server_schemas
 from nova_twotier.api.schemas import (
     ALL_PROJECTS,
     COUNT,
@@ -192,7 +193,10 @@ _JOB = {
         "description": "Seconds that it has run, in all its runs together since it last began "
         "anew.",
     },
-    "evictions": COUNT,
+    "evictions": {
+        **COUNT,
+        "description": "How often it was preempted and left its slots.",
+    },
     "restores": COUNT,
     "swaps": COUNT,
     "migrations": COUNT,
@@ -267,6 +271,7 @@ JOB = object_of(
             ],
             "description": "Where its events are posted; null: nowhere.",
         },
+        **server_schemas.FIELDS,
     }
 )
 JOBS = list_of("jobs", {"$ref": "#JobSummary"})

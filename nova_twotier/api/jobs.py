@@ -1,6 +1,15 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import errors, job_schemas, job_trusts, queries, quotas, requests, views
+from nova_twotier.api import (
+    errors,
+    job_schemas,
+    job_trusts,
+    queries,
+    quotas,
+    requests,
+    servers,
+    views,
+)
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import cure_of, reason_of, situation
@@ -22,7 +31,12 @@ class JobResource(Resource):
         reason = reason_of(job)
         reader = Reader(self.site.store, self.project(request), [reason])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
-        return views.job_in_full(request, job, reason, reader, behind)
+        owner = job.project_id, job.user_id
+        hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
+        return {
+            **views.job_in_full(request, job, reason, reader, behind),
+            **servers.fields(self.site.store, job, hosts),
+        }
 
 
 class Jobs(JobResource):

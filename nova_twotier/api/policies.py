@@ -73,6 +73,13 @@ RULES = [
         JOB,
     ),
     _rule(
+        "jobs:show:hosts",
+        SEES_ALL,
+        "Show the hosts of a job's servers; to others, a job is shown without them.",
+        "GET",
+        JOB,
+    ),
+    _rule(
         "jobs:explain",
         READS,
         "Say why a job waits or ended, its position in the queue, and what happened to it.",

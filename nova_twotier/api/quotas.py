@@ -20,28 +20,32 @@ def reserve(site: Site, project_id: str, size: int) -> str:
     """
     options = site.conf.api
     if size > options.max_job_size:
-        raise _over("processes of a job", 0, options.max_job_size, size)
+        most = options.max_job_size
+        raise _over(f"a job may have {most:,} processes at most; this one has {size:,}", 0, most)
 
     def admit(jobs: int, processes: int) -> None:
-        for what, used, allowed, wanted in (
-            ("jobs", jobs, options.max_jobs_per_project, 1),
-            ("processes", processes, options.max_processes_per_project, size),
-        ):
-            if 0 <= allowed < used + wanted:
-                raise _over(what, used, allowed, wanted)
+        most = options.max_jobs_per_project
+        if 0 <= most <= jobs:
+            raise _over(
+                f"your project may have {most:,} jobs at most, and has {jobs:,} that are not over",
+                jobs,
+                most,
+            )
+        most = options.max_processes_per_project
+        if 0 <= most < processes + size:
+            raise _over(
+                f"the jobs of your project may have {most:,} processes at most; those that are "
+                f"not over have {processes:,}, and this one has {size:,}",
+                processes,
+                most,
+            )
 
     with _recording:
         return submissions.begin(site.store, project_id, size, admit)
 
 
-def _over(what: str, used: int, allowed: int, wanted: int) -> Refused:
-    return Refused(
-        403,
-        "quota.exceeded",
-        f"{what}: {used} used, {allowed} allowed, {wanted} more asked for",
-        used=used,
-        allowed=allowed,
-    )
+def _over(detail: str, used: int, allowed: int) -> Refused:
+    return Refused(403, "quota.exceeded", detail, used=used, allowed=allowed)
 
 
 def limits(site: Site, project_id: str) -> dict:

@@ -27,7 +27,11 @@ JOB_LONG = {
     "Swaps": "swaps",
     "Migrations": "migrations",
 }
+#: Most servers of a job to show to people.
+MOST_SERVERS = 50
 EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Number": "job_number", "Job": "job"}
+#: Those of them that people read in a line, the longest last.
+EVENT_LINE = ("At", "Number", "Project", "Event", "Detail")
 
 
 class Time(FormattableColumn):
@@ -72,6 +76,15 @@ class Events(FormattableColumn):
         )
 
 
+class Servers(FormattableColumn):
+    """The servers of a job, one per line: tier, host and addresses, if they are known."""
+
+    def human_readable(self):
+        shown = [_server(server) for server in self._value[:MOST_SERVERS]]
+        more = len(self._value) - MOST_SERVERS
+        return "\n".join([*shown, *([f"and {more:,} more: see -f json"] if more > 0 else [])])
+
+
 class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
@@ -97,6 +110,13 @@ class Shown(FormattableColumn):
         return self._shown
 
 
+def _server(server: dict) -> str:
+    slot = f"{'was ' if server['until'] else ''}{server['tier']}"
+    host = f" on {server['host']}" if "host" in server else ""
+    addresses = server.get("addresses") or []
+    return ", ".join([f"{server['name']}: {slot}{host}", *addresses, server["uuid"]])
+
+
 def _code(why: dict | None) -> str:
     return why["code"] if why else ""
 
@@ -110,12 +130,14 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
-    if name == "elapsed":
+    if name.endswith("elapsed"):
         return Elapsed(value)
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
     if name == "events":
         return Events(value)
+    if name == "servers":
+        return Servers(value)
     if name == "why":
         return Why(value)
     if name == "manager":
@@ -134,6 +156,11 @@ def row(columns: dict[str, str], item: dict) -> tuple:
 def label(job: dict) -> str:
     """A job in a sentence: number and name; its uuid if the API is too old to know numbers."""
     return f"job {job_label(job.get('number', job['uuid']), job['name'])}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as `1,000 jobs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def one(item: dict) -> tuple[tuple, tuple]:

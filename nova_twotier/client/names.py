@@ -36,7 +36,7 @@ def flavor_name(clients, name: str) -> str:
 
     :raises ValueError: if there is none.
     """
-    if not _known(clients, "compute"):
+    if not known(clients, "compute"):
         return name
     found = clients.sdk_connection.compute.find_flavor(name, ignore_missing=True)
     if found is None:
@@ -49,7 +49,7 @@ def user_id(clients, name: str) -> str:
 
     :raises ValueError: if there is none, or Keystone does not say.
     """
-    if _USER_ID.fullmatch(name) or not _known(clients, "identity"):
+    if _USER_ID.fullmatch(name) or not known(clients, "identity"):
         return name
     if name == clients.get_configuration().get("auth", {}).get("username"):
         return clients.sdk_connection.current_user_id
@@ -65,7 +65,7 @@ def user_id(clients, name: str) -> str:
 
 
 def _id(clients, service: str, name: str, finder) -> str:
-    if is_uuid(name) or not _known(clients, service):
+    if is_uuid(name) or not known(clients, service):
         return name
     try:
         found = finder(clients.sdk_connection)(name, ignore_missing=True)
@@ -76,6 +76,6 @@ def _id(clients, service: str, name: str, finder) -> str:
     return found.id
 
 
-def _known(clients, service: str) -> bool:
+def known(clients, service: str) -> bool:
     """Whether the catalog or the options locate a service; if not, names are not resolved."""
     return bool(clients.is_service_available(service, clients.region_name, clients.interface))

@@ -20,6 +20,14 @@ BAR_INTERVAL = 0.3
 STARTED, FINISHED = "started", "finished"
 
 
+def interval(waited: float) -> float:
+    """Seconds until the next poll, after nothing has happened for so many seconds.
+
+    Polls are seldom if it takes long, since the project has a rate limit.
+    """
+    return min(max(INTERVAL, waited / 30), LONGEST_INTERVAL)
+
+
 class Display:
     """One line that changes on a terminal; elsewhere, a line for each change.
 
@@ -94,8 +102,7 @@ def watch(
             show(_line(explanation))
             if explanation["state"] in goal:
                 return explanation["state"]
-        # Seldom if it takes long: the project has a rate limit.
-        pause = min(max(INTERVAL, waited / 30), LONGEST_INTERVAL)
+        pause = interval(waited)
         sleep(pause)
         waited += pause
 

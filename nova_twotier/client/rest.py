@@ -214,7 +214,8 @@ class Api:
                 "ask your operator, or give --os-twotier-endpoint"
             ) from error
         except ksa.ConnectionError as error:
-            raise ApiError(f"{_brief(error)}: is the twotier API up, and this its URL?") from error
+            said = f"{in_brief(error)}: is the twotier API up, and this its URL?"
+            raise ApiError(said) from error
 
 
 def _retry_after(answer) -> float:
@@ -241,7 +242,7 @@ def _word(value) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def _brief(error: Exception) -> str:
+def in_brief(error: Exception) -> str:
     """A connection error without the chain of its causes."""
     return " ".join(str(error).partition(": HTTP")[0].split())
 

@@ -24,6 +24,7 @@ from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import job_tiers
+from nova_twotier.core.jobs import server_name
 from nova_twotier.core.reasons import failures
 from nova_twotier.ledger.names import CPU, SLOT
 
@@ -430,7 +431,7 @@ def _server_name(job: "Job") -> str:
 
     Nova itself numbers the servers of one request, but not a server that is alone.
     """
-    return f"tt-{job.number}" if job.size > 1 else f"tt-{job.number}-1"
+    return f"tt-{job.number}" if job.size > 1 else server_name(job.number, 0)
 
 
 def _server_group(nova: Client, job: "Job") -> str:

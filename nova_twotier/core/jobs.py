@@ -107,6 +107,11 @@ def job_label(number: int | str, name: str = "") -> str:
     return f"{number} ({name})" if name else str(number)
 
 
+def server_name(number: int, process: int) -> str:
+    """The name of the server of a job's process; processes are counted from 0, servers from 1."""
+    return f"tt-{number}-{process + 1}"
+
+
 def check_size(size: int) -> None:
     """:raises InvalidJob: unless `size` is a whole number of at least 1."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:

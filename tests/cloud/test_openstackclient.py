@@ -48,6 +48,17 @@ def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
     assert said.splitlines()[0] == f"job {job['number']} (solver) is submitted"
     assert said.splitlines()[-1] == "runs in the foreground"
 
+    def servers():
+        return openstack("job", "show", "solver")[1]["servers"]
+
+    wait_for(lambda: len(servers()) == 4, "the places of solver are recorded")
+    names = [f"tt-{job['number']}-{process}" for process in (1, 2, 3, 4)]
+    assert names == [server["name"] for server in servers()]
+    assert {(server["tier"], server["until"]) for server in servers()} == {("fg", None)}
+    assert all(server["host"] for server in servers())
+    # The fake cloud has no networks; what Nova does not tell is null.
+    assert [server["addresses"] for server in servers()] == [[]] * 4
+
     _code, told, _said = openstack("job", "explain", "solver")
     assert told["reason"] == "runs in the foreground"
     assert "started" in [event["kind"] for event in told["events"]]

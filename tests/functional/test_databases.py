@@ -16,11 +16,11 @@ from sqlalchemy import URL, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nova_twotier import conf as config
-from nova_twotier.api import queries
+from nova_twotier.api import queries, servers
 from nova_twotier.cmd import manager
 from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
-from nova_twotier.db.models import Event
+from nova_twotier.db.models import Event, Place
 from nova_twotier.db.store import Store, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
@@ -135,6 +135,26 @@ class WithStore(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBe
         self.assertEqual([], queries.events(self.store, after=seen.id))
         found = [event.kind for event, _job in queries.events(self.store, since=seen.at - 60)]
         self.assertEqual(["slow", "quick"], found)
+
+    def test_what_the_places_of_a_job_tell(self):
+        job = self.store.submit(2, [0.5])
+        with self.store.transaction() as session:
+            session.merge(job).started_at = 10.0
+            for process in (1, 0):
+                common = {"job": job.number, "process": process, "server": str(process)}
+                session.add(Place(host="a", tier="bg", since=10.0, until=20.25, **common))
+                session.flush()
+                session.add(Place(host="b", tier="fg", since=20.25, until=30.0, **common))
+        shown = servers.fields(self.store, self.store.job(job.number), hosts=True)
+        self.assertEqual((9.75, 10.25), (shown["foreground_elapsed"], shown["background_elapsed"]))
+        self.assertIsInstance(shown["foreground_elapsed"], float)
+        self.assertEqual(
+            [("tt-1-1", "0", "b", "fg"), ("tt-1-2", "1", "b", "fg")],
+            [
+                tuple(server[name] for name in ("name", "uuid", "host", "tier"))
+                for server in shown["servers"]
+            ],
+        )
 
 
 class TestStoreOnMariadb(WithStore, Mariadb):

@@ -82,8 +82,8 @@ class CancelJob(command.Lister):
         """Cancel the jobs that match, and say how many they are."""
         answer = api.cancel_many(selected, all_projects=all_projects)
         for why, count in Counter(map(_told, answer["refused"])).items():
-            self._refuse(count, f"{_jobs(count)} refused: {why}")
-        print(f"{_jobs(len(answer['jobs']))} to be cancelled", file=sys.stderr)
+            self._refuse(count, f"{columns.counted(count, 'job')} refused: {why}")
+        print(f"{columns.counted(len(answer['jobs']), 'job')} to be cancelled", file=sys.stderr)
         return answer["jobs"]
 
     def _refuse(self, count: int, text: str) -> None:
@@ -97,7 +97,3 @@ class CancelJob(command.Lister):
 
 def _told(refusal: dict) -> str:
     return f"{refusal['detail']} (HTTP {refusal['status']})"
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -2,15 +2,23 @@
 
 import sys
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns, names, progress, rest, trace, userdata
+from nova_twotier.client import (
+    arguments,
+    brief,
+    columns,
+    names,
+    progress,
+    rest,
+    trace,
+    userdata,
+)
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
 
 
-class CreateJob(command.ShowOne):
+class CreateJob(brief.ShowBriefly):
     """Submit a job: processes, each in a server of its own, that start and end together"""
 
     def get_parser(self, prog_name):
@@ -53,12 +61,16 @@ class CreateJob(command.ShowOne):
         api = self.app.client_manager.twotier
         try:
             if parsed_args.from_swf is not None:
-                return columns.one(self._submit_trace(api, parsed_args))
+                done = self._submit_trace(api, parsed_args)
+                self.line = _submitted(done)
+                return columns.one(done)
             job = api.submit({"size": parsed_args.size, **self._request(parsed_args)})
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
             job = self._await(api, job, parsed_args.wait)
+        if self.brief:
+            self.line = brief.state(api, job)
         return columns.one(job)
 
     def _request(self, parsed_args) -> dict:
@@ -139,6 +151,14 @@ class CreateJob(command.ShowOne):
         if failure := progress.failure(job):
             raise CommandError(failure)
         return job
+
+
+def _submitted(done: dict) -> str:
+    """In a sentence, what was submitted of a trace."""
+    jobs = columns.counted(done["jobs"], "job")
+    servers = columns.counted(done["processes"], "server")
+    left_out = f"; {done['left_out']:,} left out" if done["left_out"] else ""
+    return f"Submitted {jobs} with {servers} from {done['trace']}{left_out}."
 
 
 def _add_resources(parser) -> None:

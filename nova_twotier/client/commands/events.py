@@ -1,8 +1,18 @@
 """`openstack twotier event list`."""
 
+import sys
+from collections.abc import Iterator
+
 from osc_lib.command import command
+from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import arguments, columns
+from nova_twotier.client.following import Follower
+from nova_twotier.client.rest import Api
+from nova_twotier.client.streams import JsonLines, Lines
+
+#: The formats that print rows as they come; None: cliff's own formatter does.
+STREAMS = {"table": Lines(), "json": JsonLines(), "value": None, "csv": None}
 
 
 class ListEvents(command.Lister):
@@ -25,6 +35,13 @@ class ListEvents(command.Lister):
             help="at most so many, the newest (default: all)",
         )
         parser.add_argument(
+            "--follow",
+            action="store_true",
+            help="print new events as they come, each in a line, until you press Ctrl-C; with "
+            "--since or --limit, earlier ones first. For programs: -f value, csv, or json, which "
+            "prints an object in each line",
+        )
+        parser.add_argument(
             "--all-projects",
             action="store_true",
             default=None,
@@ -34,16 +51,55 @@ class ListEvents(command.Lister):
 
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
-        found = api.events(
-            limit=parsed_args.limit,
-            # A limit leaves out the oldest.
-            sort_dir="desc" if parsed_args.limit else None,
-            job=api.find(parsed_args.job)["uuid"] if parsed_args.job else None,
-            since=parsed_args.since,
-            all_projects=parsed_args.all_projects,
-        )
-        events = list(found)[::-1] if parsed_args.limit else list(found)
+        filters = {
+            "job": api.find(parsed_args.job)["uuid"] if parsed_args.job else None,
+            "all_projects": parsed_args.all_projects,
+        }
         shown = dict(columns.EVENT)
         if parsed_args.all_projects:
             shown["Project"] = "project_id"
-        return tuple(shown), [columns.row(shown, event) for event in events]
+        if parsed_args.follow:
+            self._stream(parsed_args)
+            if parsed_args.formatter == "table" and not parsed_args.columns:
+                shown = {name: shown[name] for name in columns.EVENT_LINE if name in shown}
+            events = self._followed(api, parsed_args, filters)
+        else:
+            events = _listed(api, parsed_args, filters)
+        return tuple(shown), (columns.row(shown, event) for event in events)
+
+    def _stream(self, parsed_args) -> None:
+        """Choose a formatter that does not wait for the last row.
+
+        :raises CommandError: if the options want one that has to.
+        """
+        if parsed_args.sort_columns:
+            raise CommandError("--follow prints events as they come: leave out --sort-column")
+        if parsed_args.formatter not in STREAMS:
+            raise CommandError(
+                f"--follow prints a line for each event, which -f {parsed_args.formatter} cannot: "
+                "leave out -f, or give -f value, csv or json"
+            )
+        self.formatter = STREAMS[parsed_args.formatter] or self.formatter
+
+    def _followed(self, api: Api, parsed_args, filters: dict) -> Iterator[dict]:
+        """The events that were asked for, and new ones for ever."""
+        follower = Follower(api, parsed_args.since, self._say, **filters)
+        only_new = parsed_args.limit is None and parsed_args.since is None
+        yield from follower.existing(0 if only_new else parsed_args.limit)
+        # Whoever reads a file or a pipe sees each event at once.
+        self.app.stdout.flush()
+        for event in follower.new():
+            yield event
+            self.app.stdout.flush()
+
+    def _say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _listed(api: Api, parsed_args, filters: dict) -> list[dict]:
+    # A limit leaves out the oldest.
+    direction = "desc" if parsed_args.limit else None
+    found = api.events(
+        limit=parsed_args.limit, sort_dir=direction, since=parsed_args.since, **filters
+    )
+    return list(found)[::-1] if parsed_args.limit else list(found)

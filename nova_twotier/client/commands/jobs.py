@@ -2,7 +2,7 @@
 
 from osc_lib.command import command
 
-from nova_twotier.client import arguments, columns, filters
+from nova_twotier.client import addresses, arguments, columns, filters
 
 
 class ListJobs(command.Lister):
@@ -58,13 +58,20 @@ class ListJobs(command.Lister):
 
 
 class ShowJob(command.ShowOne):
-    """Show a job"""
+    """Show a job: its servers, their tiers and addresses, how long it ran, how it ended"""
 
     def get_parser(self, prog_name):
         return with_job(super().get_parser(prog_name))
 
     def take_action(self, parsed_args):
-        return columns.one(self.app.client_manager.twotier.find(parsed_args.job))
+        clients = self.app.client_manager
+        job = clients.twotier.find(parsed_args.job)
+        wanted = [word.strip().lower() for word in parsed_args.columns]
+        if not wanted or "servers" in wanted:
+            complaint = addresses.add(clients, job)
+            if complaint:
+                self.log.warning("%s", complaint)
+        return columns.one(job)
 
 
 class ExplainJob(command.ShowOne):

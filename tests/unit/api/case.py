@@ -14,7 +14,7 @@ from nova_twotier.api.app import build
 from nova_twotier.api.site import Site
 from nova_twotier.cloud.trusts import Given
 from nova_twotier.db import terms
-from nova_twotier.db.models import Event, Leader
+from nova_twotier.db.models import Event, Leader, Place
 from nova_twotier.db.store import open_store
 
 KEYSTONE = "http://keystone.test/v3"
@@ -104,6 +104,25 @@ class ApiCase(testtools.TestCase):
             row = session.merge(self.store.find(job["uuid"]))
             for name, value in values.items():
                 setattr(row, name, value)
+
+    def hold_slot(self, job, process, tier="fg", host="host1", since=0.0, until=None):
+        """A process of a job holds a slot; returns the id of its server."""
+        server = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{job['uuid']} {process}"))
+        with self.store.transaction() as session:
+            row = session.merge(self.store.find(job["uuid"]))
+            row.started_at = since if row.started_at is None else row.started_at
+            session.add(
+                Place(
+                    job=row.number,
+                    process=process,
+                    server=server,
+                    host=host,
+                    tier=tier,
+                    since=since,
+                    until=until,
+                )
+            )
+        return server
 
     def happen(self, job, kind, detail="", at=0.0, reason=None):
         with self.store.transaction() as session:

@@ -126,6 +126,7 @@ class TestOtherProjects(ApiCase):
         self.happen(self.mine, "evicted", reason=reason)
         self.happen(self.theirs, "started", "on compute-7")
         self.happen(None, "host down", "compute-7")
+        self.hold_slot(self.mine, 0, host="compute-7")
         path = f"/v1/jobs/{self.mine['uuid']}"
         shown = [
             self.get(each, "carol:demo:manager")
@@ -155,19 +156,87 @@ class TestOtherProjects(ApiCase):
         self.assertEqual([], self.get("/v1/jobs", "admin").json["jobs"])
 
 
+class TestRolesThatAreNeeded(ApiCase):
+    """A refusal says which role would do."""
+
+    def refusal(self, method, path, by, **rest):
+        [detail] = self.refused(403, "request.forbidden", self.ask(method, path, by, **rest))
+        return detail
+
+    def test_in_the_project(self):
+        path = f"/v1/jobs/{self.submit()['uuid']}"
+        for method, url, rule, role in (
+            ("POST", "/v1/jobs", "jobs:create", "member"),
+            ("DELETE", path, "jobs:cancel", "member"),
+            ("POST", "/v1/jobs/cancel", "jobs:cancel_many", "member"),
+            ("GET", "/v1/jobs", "jobs:list", "reader"),
+        ):
+            by = "carol:demo:reader" if role == "member" else "carol:demo:none"
+            self.assertEqual(
+                f"this needs the role {role} in the project (policy rule twotier:{rule})",
+                self.refusal(method, url, by, json={"size": 1} if method == "POST" else None),
+            )
+
+    def test_in_all_projects(self):
+        for method, url, rule, whose in (
+            ("PATCH", "/v1/queue", "queue:update", "admin"),
+            ("GET", "/v1/hosts", "hosts:list", "admin, service or system-wide reader"),
+            (
+                "GET",
+                "/v1/jobs?all_projects=true",
+                "jobs:list:all_projects",
+                "admin, service or system-wide reader",
+            ),
+        ):
+            self.assertEqual(
+                f"this needs the role {whose} (policy rule twotier:{rule})",
+                self.refusal(method, url, "alice:demo"),
+            )
+
+
 class TestPolicyFile(ApiCase):
     def make(self):
         (self.directory / "policy.yaml").write_text(
             '"twotier:jobs:cancel": "user_id:%(user_id)s"\n"twotier:hosts:list": "!"\n'
+            '"hpc": "role:hpc or role:mpi"\n'
+            '"twotier:jobs:create": "rule:hpc and project_id:%(project_id)s"\n'
+            '"twotier:jobs:hold": "role:member and not role:guest"\n'
+            '"twotier:jobs:show:hosts": "rule:twotier:project_member"\n'
         )
         self.OPTIONS = f"[oslo_policy]\npolicy_file = {self.directory}/policy.yaml"
         return super().make()
 
     def test_the_operators_rules_hold(self):
-        path = f"/v1/jobs/{self.submit()['uuid']}"
+        path = f"/v1/jobs/{self.submit('alice:demo:hpc,member')['uuid']}"
         self.refused(403, "request.forbidden", self.ask("DELETE", path, "carol:demo"))
         self.answered(202, self.ask("DELETE", path, "alice:demo"))
         self.refused(403, "request.forbidden", self.get("/v1/hosts", "admin"))
+
+    def test_the_roles_of_the_operators_rules_are_named(self):
+        answer = self.ask("POST", "/v1/jobs", json={"size": 1})
+        self.assertEqual(
+            ["this needs the role hpc or mpi in the project (policy rule twotier:jobs:create)"],
+            self.refused(403, "request.forbidden", answer),
+        )
+
+    def test_rules_about_something_else_are_not_told(self):
+        path = f"/v1/jobs/{self.submit('alice:demo:hpc,member')['uuid']}"
+        for method, url, rule in (
+            ("DELETE", path, "cancel"),
+            ("POST", f"{path}/hold", "hold"),
+        ):
+            answer = self.ask(method, url, "carol:demo:reader")
+            [detail] = self.refused(403, "request.forbidden", answer)
+            self.assertEqual(
+                f"the policy rule twotier:jobs:{rule} does not let you do this; ask your operator",
+                detail,
+            )
+
+    def test_hosts_of_servers_for_the_project(self):
+        job = self.submit("alice:demo:hpc,member")
+        self.hold_slot(job, 0, host="compute-7")
+        [server] = self.get(f"/v1/jobs/{job['uuid']}").json["servers"]
+        self.assertEqual("compute-7", server["host"])
 
 
 class TestWrongPolicyFile(ApiCase):

@@ -132,5 +132,7 @@ class TestPolicy(CancelCase):
         theirs = self.submit("bob:demo", name="theirs")
         names, refused = self.cancelled(all=True)
         self.assertEqual((["mine"], [theirs["uuid"]]), (names, list(refused)))
-        self.assertIn("the policy twotier:jobs:cancel does not let you", refused[theirs["uuid"]])
+        self.assertIn(
+            "the policy rule twotier:jobs:cancel does not let you", refused[theirs["uuid"]]
+        )
         self.assertEqual(["mine"], self.asked())

@@ -190,6 +190,8 @@ class TestListing(ApiCase):
         for query, expected in {
             "state=queued,asleep": "state.1: give one of queued,",
             "sort_dir=down": "sort_dir: give one of asc, desc",
+            "limit=-1": "limit: give at least 1",
+            "limit=0": "limit: give at least 1",
             "since=yesterday": "since: give a time with its zone",
         }.items():
             [detail] = self.refused(400, "request.invalid", self.get(f"/v1/jobs?{query}"))

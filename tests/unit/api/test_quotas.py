@@ -14,21 +14,26 @@ class TestQuotas(ApiCase):
         return detail, error["used"], error["allowed"]
 
     def test_size_of_a_job(self):
-        expected = "processes of a job: 0 used, 8 allowed, 9 more asked for"
+        expected = "a job may have 8 processes at most; this one has 9"
         self.assertEqual((expected, 0, 8), self.over(9))
         self.submit(size=8)
 
     def test_jobs(self):
         first = self.submit()
         self.submit()
-        self.assertEqual(("jobs: 2 used, 2 allowed, 1 more asked for", 2, 2), self.over(1))
+        expected = "your project may have 2 jobs at most, and has 2 that are not over"
+        self.assertEqual((expected, 2, 2), self.over(1))
         self.submit("bob:other")
         self.change(first, state=JobState.FINISHED)
         self.submit()
 
     def test_processes(self):
         self.submit(size=6)
-        self.assertEqual(("processes: 6 used, 10 allowed, 5 more asked for", 6, 10), self.over(5))
+        expected = (
+            "the jobs of your project may have 10 processes at most; those that are not over have "
+            "6, and this one has 5"
+        )
+        self.assertEqual((expected, 6, 10), self.over(5))
         self.submit(size=4)
 
     def test_they_are_shown(self):
@@ -44,6 +49,13 @@ class TestQuotas(ApiCase):
 
 
 class TestDefaults(ApiCase):
+    def test_a_job_that_is_too_large(self):
+        answer = self.ask("POST", "/v1/jobs", json={"size": 20000})
+        self.assertEqual(
+            ["a job may have 10,000 processes at most; this one has 20,000"],
+            self.refused(403, "quota.exceeded", answer),
+        )
+
     def test_no_project_can_fill_the_manager(self):
         limits = self.get("/v1/queue").json["limits"]
         self.assertEqual(

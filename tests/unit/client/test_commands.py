@@ -181,6 +181,40 @@ class TestShow(CommandCase):
         table = self.succeed("job", "show", "mixed", "-c", "cpu")
         self.assertIn("| cpu   | 0.9, 0.4 |", table)
 
+    def test_servers_for_people(self):
+        job = self.submit(name="solver", size=2)
+        first = self.hold_slot(job, 0, "bg", "host1", since=10.0, until=3610.0)
+        self.hold_slot(job, 1, "fg", "host2", since=10.0, until=10.0)
+        self.change(job, state=models.JobState.FINISHED, exit_status=0)
+        fields = ("foreground_elapsed", "background_elapsed", "servers", "exit_status")
+        shown = [word for field in fields for word in ("-c", field)]
+        self.assertEqual(
+            textwrap.dedent(f"""\
+            +--------------------+---------------------------------------------------------------+
+            | Field              | Value                                                         |
+            +--------------------+---------------------------------------------------------------+
+            | exit_status        | 0                                                             |
+            | foreground_elapsed | 0:00:00                                                       |
+            | background_elapsed | 0:30:00                                                       |
+            | servers            | tt-1-1: was bg on host1, {OTHER} |
+            |                    | tt-1-2: was fg on host2, {OTHER} |
+            +--------------------+---------------------------------------------------------------+
+            """),
+            without_uuids(self.succeed("job", "show", "solver", *shown, by="admin:demo")),
+        )
+        tenants = self.succeed("job", "show", "solver", "-c", "servers")
+        self.assertIn(f"| servers | tt-1-1: was bg, {first} |", tenants)
+
+    def test_many_servers_for_people(self):
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.columns.MOST_SERVERS", 1))
+        job = self.submit(size=3)
+        for process in range(3):
+            self.hold_slot(job, process)
+        table = self.succeed("job", "show", job["uuid"], "-c", "servers")
+        self.assertIn("|         | and 2 more: see -f json", table)
+        self.assertNotIn("tt-1-2", table)
+        self.assertEqual(3, len(self.shown("job", "show", job["uuid"])["servers"]))
+
     def test_explain(self):
         job = self.submit(name="solver")
         self.happen(job, "started", reason=changes.IMMEDIATE(tier="fg"), at=4e9)

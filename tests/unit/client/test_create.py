@@ -3,17 +3,19 @@
 import base64
 import functools
 import pathlib
+import textwrap
 import types
 
 import fixtures
+import requests
 from openstack.exceptions import DuplicateResource
 
-from nova_twotier.client import progress, userdata
+from nova_twotier.client import brief, progress, userdata
 from nova_twotier.client.commands import create
 from nova_twotier.core.reasons import failures
 from nova_twotier.db import models
 from tests.unit.api.case import OTHER
-from tests.unit.client.case import CommandCase
+from tests.unit.client.case import CommandCase, commands
 from tests.unit.client.test_trace import LINE
 
 
@@ -97,6 +99,92 @@ class TestOptions(CreateCase):
 
     def test_words_are_those_of_the_api(self):
         self.assertEqual({str(way) for way in models.Preemption}, set(create.PREEMPTIONS))
+
+
+class TestLine(CreateCase):
+    """What people see: one line, unless they ask for more."""
+
+    def line(self, *options):
+        return self.succeed("job", "create", *options)
+
+    def become(self, state, tier=None):
+        """What the manager does to the job while one waits for it."""
+
+        def act(_seconds):
+            self.change(self.all()[-1], state=state, tier=tier)
+
+        watch = functools.partial(progress.watch, sleep=act)
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", watch))
+
+    def test_its_place_in_the_queue(self):
+        for number, place in ((1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th")):
+            self.assertEqual(
+                f"Job {number} (My solver) is queued, {place} in the queue.\n",
+                self.line("--size", "1", "--name", "My solver"),
+            )
+
+    def test_held(self):
+        self.assertEqual(
+            "Job 1 is queued, held until it is released.\n", self.line("--size", "1", "--held")
+        )
+
+    def test_after_waiting(self):
+        self.become(models.JobState.RUNNING, "bg")
+        self.assertEqual(
+            "Job 1 is running in the background.\n", self.line("--size", "1", "--wait")
+        )
+        self.become(models.JobState.FINISHED)
+        self.assertEqual("Job 2 is finished.\n", self.line("--size", "1", "--wait", "finished"))
+
+    def test_an_api_that_answers_no_more(self):
+        api = self.application
+
+        def submit_only(environ, start_response):
+            if environ["REQUEST_METHOD"] == "GET":
+                raise requests.ConnectionError("refused")
+            return api(environ, start_response)
+
+        self.application = submit_only
+        self.assertEqual("Job 1 is queued.\n", self.line("--size", "1"))
+
+    def test_a_trace(self):
+        path = self.file(
+            "".join(LINE.format(*record) for record in ((1, 5, 3, 4, 4, 9), (2, 9, 2, 0, 0, 9))),
+            "site.swf",
+        )
+        self.assertEqual(
+            f"Submitted 1 job with 4 servers from {path}; 1 left out.\n",
+            self.line("--from-swf", path),
+        )
+
+    def test_formats_and_columns_for_programs(self):
+        uuid = self.line("--size", "1", "-f", "value", "-c", "uuid").strip()
+        self.assertEqual(1, self.store.find(uuid).number)
+        self.assertEqual(
+            textwrap.dedent("""\
+            +--------+-------+
+            | Field  | Value |
+            +--------+-------+
+            | number | 2     |
+            | cpu    | 0.6   |
+            +--------+-------+
+            """),
+            self.line("--size", "30", "--cpu", "0.6", "-c", "number", "-c", "cpu"),
+        )
+        self.assertIn("| number ", self.line("--size", "1", "-f", "table"))
+        self.wire.asked.clear()
+        self.assertIn('number="4"\n', self.line("--size", "1", "-f", "shell"))
+        self.assertEqual(["POST /v1/jobs"], self.wire.asked)
+
+    def test_ordinals(self):
+        told = {1: "1st", 11: "11th", 12: "12th", 21: "21st", 103: "103rd", 113: "113th"}
+        self.assertEqual(told, {number: brief.ordinal(number) for number in told})
+        self.assertEqual("1,002nd", brief.ordinal(1002))
+
+    def test_help(self):
+        command, name, _rest = commands().find_command(["twotier", "job", "create"])
+        help_text = " ".join(command(None, None).get_parser(name).format_help().split())
+        self.assertIn("show all fields, in this format (default: one line)", help_text)
 
 
 class TestMistakes(CreateCase):

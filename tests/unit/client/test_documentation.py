@@ -9,6 +9,7 @@ import shlex
 import fixtures
 
 from nova_twotier.client import progress
+from nova_twotier.client.following import Follower
 from nova_twotier.db.states import JobState
 from tests.unit.client.case import CommandCase, commands
 
@@ -24,6 +25,8 @@ class TestDocumentation(CommandCase):
         os.chdir(self.useFixture(fixtures.TempDir()).path)
         self.addCleanup(os.chdir, before)
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", self.start))
+        # Nobody is there to press Ctrl-C.
+        self.useFixture(fixtures.MockPatchObject(Follower, "new", return_value=()))
 
     def start(self, api, uuid, show, until):
         """Jobs that are waited for start, or finish, at once."""

@@ -169,7 +169,9 @@ class TestRefusals(ClientCase):
 
     def test_no_right(self):
         error = self.refusal(self.api.change_queue, {"mode": "paused"})
-        self.assertIn("the policy twotier:queue:update does not let you", str(error))
+        self.assertEqual(
+            "this needs the role admin (policy rule twotier:queue:update) (HTTP 403)", str(error)
+        )
         self.assertEqual(403, error.status)
 
     def test_a_job_that_is_over(self):

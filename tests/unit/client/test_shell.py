@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -27,15 +28,23 @@ class TestOpenStackClient(ApiCase):
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
         self.url = f"http://127.0.0.1:{server.server_port}"
 
-    def openstack(self, *words, **environ):
+    def start(self, *words, **environ):
         others = {name: value for name, value in os.environ.items() if name[:3] != "OS_"}
-        return subprocess.run(
+        running = subprocess.Popen(
             [OPENSTACK, *words],
             env={**others, "HOME": str(self.directory), **environ},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
         )
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        return running
+
+    def openstack(self, *words, **environ):
+        running = self.start(*words, **environ)
+        out, error = running.communicate(timeout=120)
+        return subprocess.CompletedProcess(words, running.returncode, out, error)
 
     def test_without_keystone(self):
         ran = self.openstack(
@@ -58,3 +67,18 @@ class TestOpenStackClient(ApiCase):
         )
         self.assertEqual((1, "cancel\n"), (ran.returncode, ran.stdout))
         self.assertEqual("second: there is no job 'second' in your project\n", ran.stderr)
+
+    def test_following_ends_quietly_when_it_is_interrupted(self):
+        self.submit(by="alice:demo", name="first")
+        command = (
+            *("--os-auth-type", "admin_token", "--os-token", "alice:demo"),
+            *("--os-endpoint", self.url, "twotier", "event", "list", "--follow", "--limit", "1"),
+            *("-f", "value", "-c", "Event", "-c", "Number"),
+        )
+        running = self.start(*command)
+        self.assertEqual("submitted 1\n", running.stdout.readline())
+        self.submit(by="alice:demo", name="second")
+        self.assertEqual("submitted 2\n", running.stdout.readline())
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(("", ""), running.communicate(timeout=60))
+        self.assertEqual(130, running.returncode)

@@ -1,0 +1,65 @@
+"""A command that answers people in one line, and programs in full."""
+
+import contextlib
+
+from osc_lib.command import command
+
+from nova_twotier.client import columns
+from nova_twotier.client.rest import Api, ApiError
+
+_TIERS = {"fg": " in the foreground", "bg": " in the background"}
+
+
+class ShowBriefly(command.ShowOne):
+    """Prints `line`, unless the user gives a format (`-f`) or columns (`-c`).
+
+    :ivar brief: whether it does; known when the action is taken.
+    :ivar line: set by the action.
+    """
+
+    brief = False
+    line = ""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        # cliff has no format of one line, and a new one would be one of all commands.
+        for action in parser._actions:
+            if action.dest == "formatter":
+                action.help = "show all fields, in this format (default: one line)"
+                action.default = None
+        return parser
+
+    def run(self, parsed_args):
+        self.brief = parsed_args.formatter is None and not parsed_args.columns
+        parsed_args.formatter = parsed_args.formatter or self.formatter_default
+        return super().run(parsed_args)
+
+    def produce_output(self, parsed_args, column_names, data):
+        if not self.brief:
+            return super().produce_output(parsed_args, column_names, data)
+        print(self.line, file=self.app.stdout)
+        return 0
+
+
+def state(api: Api, job: dict) -> str:
+    """A job's state in a sentence, with its place in the queue."""
+    said = f"{job['state']}{_TIERS[job['tier']] if job['tier'] else ''}"
+    if job["state"] == "queued":
+        said += ", held until it is released" if job["held"] else _place(api, job)
+    return f"J{columns.label(job)[1:]} is {said}."
+
+
+def _place(api: Api, job: dict) -> str:
+    """A comma and a queued job's place in the queue; empty if it is not known."""
+    # The job is submitted, whether or not the API still answers.
+    with contextlib.suppress(ApiError):
+        position = api.explain(job["uuid"])["position"]
+        if position:
+            return f", {ordinal(position)} in the queue"
+    return ""
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, and so on."""
+    teen = 10 <= number % 100 <= 20
+    return f"{number:,}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
