@@ -124,7 +124,7 @@ class StoreBehaviour:
             row = session.get(Job, job.number)
             row.run_since = 100.0
             row.measure({0: 1.0}, 110.0)
-            row.begin_anew()
+            row.begin_anew(1000.0)
             row.run_since = 300.0
             row.measure({0: 0.2}, 300.0)
             row.stop(400.0)
