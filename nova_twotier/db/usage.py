@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     FromClause,
-    Integer,
     Select,
     case,
-    cast,
     func,
     literal,
     null,
@@ -215,7 +213,8 @@ def _stays(question: Question, spans: FromClause) -> Select:
     closed = closed.where(Place.until > start, Place.since < end).group_by(*columns, Place.until)
     held = select(*columns, literal(end).label("until"), func.count().label("slots"))
     held = held.where(Place.until.is_(None), Place.since < end).group_by(*columns)
-    stay = union_all(closed, held).subquery("stay").c
+    stays = union_all(closed, held).subquery("stay")
+    stay = stays.c
     begun = _greatest(stay.since, spans.c.start)
     over = _least(stay.until, spans.c.end)
     discarded = _least(over, func.coalesce(Job.discarded_at, start))
@@ -226,11 +225,10 @@ def _stays(question: Question, spans: FromClause) -> Select:
         lost=func.sum(case((discarded > begun, stay.slots * (discarded - begun)), else_=0.0)),
         span=spans.c.span,
     )
+    query = query.join_from(stays, Job, Job.number == stay.job)
+    query = query.join(spans, (stay.since < spans.c.end) & (stay.until > spans.c.start))
     # A clock that was set back may have made stays that end before they begin.
-    at_once = stay.since < stay.until, stay.since < spans.c.end, stay.until > spans.c.start
-    return query.join_from(stay.job.table, Job, Job.number == stay.job).join(
-        spans, literal(True)
-    ).where(*at_once)
+    return query.where(stay.since < stay.until)
 
 
 def _counted(
@@ -239,9 +237,8 @@ def _counted(
     """Numbers of the jobs to which something happened in the period."""
     start, end = question.period
     query = _grouped(question, span=spans.c.span, **{name: func.count()})
-    return query.join_from(Job, spans, (at >= spans.c.start) & (at < spans.c.end)).where(
-        at >= start, at < end
-    )
+    query = query.join_from(Job, spans, (at >= spans.c.start) & (at < spans.c.end))
+    return query.where(at >= start, at < end)
 
 
 def _purged(question: Question, spans: FromClause) -> Select:
@@ -251,15 +248,15 @@ def _purged(question: Question, spans: FromClause) -> Select:
     names = ("foreground", "background", "lost", "started", "ended")
     sums = {name: func.sum(getattr(UsageDay, name)) for name in names}
     query = _grouped(question, table=UsageDay, span=spans.c.span, **sums)
-    return query.join_from(UsageDay, spans, (at >= spans.c.start) & (at < spans.c.end)).where(
-        UsageDay.day >= math.ceil(start / DAY), UsageDay.day < math.ceil(end / DAY)
-    )
+    query = query.join_from(UsageDay, spans, (at >= spans.c.start) & (at < spans.c.end))
+    first, after = math.ceil(start / DAY), math.ceil(end / DAY)
+    return query.where(UsageDay.day >= first, UsageDay.day < after)
 
 
 def _grouped(question: Question, *, table: Any = Job, span: Any, **sums: Any) -> Select:
     """The sums by key, of what the question selects."""
     by = set(question.by) | (_OF_JOB if By.JOB in question.by else set())
-    none = cast(null(), Integer)
+    none = null()
     keys = {
         "span": span,
         "project_id": table.project_id if By.PROJECT in by else none,
@@ -297,5 +294,5 @@ def _greatest(one: ColumnElement[Any], other: Any) -> ColumnElement[Any]:
     return case((one > other, one), else_=other)
 
 
-def _order(key: Key) -> tuple:
-    return tuple((part is not None, part or "") if part != 0 else (True, 0) for part in key)
+def _order(key: Key) -> tuple[int, str, str, str, int]:
+    return key.span, key.project_id or "", key.user_id or "", key.pool or "", key.job or 0

@@ -26,6 +26,7 @@ from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
+from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
 @contextlib.contextmanager
@@ -79,6 +80,7 @@ class Mariadb(Server):
         "DELETE FROM server",
         "DELETE FROM dead_host",
         "DELETE FROM submission",
+        "DELETE FROM usage_day",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
     )
@@ -89,11 +91,12 @@ class Postgresql(Server):
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
     EMPTY = (
-        "TRUNCATE job, action, dead_host, event, place, queue, server, submission RESTART IDENTITY",
+        "TRUNCATE job, action, dead_host, event, place, queue, server, submission, usage_day "
+        "RESTART IDENTITY",
     )
 
 
-class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
+class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

@@ -8,9 +8,12 @@ from nova_twotier.db.store import Store, StoreError, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
+from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
-class TestStoreOnSqlite(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, testtools.TestCase):
+class TestStoreOnSqlite(
+    OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour, testtools.TestCase
+):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
