@@ -231,9 +231,7 @@ def _stays(question: Question, spans: FromClause) -> Select:
     return query.where(stay.since < stay.until)
 
 
-def _counted(
-    question: Question, spans: FromClause, at: ColumnElement[Any], name: str
-) -> Select:
+def _counted(question: Question, spans: FromClause, at: ColumnElement[Any], name: str) -> Select:
     """Numbers of the jobs to which something happened in the period."""
     start, end = question.period
     query = _grouped(question, span=spans.c.span, **{name: func.count()})

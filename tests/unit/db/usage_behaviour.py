@@ -189,9 +189,7 @@ class UsageBehaviour:
             (0.0, 1.0, (By.DAY, By.MONTH), "by: give day or month, not both"),
             (0.0, 500 * DAY, (By.DAY,), "more than 400 parts; give a shorter one, or sum by month"),
         ):
-            error = self.assertRaises(
-                InvalidUsage, Question, period=Span(start, end), by=by
-            )
+            error = self.assertRaises(InvalidUsage, Question, period=Span(start, end), by=by)
             self.assertIn(told, str(error))
         for user in "abc":
             self.stay(1, (BEGIN, BEGIN + 10), user_id=user)
