@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from nova_twotier.core.actions import FG
 from nova_twotier.db.models import Job, Place, UsageDay
 from nova_twotier.db.store import rows_changed
 from nova_twotier.db.usage import Usage, day_of, days
@@ -36,14 +35,12 @@ def keep(session: Session, numbers: Sequence[int]) -> list[int]:
     for stay in session.execute(stays):
         job = jobs[stay.job]
         for day, span in days(stay.since, stay.until):
-            seconds = stay.slots * (span.end - span.start)
-            tier = "foreground" if stay.tier == FG else "background"
-            lost = min(span.end, job.discarded_at or span.start) - span.start
-            of(job, day).add(**{tier: seconds}, lost=stay.slots * max(0.0, lost))
+            of(job, day).hold(stay.tier, stay.slots, span, job.discarded_at)
     for job in jobs.values():
-        for name, at in (("started", job.started_at), ("ended", job.finished_at)):
-            if at is not None:
-                of(job, day_of(at)).add(**{name: 1})
+        if job.started_at is not None:
+            of(job, day_of(job.started_at)).started += 1
+        if job.finished_at is not None:
+            of(job, day_of(job.finished_at)).ended += 1
     for key, more in sorted(sums.items()):
         _add(session, key, more)
     return list(jobs)

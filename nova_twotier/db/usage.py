@@ -6,32 +6,22 @@ its servers. Of jobs that were purged there are the sums of each day (`UsageDay`
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    FromClause,
-    Select,
-    case,
-    func,
-    literal,
-    null,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Row, Select, func, literal, null, select, union_all
 from sqlalchemy.orm import Session
 
-from nova_twotier.core.actions import BG, FG
+from nova_twotier.core.actions import FG
 from nova_twotier.db.models import Job, Place, UsageDay
 
 #: Seconds.
 DAY = 86400
-#: Most days or months of an answer: databases limit the parts of a query.
-MOST_SPANS = 400
 
 
 class By(StrEnum):
@@ -47,8 +37,7 @@ class By(StrEnum):
 
 #: A job has one of each of these.
 _OF_JOB = frozenset({By.PROJECT, By.USER, By.POOL})
-#: Those that are times.
-TIMES = frozenset({By.DAY, By.MONTH})
+_TIMES = frozenset({By.DAY, By.MONTH})
 
 
 class InvalidUsage(ValueError):
@@ -90,15 +79,30 @@ class Usage:
     started: int = 0
     ended: int = 0
 
-    def add(self, **more: float) -> None:
-        for name, value in more.items():
-            # Sums in SQL are None for no rows, and decimal numbers of integers.
-            setattr(self, name, type(getattr(self, name))(getattr(self, name) + (value or 0)))
-
     @property
     def used(self) -> float:
         """Slot-seconds in both tiers."""
         return self.foreground + self.background
+
+    def hold(self, tier: str, slots: int, span: Span, discarded_at: float | None) -> None:
+        """Add that a job held slots of a tier.
+
+        :param discarded_at: what it did before was discarded; None: nothing was.
+        """
+        seconds = slots * (span.end - span.start)
+        if tier == FG:
+            self.foreground += seconds
+        else:
+            self.background += seconds
+        if discarded_at is not None and discarded_at > span.start:
+            self.lost += slots * (min(discarded_at, span.end) - span.start)
+
+    def add(self, other: "Usage") -> None:
+        self.foreground += other.foreground
+        self.background += other.background
+        self.lost += other.lost
+        self.started += other.started
+        self.ended += other.ended
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,31 +119,62 @@ class Question:
     pool: str | None = None
 
     def __post_init__(self):
-        """:raises InvalidUsage: for an empty or too long period, or two kinds of times."""
+        """:raises InvalidUsage: for an empty period, or two kinds of times."""
         if not self.period.start < self.period.end:
             raise InvalidUsage("start: give a time before the end of the period, and before now")
-        if TIMES <= set(self.by):
+        if set(self.by) >= _TIMES:
             raise InvalidUsage("by: give day or month, not both")
-        if len(self.spans) > MOST_SPANS:
-            raise InvalidUsage(
-                f"by: the period has more than {MOST_SPANS} parts; give a shorter one, or sum by "
-                "month"
-            )
 
-    @property
+    @cached_property
     def spans(self) -> list[Span]:
         """The days or months of the period, in UTC; the period itself if it is not summed by
         them. The first and the last may be parts of one."""
         start, end = self.period
-        if not TIMES & set(self.by):
-            return [self.period]
-        borders, border = [start], start
-        while len(borders) <= MOST_SPANS:
-            border = _next_month(border) if By.MONTH in self.by else _next_day(border)
-            if border >= end:
-                break
-            borders.append(border)
+        borders = [start]
+        if _TIMES & set(self.by):
+            later = _next_month if By.MONTH in self.by else _next_day
+            while (border := later(borders[-1])) < end:
+                borders.append(border)
         return [Span(*pair) for pair in zip(borders, [*borders[1:], end], strict=True)]
+
+
+class _Sums:
+    """The usage by key, while it is added up.
+
+    :param most: at most so many rows.
+    """
+
+    def __init__(self, question: Question, most: int):
+        self.found: dict[Key, Usage] = {}
+        self._spans = question.spans
+        self._borders = [span.start for span in self._spans]
+        self._most = most
+
+    def at(self, row: Row, at: float) -> Usage:
+        """The usage of the row's key in the span of a time in the period."""
+        return self._of(row, bisect_right(self._borders, at) - 1)
+
+    def hold(self, row: Row) -> None:
+        """Add the part of a stay that is in the period to the spans that it is in."""
+        first, last = self._spans[0], self._spans[-1]
+        since, until = max(row.since, first.start), min(row.until, last.end)
+        number = bisect_right(self._borders, since) - 1
+        while since < until:
+            end = min(until, self._spans[number].end)
+            stay = Span(since, end)
+            self._of(row, number).hold(row.tier, row.slots, stay, row.discarded_at)
+            since, number = end, number + 1
+
+    def _of(self, row: Row, span: int) -> Usage:
+        key = Key(span, row.project_id, row.user_id, row.pool, row.job)
+        if (usage := self.found.get(key)) is None:
+            if len(self.found) == self._most:
+                raise InvalidUsage(
+                    f"by: the answer has more than {self._most} rows; give a shorter period, or "
+                    "sum by less"
+                )
+            usage = self.found[key] = Usage()
+        return usage
 
 
 def usage(session: Session, question: Question, most: int) -> dict[Key, Usage]:
@@ -150,32 +185,24 @@ def usage(session: Session, question: Question, most: int) -> dict[Key, Usage]:
     :param most: at most so many rows.
     :raises InvalidUsage: if there are more.
     """
-    spans = _spans(question.spans)
-    found: dict[Key, Usage] = {}
-    queries = (
-        _stays(question, spans),
-        _counted(question, spans, Job.started_at, "started"),
-        _counted(question, spans, Job.finished_at, "ended"),
-        _purged(question, spans),
-    )
-    for query in queries:
-        for row in session.execute(query.limit(most + 1)):
-            values = row._asdict()
-            key = Key(*(values.pop(name) for name in Key._fields))
-            found.setdefault(key, Usage()).add(**values)
-    if len(found) > most:
-        raise InvalidUsage(
-            f"by: the answer has more than {most} rows; give a shorter period, or sum by less"
-        )
-    return {key: found[key] for key in sorted(found, key=_order)}
+    sums = _Sums(question, most)
+    for row in session.execute(_stays(question)):
+        sums.hold(row)
+    for row in session.execute(_jobs(question, Job.started_at)):
+        sums.at(row, row.at).started += 1
+    for row in session.execute(_jobs(question, Job.finished_at)):
+        sums.at(row, row.at).ended += 1
+    for row in session.execute(_days(question)):
+        that_day = Usage(row.foreground, row.background, row.lost, row.started, row.ended)
+        sums.at(row, row.day * DAY).add(that_day)
+    return {key: sums.found[key] for key in sorted(sums.found, key=_order)}
 
 
 def total(rows: Iterable[Usage]) -> Usage:
     """The sum of all rows."""
-    found, rows = Usage(), list(rows)
-    for name in vars(found):
-        values = [getattr(row, name) for row in rows]
-        found.add(**{name: math.fsum(values)})
+    found = Usage()
+    for row in rows:
+        found.add(row)
     return found
 
 
@@ -198,13 +225,15 @@ def _next_day(at: float) -> float:
 
 
 def _next_month(at: float) -> float:
-    first = datetime.fromtimestamp(at, UTC).replace(day=1, hour=0, minute=0, second=0)
-    later = first.replace(microsecond=0) + timedelta(days=32)
-    return later.replace(day=1).timestamp()
+    day = datetime.fromtimestamp(day_of(at) * DAY, UTC)
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1).timestamp()
 
 
-def _stays(question: Question, spans: FromClause) -> Select:
-    """Slot-seconds of the jobs that are in the database."""
+def _stays(question: Question) -> Select:
+    """The stays in the period of the jobs that are in the database.
+
+    A clock that was set back may have made stays that end before they begin; they count nothing.
+    """
     start, end = question.period
     # Grouped, so that databases read the places of the period first, and not those that the jobs
     # of a project ever had. Most processes of a job come and go together: that leaves few rows.
@@ -214,82 +243,42 @@ def _stays(question: Question, spans: FromClause) -> Select:
     held = select(*columns, literal(end).label("until"), func.count().label("slots"))
     held = held.where(Place.until.is_(None), Place.since < end).group_by(*columns)
     stays = union_all(closed, held).subquery("stay")
-    stay = stays.c
-    begun = _greatest(stay.since, spans.c.start)
-    over = _least(stay.until, spans.c.end)
-    discarded = _least(over, func.coalesce(Job.discarded_at, start))
-    query = _grouped(
-        question,
-        foreground=func.sum(case((stay.tier == FG, stay.slots * (over - begun)), else_=0.0)),
-        background=func.sum(case((stay.tier == BG, stay.slots * (over - begun)), else_=0.0)),
-        lost=func.sum(case((discarded > begun, stay.slots * (discarded - begun)), else_=0.0)),
-        span=spans.c.span,
+    told = stays.c.tier, stays.c.since, stays.c.until, stays.c.slots, Job.discarded_at
+    return _selected(question, Job, *told).join_from(stays, Job, Job.number == stays.c.job)
+
+
+def _jobs(question: Question, at: ColumnElement[Any]) -> Select:
+    """The jobs to which something happened in the period."""
+    return _selected(question, Job, at.label("at")).where(
+        at >= question.period.start, at < question.period.end
     )
-    query = query.join_from(stays, Job, Job.number == stay.job)
-    query = query.join(spans, (stay.since < spans.c.end) & (stay.until > spans.c.start))
-    # A clock that was set back may have made stays that end before they begin.
-    return query.where(stay.since < stay.until)
 
 
-def _counted(question: Question, spans: FromClause, at: ColumnElement[Any], name: str) -> Select:
-    """Numbers of the jobs to which something happened in the period."""
-    start, end = question.period
-    query = _grouped(question, span=spans.c.span, **{name: func.count()})
-    query = query.join_from(Job, spans, (at >= spans.c.start) & (at < spans.c.end))
-    return query.where(at >= start, at < end)
-
-
-def _purged(question: Question, spans: FromClause) -> Select:
+def _days(question: Question) -> Select:
     """Sums of purged jobs: each day counts to the span in which it begins."""
-    start, end = question.period
-    at = UsageDay.day * DAY
-    names = ("foreground", "background", "lost", "started", "ended")
-    sums = {name: func.sum(getattr(UsageDay, name)) for name in names}
-    query = _grouped(question, table=UsageDay, span=spans.c.span, **sums)
-    query = query.join_from(UsageDay, spans, (at >= spans.c.start) & (at < spans.c.end))
-    first, after = math.ceil(start / DAY), math.ceil(end / DAY)
-    return query.where(UsageDay.day >= first, UsageDay.day < after)
+    first, after = (math.ceil(at / DAY) for at in question.period)
+    names = ("day", "foreground", "background", "lost", "started", "ended")
+    columns = (getattr(UsageDay, name) for name in names)
+    return _selected(question, UsageDay, *columns).where(
+        UsageDay.day >= first, UsageDay.day < after
+    )
 
 
-def _grouped(question: Question, *, table: Any = Job, span: Any, **sums: Any) -> Select:
-    """The sums by key, of what the question selects."""
+def _selected(question: Question, table: Any, *columns: Any) -> Select:
+    """The columns beside those of the key, of what the question selects."""
     by = set(question.by) | (_OF_JOB if By.JOB in question.by else set())
-    none = null()
-    keys = {
-        "span": span,
-        "project_id": table.project_id if By.PROJECT in by else none,
-        "user_id": table.user_id if By.USER in by else none,
-        "pool": table.pool if By.POOL in by else none,
-        "job": Job.number if By.JOB in by and table is Job else none,
-    }
-    query = select(*(value.label(name) for name, value in {**keys, **sums}.items()))
-    query = query.group_by(*(value for value in keys.values() if value is not none))
+    query = select(
+        table.project_id if By.PROJECT in by else null().label("project_id"),
+        table.user_id if By.USER in by else null().label("user_id"),
+        table.pool if By.POOL in by else null().label("pool"),
+        Job.number.label("job") if By.JOB in by and table is Job else null().label("job"),
+        *columns,
+    )
     for name in ("project_id", "user_id", "pool"):
         if (wanted := getattr(question, name)) is not None:
             # As an expression: by an index on it, all jobs that it ever had would be looked at.
             query = query.where(func.coalesce(getattr(table, name), "") == wanted)
     return query
-
-
-def _spans(spans: Iterable[Span]) -> FromClause:
-    """The spans as a table, whatever the database."""
-    rows = (
-        select(
-            literal(number).label("span"),
-            literal(span.start).label("start"),
-            literal(span.end).label("end"),
-        )
-        for number, span in enumerate(spans)
-    )
-    return union_all(*rows).subquery("part")
-
-
-def _least(one: ColumnElement[Any], other: Any) -> ColumnElement[Any]:
-    return case((one < other, one), else_=other)
-
-
-def _greatest(one: ColumnElement[Any], other: Any) -> ColumnElement[Any]:
-    return case((one > other, one), else_=other)
 
 
 def _order(key: Key) -> tuple[int, str, str, str, int]:

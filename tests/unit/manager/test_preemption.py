@@ -118,6 +118,7 @@ class TestRequeue(OperationCase):
         self.assertEqual(
             ("killed", "preempted by job 9, begins anew"), (note.kind, str(note.reason))
         )
+        self.assertEqual(100.0, self.one.discarded_at)
         self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
         self.assertEqual(
             (False, 0.0, None), (self.one.saved, self.one.ran(200.0), self.one.warned_at)
