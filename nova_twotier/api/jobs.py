@@ -1,6 +1,15 @@
 """The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
 
-from nova_twotier.api import errors, job_schemas, job_trusts, queries, quotas, requests, views
+from nova_twotier.api import (
+    errors,
+    job_resources,
+    job_schemas,
+    job_trusts,
+    queries,
+    quotas,
+    requests,
+    views,
+)
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import Reader, cure_of, reason_of, situation
@@ -35,6 +44,7 @@ class Jobs(JobResource):
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
+            job_resources.check(self.site, request.caller, wanted, trust)
             job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)
         answer = self.shown(request, job)
         return Reply(answer, 201, {"Location": answer["links"][0]["href"]})
