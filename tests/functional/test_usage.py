@@ -1,7 +1,5 @@
 """Accounting of what a queue manager did: jobs lose what they held before they began anew."""
 
-import random
-
 from sqlalchemy import select
 
 from nova_twotier.db import usage
@@ -9,8 +7,7 @@ from nova_twotier.db.models import Place
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.db.usage import By, Question, Span
 from tests.functional.manager_case import InMemoryTestCase
-
-JOBS = 12
+from tests.unit.manager import builders
 
 
 class TestUsage(InMemoryTestCase):
@@ -25,14 +22,8 @@ class TestUsage(InMemoryTestCase):
             places = session.scalars(select(Place).where(Place.job == number))
             return [(place.since, place.until) for place in places]
 
-    def check_losses(self, policy, seed):
-        self.cloud(seed, failures=0.02)
-        draw = random.Random(seed)
-        arrivals = [
-            (draw.randrange(40), draw.randint(1, 5), 0.5, draw.choice(list(Preemption)))
-            for _job in range(JOBS)
-        ]
-        jobs = self.play(policy, arrivals, [draw.randint(1, 20) for _job in arrivals])
+    def check_losses(self, arrivals, lives):
+        jobs = self.play("amcbf", arrivals, lives)
         self.assertEqual({JobState.FINISHED}, {job.state for job in jobs})
         rows = {key.job: row for key, row in self.usage(By.JOB).items()}
         begun_anew = set()
@@ -49,10 +40,20 @@ class TestUsage(InMemoryTestCase):
             self.assertEqual(job.number in begun_anew, job.discarded_at is not None)
         self.assertNotEqual(set(), begun_anew)
         total = usage.total(self.usage().values())
-        self.assertEqual((JOBS, JOBS), (total.started, total.ended))
+        self.assertEqual((len(jobs), len(jobs)), (total.started, total.ended))
 
-    def test_under_a_policy_that_kills(self):
-        self.check_losses("acfcfs", 1)
+    def test_one_that_is_killed_to_make_room(self):
+        self.cloud(seed=9)
+        arrivals = [(0, 4, 1.0), (1, 6, 1.0), (12, 2, 1.0, Preemption.REQUEUE), (13, 1, 0.5)]
+        self.check_losses(arrivals, lives=[30, 10, 60, 5])
 
-    def test_under_a_policy_that_evicts(self):
-        self.check_losses("cmcbf", 2)
+    def test_one_whose_host_goes_down(self):
+        self.cloud(seed=10)
+        self.options = builders.options(
+            attempts=4, boot_grace=3.0, host_interval=1.0, host_down_grace=5.0
+        )
+        self.check_losses([(0, 3, 0.5), (2, 1, 0.5)], lives=[40, 10])
+
+    def others(self, at):
+        if at == 15 and self.options.host_interval == 1.0:
+            self.nova.down.add(self.nova.servers()[0].host)
