@@ -1,9 +1,9 @@
 """Cost of accounting: python benchmarks/usage.py [--places N]
 
 Prints the milliseconds in which a SQLite database with a million recorded stays (jobs of 1 to 32
-processes of 50 projects over three years, an hour each on average) answers `GET /v1/usage`: the last
-month and the last year, by several things, with all of the history and with half of it. Then how
-long a purge of the oldest 1,000 jobs takes. Figures, not tests.
+processes of 50 projects over three years, an hour each on average) answers `GET /v1/usage`: the
+last month and the last year, by several things, with all of the history and with half of it. Then
+how long a purge of the oldest 1,000 jobs takes. Figures, not tests.
 """
 
 import argparse

@@ -14,8 +14,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, Select, func, literal, null, select, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, func, literal, null, select, union_all
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from nova_twotier.core.actions import FG
 from nova_twotier.db.models import Job, Place, UsageDay
@@ -247,7 +247,7 @@ def _stays(question: Question) -> Select:
     return _selected(question, Job, *told).join_from(stays, Job, Job.number == stays.c.job)
 
 
-def _jobs(question: Question, at: ColumnElement[Any]) -> Select:
+def _jobs(question: Question, at: InstrumentedAttribute[float | None]) -> Select:
     """The jobs to which something happened in the period."""
     return _selected(question, Job, at.label("at")).where(
         at >= question.period.start, at < question.period.end
