@@ -2,6 +2,7 @@
 
 from nova_twotier.api import (
     errors,
+    job_resources,
     job_schemas,
     job_trusts,
     queries,
@@ -52,6 +53,7 @@ class Jobs(JobResource):
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
+            job_resources.check(self.site, request.caller, wanted, trust)
             job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)
         answer = self.shown(request, job)
         return Reply(answer, 201, {"Location": answer["links"][0]["href"]})

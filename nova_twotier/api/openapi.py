@@ -3,11 +3,16 @@
 import http
 import re
 
-from nova_twotier.api import cluster_schemas, job_schemas, schemas
+from nova_twotier.api import cluster_schemas, job_schemas, schemas, usage_schemas
 from nova_twotier.api.endpoint import Endpoint
 from nova_twotier.api.versions import HEADER, NEWEST, SERVICE
 
-_NAMED = {**schemas.NAMED, **job_schemas.NAMED, **cluster_schemas.NAMED}
+_NAMED = {
+    **schemas.NAMED,
+    **job_schemas.NAMED,
+    **cluster_schemas.NAMED,
+    **usage_schemas.NAMED,
+}
 _NAMES = {id(schema): name for name, schema in _NAMED.items()}
 _COMPONENTS = "#/components/schemas/"
 _UUID_PARAMETER = {

@@ -154,6 +154,20 @@ RULES = [
         "GET",
         "/v1/events?all_projects=true",
     ),
+    _rule(
+        "usage:show",
+        READS,
+        "Show for how long a project's jobs held slots in a period, by tier.",
+        "GET",
+        "/v1/usage",
+    ),
+    _rule(
+        "usage:show:all_projects",
+        SEES_ALL,
+        "Show the usage of all projects, or of another one than the token's.",
+        "GET",
+        "/v1/usage?all_projects=true",
+    ),
 ]
 
 

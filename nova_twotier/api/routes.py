@@ -1,6 +1,16 @@
 """The routes, and the resources that describe the API itself."""
 
-from nova_twotier.api import cancellation, events, hosts, jobs, openapi, queue, schemas, topology
+from nova_twotier.api import (
+    cancellation,
+    events,
+    hosts,
+    jobs,
+    openapi,
+    queue,
+    schemas,
+    topology,
+    usage,
+)
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.versions import NEWEST, OLDEST
 
@@ -48,6 +58,7 @@ ROUTES = {
     "/v1/hosts": hosts.Hosts,
     "/v1/topology": topology.Topology,
     "/v1/events": events.Events,
+    "/v1/usage": usage.Usage,
 }
 
 

@@ -3,13 +3,16 @@
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
+from keystoneauth1.session import Session
 from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors
 from nova_twotier.api.aggregates import Aggregates
+from nova_twotier.api.known import Known
 from nova_twotier.api.sweeping import Sweeper
 from nova_twotier.api.throttle import Throttle
 from nova_twotier.cloud.sessions import session_for
@@ -31,6 +34,7 @@ class Site:
     """The options, the database, the callers' limits, and the clients for ledger and Keystone.
 
     :param sweeper: of trusts without jobs.
+    :param known: what callers have, by which jobs are checked.
     """
 
     conf: cfg.ConfigOpts
@@ -38,6 +42,7 @@ class Site:
     enforcer: Enforcer
     throttle: Throttle
     sweeper: Sweeper = field(default_factory=Sweeper)
+    known: Known = field(default_factory=Known)
 
     def heartbeats(self, pools: Iterable[str]) -> dict[str, Heartbeat]:
         """The last heartbeats of the queue managers of these pools, by pool."""
@@ -58,8 +63,15 @@ class Site:
 
         :raises Refused: if the options do not say how to reach it.
         """
-        session, options = self._session("nova", "Nova")
+        session, options = self.nova()
         return Aggregates(session, **options)
+
+    def nova(self) -> tuple[Session, dict[str, Any]]:
+        """A session with Nova as the manager's user, with its adapter's options.
+
+        :raises Refused: if the options do not say how to reach it.
+        """
+        return self._session("nova", "Nova")
 
     @functools.cached_property
     def trusts(self) -> Trusts | None:
@@ -72,7 +84,7 @@ class Site:
         session, _options = self._session("nova", "Keystone")
         return Trusts(session, self.conf.trust.roles)
 
-    def _session(self, group: str, service: str):
+    def _session(self, group: str, service: str) -> tuple[Session, dict[str, Any]]:
         """A session with short timeouts, and its adapter's options.
 
         :param service: the service's name in error messages.

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from nova_twotier.client import durations
@@ -73,3 +74,28 @@ def moment(text: str) -> str:
             "it is, such as 90m, 12h or 2d"
         )
     return time.isoformat()
+
+
+def day_or_moment(text: str) -> str:
+    """The beginning of a day of UTC, as the API has it; also what `moment` takes."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).isoformat()
+    except ValueError:
+        pass
+    try:
+        return moment(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: give a day of UTC such as 2026-01-31, a time with its zone such as "
+            "2026-01-31T12:00:00Z, or how long ago it is, such as 12h or 7d"
+        ) from None
+
+
+def words(text: str, known: Sequence[str]) -> list[str]:
+    """Some of the known words, separated by commas."""
+    given = text.split(",")
+    if wrong := [word for word in given if word not in known]:
+        raise argparse.ArgumentTypeError(
+            f"{wrong[0]!r}: give one or more of {', '.join(known)}, separated by commas"
+        )
+    return list(dict.fromkeys(given))

@@ -1,4 +1,4 @@
-"""Resolves names of images, networks, flavors and users to ids."""
+"""Resolves names of images, networks, flavors, users and projects to ids."""
 
 import re
 
@@ -11,6 +11,7 @@ NO_NETWORKS = ("none", "auto")
 
 #: Ids of users in Keystone; those from LDAP are the longer ones.
 _USER_ID = re.compile("[0-9a-f]{32}|[0-9a-f]{64}")
+_PROJECT_ID = re.compile("[0-9a-f]{32}")
 
 
 def image_id(clients, name: str) -> str:
@@ -61,6 +62,27 @@ def user_id(clients, name: str) -> str:
         ) from None
     if found is None:
         raise ValueError(f"there is no user {name!r} for you; see openstack user list")
+    return found.id
+
+
+def project_id(clients, name: str) -> str:
+    """The id of the project with this name or id.
+
+    :raises ValueError: if there is none, or Keystone does not say.
+    """
+    if _PROJECT_ID.fullmatch(name) or not known(clients, "identity"):
+        return name
+    if name == clients.get_configuration().get("auth", {}).get("project_name"):
+        return clients.sdk_connection.current_project_id
+    try:
+        found = clients.sdk_connection.identity.find_project(name, ignore_missing=True)
+    except ForbiddenException:
+        raise ValueError(
+            f"Keystone does not let you look up project {name!r}: give the id, see openstack "
+            "project list"
+        ) from None
+    if found is None:
+        raise ValueError(f"there is no project {name!r} for you; see openstack project list")
     return found.id
 
 

@@ -168,6 +168,9 @@ class Api:
     def topology(self, **query) -> dict:
         return self._ask("GET", "/v1/topology", params=_written(query))
 
+    def usage(self, **query) -> dict:
+        return self._ask("GET", "/v1/usage", params=_written(query))
+
     def events(self, limit: int | None = None, **filters) -> Iterator[dict]:
         """All events, oldest first, or the first `limit`."""
         return self._pages("/v1/events", "events", limit, filters)

@@ -14,6 +14,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
+from nova_twotier.cloud.boot_errors import boot_refused
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
@@ -187,29 +188,35 @@ class Cloud:
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
+        :raises BootRefused: if Nova refuses the request itself.
         """
         options = self._conf.manager
         image = job.image or options.image
         self._check_image(image)
         flavor = self._flavor(job.flavor or options.flavor)
         nova = self._for_owner(job)
-        nova.servers.create(
-            _server_name(job),
-            image,
-            flavor,
-            min_count=job.size,
-            max_count=job.size,
-            nics=_networks(job.networks or [options.network]),
-            key_name=job.key_name,
-            userdata=base64.b64decode(user_data) if user_data else None,
-            meta={JOB_KEY: job.uuid},
-            scheduler_hints={
-                "group": _server_group(nova, job),
-                "twotier:job": job.uuid,
-                **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
-                **_dispatch(job),
-            },
-        )
+        group = _server_group(nova, job)
+        try:
+            nova.servers.create(
+                _server_name(job),
+                image,
+                flavor,
+                min_count=job.size,
+                max_count=job.size,
+                nics=_networks(job.networks or [options.network]),
+                key_name=job.key_name,
+                userdata=base64.b64decode(user_data) if user_data else None,
+                meta={JOB_KEY: job.uuid},
+                scheduler_hints={
+                    "group": group,
+                    "twotier:job": job.uuid,
+                    **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
+                    **_dispatch(job),
+                },
+            )
+        except nova_exc.ClientException as error:
+            # Not chained: what Nova said of user data must not get into a log.
+            raise boot_refused(error) from None
 
     def _for_owner(self, job: "Job") -> Client:
         """A client that acts as the job's owner, by its trust; without one, as the manager.

@@ -139,6 +139,14 @@ class Reader:
         answer = self._answer(url, IMAGES_MICROVERSION)
         return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
+    def exists(self, url: str, microversion: str) -> bool:
+        """Whether Nova has what a URL names; not if it is Nova itself that says no."""
+        answer = self._answer(url, microversion)
+        if answer.status_code == 404 and _says_not_found(answer):
+            return False
+        _decoded(answer, url)
+        return True
+
     def server_groups(self) -> list[Document]:
         """Server groups of all projects."""
 

@@ -34,7 +34,8 @@ def add_parser(nouns) -> None:
         "purge",
         _purge,
         "delete what is older than some days: jobs that are over, with their events, actions and "
-        "places, and the events of queues; while API and manager work",
+        "places, and the events of queues; while API and manager work. Their usage stays, as sums "
+        "of each day",
     )
     purge.add_argument(
         "--older-than",

@@ -122,8 +122,10 @@ class Job(Reasoned, Base):
     requested_action: Mapped[str | None] = mapped_column(String(16))
     #: A held job neither starts nor, after an eviction, restarts until it is released.
     held: Mapped[bool] = mapped_column(default=False, server_default=false())
-    started_at: Mapped[float | None]
-    finished_at: Mapped[float | None]
+    started_at: Mapped[float | None] = mapped_column(index=True)
+    finished_at: Mapped[float | None] = mapped_column(index=True)
+    #: What it did before this time was discarded, see `usage`; None: nothing was.
+    discarded_at: Mapped[float | None]
     #: Until then nothing is decided about it: it does not start, nor is it preempted or moved.
     not_before: Mapped[float] = mapped_column(default=0.0)
     #: The pool of hosts that it runs on: the metadata `twotier:pool` of their aggregate.
@@ -229,8 +231,9 @@ class Job(Reasoned, Base):
         """Reset the back-off: what was decided about it was done."""
         self.failures = self.setbacks = 0
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, now: float) -> None:
         """Discard what it has done so far."""
+        self.discarded_at = now
         self.reset_backoff()
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
@@ -498,3 +501,22 @@ class Place(Base):
     since: Mapped[float]
     #: None: it still holds the slot.
     until: Mapped[float | None] = mapped_column(index=True)
+
+
+class UsageDay(Base):
+    """What the purged jobs of a project, a user and a pool used on a day, see `usage`."""
+
+    __tablename__ = "usage_day"
+
+    #: Days since 1970-01-01, in UTC.
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    project_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    #: Slot-seconds in each tier, and those of them whose work was discarded.
+    foreground: Mapped[float]
+    background: Mapped[float]
+    lost: Mapped[float]
+    #: How many jobs started for the first time, and how many ended.
+    started: Mapped[int]
+    ended: Mapped[int]

@@ -112,12 +112,14 @@ class EndPlan:
     :param reason: why; None if it has finished by itself.
     :param at: when it ended.
     :param exit_status: that of the job, if its guests reported one.
+    :param lost: what it had done is lost, since its servers or their host failed.
     """
 
     then: JobState
     reason: Reason | None
     at: float
     exit_status: int | None = None
+    lost: bool = False
 
 
 Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | RelocatePlan | PowerOnPlan | EndPlan
@@ -170,10 +172,10 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
         case ActionKind.POWER_ON:
             return PowerOnPlan(reasons.load(data["reason"]))
         case ActionKind.END:
-            # Those of older releases have no exit status.
-            status = data.get("exit_status")
+            # Those of older releases do not have the last two.
+            status, lost = data.get("exit_status"), data.get("lost", False)
             why = reasons.load(data["reason"]) if data["reason"] else None
-            return EndPlan(JobState(data["then"]), why, data["at"], status)
+            return EndPlan(JobState(data["then"]), why, data["at"], status, lost)
 
 
 def _hosts(data: Mapping[str, str]) -> dict[int, str]:

@@ -31,7 +31,7 @@ class Refusal:
     """Why the cloud refused the start of a job, or to power its servers on again.
 
     :param detail: for operators: what the cloud said.
-    :param unfit: the flavor or image is not suitable for jobs; no further attempt will succeed.
+    :param unfit: no further attempt will succeed, as with a flavor that is not suitable for jobs.
     """
 
     reason: Reason

@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from nova_twotier.db import purged_usage
 from nova_twotier.db.models import Action, Delivery, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
@@ -36,7 +38,8 @@ def purge(
     """Delete the jobs that ended before some time, all their records, old swaps and queue events.
 
     The newest job and the newest event are kept, since SQLite would reuse their numbers: texts that
-    name the job would mean another, and readers of the events page by page would miss some.
+    name the job would mean another, and readers of the events page by page would miss some. What
+    the jobs used is kept as sums of each day.
 
     :param before: seconds since the epoch.
     :param dry_run: only count.
@@ -50,8 +53,11 @@ def purge(
                 with store.reading() as session:
                     purged = purged.plus(step(session, before, None))
                 break
-            with store.transaction() as session:
-                deleted = step(session, before, BATCH)
+            try:
+                with store.transaction() as session:
+                    deleted = step(session, before, BATCH)
+            except DBDuplicateEntry:
+                continue  # another purge has just made the sums of the same day
             if not any(deleted):
                 break
             purged = purged.plus(deleted)
@@ -80,6 +86,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
         counts = (select(func.count()).select_from(over.subquery()), *of_jobs)
         return Purged(*(session.scalars(count).one() for count in counts))
     numbers = list(session.scalars(over.order_by(Job.number).limit(batch)))
+    numbers = purged_usage.keep(session, numbers)
     if not numbers:
         return Purged()
     of_them = select(Event.id).where(Event.job.in_(numbers))

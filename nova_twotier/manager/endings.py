@@ -98,10 +98,10 @@ def _together(job: Job, seen: Observation) -> bool:
 def _broken(job: Job, reason: Reason, seen: Observation) -> Action:
     """Let a job whose gang is no longer whole begin anew, as often as its retries allow."""
     if job.requeues < job.retries:
-        return _end(job, JobState.QUEUED, reason.led_to(Effect.RESTARTED), seen)
+        return _end(job, JobState.QUEUED, reason.led_to(Effect.RESTARTED), seen, lost=True)
     if job.retries:
         reason = reason.led_to(Effect.GIVEN_UP)
-    return _end(job, JobState.FAILED, reason, seen)
+    return _end(job, JobState.FAILED, reason, seen, lost=True)
 
 
 def _end(
@@ -110,8 +110,9 @@ def _end(
     reason: Reason | None,
     seen: Observation,
     exit_status: int | None = None,
+    lost: bool = False,
 ) -> Action:
-    plan = EndPlan(then, reason, seen.at, exit_status)
+    plan = EndPlan(then, reason, seen.at, exit_status, lost)
     return _action(ActionKind.END, PHASE_END, job, plan, seen)
 
 

@@ -27,6 +27,7 @@ from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
+from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
 @contextlib.contextmanager
@@ -81,6 +82,7 @@ class Mariadb(Server):
         "DELETE FROM server",
         "DELETE FROM dead_host",
         "DELETE FROM submission",
+        "DELETE FROM usage_day",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
     )
@@ -91,12 +93,15 @@ class Postgresql(Server):
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
     EMPTY = (
-        "TRUNCATE job, action, dead_host, delivery, event, place, queue, server, submission "
+        "TRUNCATE job, action, dead_host, delivery, event, place, queue, server, submission, "
+        "usage_day "
         "RESTART IDENTITY",
     )
 
 
-class WithStore(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
+class WithStore(
+    *(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour)
+):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

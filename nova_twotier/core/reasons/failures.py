@@ -124,6 +124,12 @@ BOOT_REFUSED = Code(
     "Nova does not accept the request for the job's servers.",
     "Check that flavor, image, networks and key exist and that the project may use them.",
 )
+NOVA_REFUSED = Code(
+    "nova-refused",
+    "Nova refused its servers (HTTP {status}): {text}",
+    "Nova does not accept the request for the job's servers, and says why.",
+    "Submit it again without what Nova names. After HTTP 400 it is not tried again by itself.",
+)
 NOVA_FAILS = Code(
     "nova-fails",
     "Nova cannot make its servers, however often it is asked; tell the operator",

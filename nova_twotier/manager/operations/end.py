@@ -96,8 +96,10 @@ class End(Operation):
             job.stop(plan.at)
             job.finished_at = plan.at
             job.exit_status = plan.exit_status
+            if plan.lost:
+                job.discarded_at = context.env.now
         else:
-            job.begin_anew()
+            job.begin_anew(context.env.now)
             job.requeues += 1
         return [Note(job.number, job.state, job.reason)]
 

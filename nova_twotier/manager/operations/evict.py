@@ -155,7 +155,7 @@ class Evict(Operation):
         job.evictions += 1
         job.reset_backoff()
         if _mode(context) is Preemption.REQUEUE:
-            job.begin_anew()
+            job.begin_anew(context.env.now)
             if context.progress.escalated_at is None:
                 job.reason = reason.led_to(Effect.LOST)
             else:

@@ -117,7 +117,7 @@ class Migrate(Operation):
         if context.progress.escalated_at is not None:
             job.state, job.tier = JobState.QUEUED, None
             job.evictions += 1
-            job.begin_anew()
+            job.begin_anew(context.env.now)
             job.reason = changes.MOVE_TIMEOUT(seconds=context.patience)
             return [Note(job.number, "killed", job.reason)]
         job.migrations += 1

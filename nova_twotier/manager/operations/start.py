@@ -6,6 +6,7 @@ from functools import partial
 
 from oslo_log import log as logging
 
+from nova_twotier.cloud.boot_errors import BootRefused
 from nova_twotier.cloud.errors import CloudError, Unfit
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
@@ -44,7 +45,7 @@ from nova_twotier.manager.operations.operation import (
 LOG = logging.getLogger(__name__)
 
 BOOT = "boot"
-TOO_MANY_REQUESTS = 429
+BAD_REQUEST, TOO_MANY_REQUESTS = 400, 429
 
 
 class NoStart(Exception):
@@ -302,11 +303,16 @@ def _refusal(error: CloudError, purpose: str) -> Refusal | None:
     if error.shortage:
         return Refusal(waits.QUOTA(resources=error.shortage), str(error))
     reason = error.reason or _boot_refused(error)
-    if isinstance(error, Unfit):
+    if isinstance(error, Unfit) or _is_hopeless(error):
         return Refusal(reason, str(error), unfit=True)
     if purpose in (BOOT, bandwidth.QOS):
         return Refusal(reason, str(error))
     return None
+
+
+def _is_hopeless(error: CloudError) -> bool:
+    """Whether the servers are asked for in a way that Nova will never accept."""
+    return isinstance(error, BootRefused) and error.status == BAD_REQUEST
 
 
 def _boot_refused(error: CloudError) -> Reason:

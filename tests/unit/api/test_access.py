@@ -27,10 +27,11 @@ MAY = {
     ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
     ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
+    ("get", "/v1/usage"): (INSIDE, None),
 }
 #: They are of the ledger; there is none here.
 LEDGER = ("/v1/hosts", "/v1/topology")
-LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
+LISTS = ("/v1/jobs", "/v1/queue", "/v1/events", "/v1/usage")
 BODIES = {
     ("post", "/v1/jobs"): {"size": 1},
     ("post", "/v1/jobs/cancel"): {"all": True},

@@ -124,7 +124,7 @@ class StoreBehaviour:
             row = session.get(Job, job.number)
             row.run_since = 100.0
             row.measure({0: 1.0}, 110.0)
-            row.begin_anew()
+            row.begin_anew(1000.0)
             row.run_since = 300.0
             row.measure({0: 0.2}, 300.0)
             row.stop(400.0)
@@ -433,7 +433,7 @@ class StoreBehaviour:
         self.store.submit(1, [1.0])
         change = TierChange(1, "u-u-i-d", 2, Tier.BG, ("vm1", "vm2"), by=7)
         why = failures.NO_POOL(pool="ü", pools="default")
-        plan, end = SwapPlan((change,)), EndPlan(JobState.FAILED, why, 0.1)
+        plan, end = SwapPlan((change,)), EndPlan(JobState.FAILED, why, 0.1, lost=True)
         refusal = Refusal(waits.QUOTA(resources="cores"), "no", unfit=True)
         undoing, waited = failures.OVERDUE(seconds=2.5, server="vm1"), waits.TURN(3, size=4)
         requests = {RequestKey("delete", "vm1"): 1}

@@ -162,6 +162,31 @@ class SchemaBehaviour(SchemaSteps):
             migration.upgrade(engine)
             self.assertEqual(migration.NEWEST, migration.version(engine))
 
+    def test_what_was_lost_before_is_known_from_the_events(self):
+        engine = self.engine()
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0013")
+            columns = [column(name, Job.__table__.columns[name].type) for name in _REQUIRED]
+            jobs = [{**_REQUIRED, "uuid": str(number), "reason": ""} for number in range(3)]
+            connection.execute(insert(table("job", *columns, column("reason", Text))), jobs)
+            names = [column(name) for name in ("at", "job", "kind", "detail")]
+            events = [
+                {"at": at, "job": job, "kind": kind, "detail": ""}
+                for at, job, kind in (
+                    (1.0, 1, "started"),
+                    (2.0, 1, "killed"),
+                    (3.0, 1, "queued"),
+                    (4.0, 1, "evicted"),
+                    (5.0, 2, "killed"),
+                    (6.0, 3, "failed"),
+                )
+            ]
+            connection.execute(insert(table("event", *names)), events)
+        migration.upgrade(engine)
+        with Session(engine) as session:
+            found = session.scalars(select(Job.discarded_at).order_by(Job.number)).all()
+        self.assertEqual([3.0, 5.0, None], found)
+
     #: Texts of jobs in schema 0011, and the reasons that they become.
     TEXTS = (
         ("", None),

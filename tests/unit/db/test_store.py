@@ -9,10 +9,12 @@ from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
+from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
 class TestStoreOnSqlite(
-    *(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour), testtools.TestCase
+    *(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour),
+    testtools.TestCase,
 ):
     def setUp(self):
         super().setUp()

@@ -38,6 +38,14 @@ class TestEnd(OperationCase):
         self.finish(record, one, seen())
         self.assertEqual((JobState.QUEUED, 1), (one.state, one.requeues))
         self.assertEqual((False, 0.0, None), (one.saved, one.ran(99.0), one.finished_at))
+        self.assertEqual(100.0, one.discarded_at)
+
+    def test_whoever_fails_with_its_servers_has_lost_its_work(self):
+        for lost, discarded_at in ((True, 100.0), (False, None)):
+            one = job(state=JobState.ENDING, run_since=40.0)
+            plan = EndPlan(JobState.FAILED, FAILS, 90.0, lost=lost)
+            self.finish(action(ActionKind.END, one, plan, attempts={"group": 1}), one, seen())
+            self.assertEqual(discarded_at, one.discarded_at)
 
     def test_its_trust_goes_with_it(self):
         for then, lent in ((JobState.CANCELLED, True), (JobState.QUEUED, False)):

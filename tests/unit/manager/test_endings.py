@@ -155,7 +155,8 @@ class TestEndings(testtools.TestCase):
     def test_wishes_go_first(self):
         for action, then in (("complete", JobState.FINISHED), ("cancel", JobState.CANCELLED)):
             one = job(requested_action=action)
-            self.assertEqual(then, self.end_of(one, servers(one, count=1)).plan.then)
+            plan = self.end_of(one, servers(one, count=1)).plan
+            self.assertEqual((then, False), (plan.then, plan.lost))
 
     def test_no_more_retries(self):
         for retries, text in (
@@ -166,6 +167,7 @@ class TestEndings(testtools.TestCase):
             one = job(retries=retries, requeues=retries)
             action = self.end_of(one, servers(one, count=1))
             self.assertEqual((JobState.FAILED, text), (action.plan.then, str(action.plan.reason)))
+            self.assertTrue(action.plan.lost)
 
     def test_a_host_that_is_down(self):
         one = job()

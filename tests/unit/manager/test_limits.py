@@ -185,6 +185,7 @@ class TestEscalation(LimitCase):
         told = "begins anew: it could not be migrated within 40 s"
         self.assertEqual(("killed", told), (note.kind, str(note.reason)))
         self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
+        self.assertEqual(150.0, self.one.discarded_at)
 
 
 class TestSwap(LimitCase):

@@ -3,6 +3,9 @@
 import dataclasses
 from unittest import mock
 
+from novaclient import exceptions as nova_exc
+
+from nova_twotier.cloud.boot_errors import boot_refused
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor
 from nova_twotier.core.reasons import Effect, failures, waits
 from nova_twotier.db.plans import EvictPlan, StartPlan
@@ -118,6 +121,7 @@ class TestRequeue(OperationCase):
         self.assertEqual(
             ("killed", "preempted by job 9, begins anew"), (note.kind, str(note.reason))
         )
+        self.assertEqual(100.0, self.one.discarded_at)
         self.assertEqual((JobState.QUEUED, None), (self.one.state, self.one.tier))
         self.assertEqual(
             (False, 0.0, None), (self.one.saved, self.one.ran(200.0), self.one.warned_at)
@@ -347,6 +351,27 @@ class TestRefused(OperationCase):
         one, record = self.refuse(UnfitFlavor(str(reason), 400, reason))
         self.advance(record, one, seen(), now=101.0)
         self.assertEqual((3, reason.led_to(Effect.NOT_STARTED)), (one.failures, one.reason))
+
+    def test_a_request_that_nova_will_never_take_is_the_end(self):
+        error = boot_refused(nova_exc.BadRequest(400, "Invalid key_name provided."))
+        one, record = self.refuse(error)
+        self.advance(record, one, seen(), now=101.0)
+        reason = failures.NOVA_REFUSED(status=400, text="Invalid key_name provided.")
+        self.assertEqual((3, reason.led_to(Effect.NOT_STARTED)), (one.failures, one.reason))
+
+    def test_what_nova_does_not_let_it_do_is_told_and_tried_again(self):
+        error = boot_refused(nova_exc.Forbidden(403, "Policy does not allow it."))
+        one, record = self.refuse(error)
+        self.advance(record, one, seen(), now=101.0)
+        self.assertEqual(1, one.failures)
+        told = "did not start: Nova refused its servers (HTTP 403): Policy does not allow it."
+        self.assertEqual(told, str(one.reason))
+
+    def test_a_quota_is_no_refusal(self):
+        text = "Quota exceeded for cores: Requested 2, but already used 4 of 4 cores"
+        one, record = self.refuse(boot_refused(nova_exc.Forbidden(403, text)))
+        self.advance(record, one, seen(), now=101.0)
+        self.assertEqual((0, waits.QUOTA(resources="cores")), (one.failures, one.reason))
 
     def test_others_are_tried_again(self):
         one, record = self.refuse(CloudError("Nova refused boot: image 1b2c not found", 404))

@@ -1,0 +1,33 @@
+"""Whether what a job asks of Nova is there for its owner: flavor, image, networks, key pair."""
+
+from typing import Any
+from urllib.parse import quote
+
+from keystoneauth1.session import Session
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.reader import IMAGES_MICROVERSION, Reader
+
+#: Nova's own view of what it does not keep itself, so that no other endpoint is needed.
+_PATHS = {"image": "/images/", "network": "/os-networks/", "key": "/os-keypairs/"}
+
+
+class JobResources:
+    """
+    :param session: keystoneauth session, with adapter options: `auth`, who asks, and others.
+    """
+
+    def __init__(self, session: Session, **options: Any):
+        self._reader = Reader(session, **options)
+
+    def there(self, kind: str, name: str) -> bool:
+        """Whether there is a `flavor` (by name or id), `image`, `network` or `key` of that name.
+
+        :raises CloudError: if Nova does not say.
+        """
+        if kind == "flavor":
+            flavors = self._reader.flavors()
+            return any(name in (flavor["name"], flavor["id"]) for flavor in flavors)
+        if "/" in name:
+            raise CloudError(f"Nova cannot be asked for {name!r}: it would take it for a path")
+        return self._reader.exists(_PATHS[kind] + quote(name, safe=""), IMAGES_MICROVERSION)

@@ -1,0 +1,134 @@
+"""What a job asks for is looked up in Nova when it is submitted, as its owner."""
+
+import re
+
+import fixtures
+from requests_mock.contrib import fixture as requests_mock_fixture
+
+from nova_twotier.api import known
+from nova_twotier.cloud.trusts import NoTrust
+from tests.unit.api.case import OTHER, ApiCase, KeystoneCase
+
+NOVA = "http://nova.test/v2.1"
+OPTIONS = f"[nova]\nauth_type = none\nendpoint_override = {NOVA}"
+JSON = {"Content-Type": "application/json"}
+NOT_FOUND = {"itemNotFound": {"code": 404, "message": "not here"}}
+
+
+class NovaMixin:
+    """Nova has the flavors `slot` and `5`, and the key `mine`."""
+
+    def setUp(self):
+        super().setUp()
+        self.nova = self.useFixture(requests_mock_fixture.Fixture())
+        self.nova.get(re.compile(f"^{NOVA}/"), json=NOT_FOUND, status_code=404)
+        flavors = {"flavors": [{"name": "slot", "id": "f1"}, {"name": "big", "id": "5"}]}
+        self.nova.get(f"{NOVA}/flavors/detail", json=flavors, headers=JSON)
+        self.nova.get(f"{NOVA}/os-keypairs/mine", json={"keypair": {}})
+
+    @property
+    def asked(self):
+        return [request.path for request in self.nova.request_history]
+
+    def submitting(self, by="alice:demo", **body):
+        return self.ask("POST", "/v1/jobs", by, json={"size": 1, **body})
+
+
+class TestWithoutKeystone(NovaMixin, ApiCase):
+    OPTIONS = OPTIONS
+
+    def test_what_is_there(self):
+        for body in ({}, {"flavor": "slot"}, {"flavor": "5", "key_name": "mine"}):
+            self.answered(201, self.submitting(**body))
+        for networks in ("none", "auto"):
+            self.answered(201, self.submitting(networks=networks))
+
+    def test_nothing_is_asked_for_nothing(self):
+        self.answered(201, self.submitting())
+        self.assertEqual([], self.asked)
+
+    def test_what_is_missing(self):
+        for body, told in (
+            ({"key_name": "yours"}, "key_name: you have no key pair 'yours'; `openstack keypair"),
+            ({"flavor": "huge"}, "flavor: there is no flavor 'huge' for you; `openstack flavor"),
+            ({"image": OTHER}, f"image: there is no image {OTHER} for you; `openstack image list`"),
+            ({"networks": [OTHER]}, f"networks: there is no network {OTHER} for you; `openstack"),
+        ):
+            [detail] = self.refused(400, "request.invalid", self.submitting(**body))
+            self.assertIn(told, detail)
+        self.assertEqual([], self.store.jobs())
+
+    def test_all_that_is_missing_in_one_answer(self):
+        answer = self.submitting(key_name="yours", flavor="huge", networks=[OTHER])
+        self.assertEqual(3, len(self.refused(400, "request.invalid", answer)))
+
+    def test_a_name_is_no_path(self):
+        self.nova.get(f"{NOVA}/os-keypairs/a%3Fb%20c", json={"keypair": {}})
+        self.answered(201, self.submitting(key_name="a?b c"))
+        self.answered(201, self.submitting(key_name="../flavors"))
+        self.assertIn("without asking Nova", self.logged.output)
+
+    def test_what_was_found_is_remembered_for_a_while(self):
+        for _each in range(2):
+            self.answered(201, self.submitting(key_name="mine"))
+        self.assertEqual(1, len(self.asked))
+        self.answered(201, self.submitting("bob:demo", key_name="mine"))
+        self.assertEqual(2, len(self.asked))
+        self.useFixture(fixtures.MockPatchObject(known.Known, "LIFETIME", 0.0))
+        self.answered(201, self.submitting("carol:demo", key_name="mine"))
+        self.answered(201, self.submitting("carol:demo", key_name="mine"))
+        self.assertEqual(4, len(self.asked))
+
+    def test_not_more_than_so_much_is_remembered(self):
+        self.useFixture(fixtures.MockPatchObject(known.Known, "MOST", 1))
+        remembered = known.Known()
+        things = [("p", "u", "key", str(number)) for number in range(3)]
+        for thing in things:
+            remembered.add(thing)
+        self.assertEqual([False, False, True], [thing in remembered for thing in things])
+
+    def test_while_nova_does_not_say_jobs_are_accepted(self):
+        for answer in (
+            {"status_code": 503},
+            {"status_code": 403, "json": {"forbidden": {"message": "no"}}},
+            # Not Nova's own.
+            {"status_code": 404, "text": "<html>"},
+        ):
+            self.nova.get(f"{NOVA}/os-keypairs/yours", **answer)
+            self.answered(201, self.submitting(key_name="yours"))
+        self.assertIn("accepted without asking Nova", self.logged.output)
+
+
+class TestWithoutNova(ApiCase):
+    def test_an_api_that_does_not_know_nova_checks_nothing(self):
+        self.submit(key_name="yours", flavor="huge")
+
+
+class TestByTrust(NovaMixin, KeystoneCase):
+    OPTIONS = f"{KeystoneCase.OPTIONS}\n{OPTIONS}"
+
+    def setUp(self):
+        super().setUp()
+        self.token = self.token_for("member", "reader", project_id="demo")
+        self.lent = []
+        name = "nova_twotier.api.job_resources.log_in"
+        self.useFixture(fixtures.MonkeyPatch(name, self.log_in))
+        self.refusal = None
+
+    def log_in(self, _conf, _session, trust):
+        if self.refusal:
+            raise self.refusal
+        self.lent.append(trust)
+
+    def test_it_is_asked_by_the_trust_of_the_job(self):
+        self.submit(self.token, key_name="mine")
+        self.assertEqual(["trust-1"], self.lent)
+
+    def test_a_refused_job_leaves_no_trust(self):
+        answer = self.submitting(self.token, key_name="yours")
+        self.refused(400, "request.invalid", answer)
+        self.assertEqual(["trust-1"], self.trusts.deleted)
+
+    def test_a_trust_that_does_not_work_yet(self):
+        self.refusal = NoTrust("no")
+        self.answered(201, self.submitting(self.token, key_name="yours"))
