@@ -64,6 +64,8 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "walltime": job.walltime,
         "retries": job.retries,
         "requeues": job.requeues,
+        "begin_at": time(job.begin_at),
+        "priority": job.priority,
         "exit_status": job.exit_status,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
@@ -72,12 +74,20 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
 def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
     return {
         **job_summary(request, job, reason, reader),
+        "dependencies": dependencies(job),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
         "has_user_data": job.user_data is not None,
         "reports": job.report_token is not None,
     }
+
+
+def dependencies(job: Job) -> list[dict]:
+    return [
+        {"condition": each.condition, "number": each.job, "met_at": time(each.met_at)}
+        for each in job.dependencies
+    ]
 
 
 def manager(heartbeat: Heartbeat) -> dict:

@@ -72,6 +72,16 @@ class Events(FormattableColumn):
         )
 
 
+class Dependencies(FormattableColumn):
+    """What a job starts after, as the options of `job create` say it."""
+
+    def human_readable(self):
+        return ", ".join(
+            f"{each['condition']} {each['number']}" + (" (met)" if each["met_at"] else "")
+            for each in self._value
+        )
+
+
 class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
@@ -118,6 +128,8 @@ def cell(name: str, value):
         return Events(value)
     if name == "why":
         return Why(value)
+    if name == "dependencies":
+        return Dependencies(value)
     if name == "manager":
         return Manager(value)
     return Words(value) if isinstance(value, list | dict) else value

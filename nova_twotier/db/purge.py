@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sqlalchemy import and_, delete, exists, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, load_only
 
 from nova_twotier.db.models import Action, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
@@ -70,6 +70,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     over = select(Job.number).where(
         Job.state.in_(OVER),
         Job.finished_at < before,
+        Job.number.not_in(_awaited(session)),
         Job.number != _greatest(Job.number),
         func.coalesce(Job.number != newest_event, True),
         ~under_way,
@@ -90,6 +91,13 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     session.execute(delete(JobServer).where(JobServer.job.in_(numbers)))
     session.execute(delete(Job).where(Job.number.in_(numbers)))
     return purged
+
+
+def _awaited(session: Session) -> set[int]:
+    """Numbers of the jobs that others are still to start after."""
+    gated = select(Job).where(Job.gated, Job.state.not_in(OVER))
+    gated = gated.options(load_only(Job.dependencies_data))
+    return {each.job for job in session.scalars(gated) for each in job.dependencies}
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:

@@ -6,6 +6,7 @@ from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import arguments, columns, names, progress, rest, trace, userdata
+from nova_twotier.client.commands import gates
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
 
@@ -39,6 +40,7 @@ class CreateJob(command.ShowOne):
         _add_resources(parser)
         _add_servers(parser)
         _add_conduct(parser)
+        gates.add(parser)
         parser.add_argument(
             "--wait",
             nargs="?",
@@ -97,6 +99,7 @@ class CreateJob(command.ShowOne):
             content = userdata.read(parsed_args.script)
             script = userdata.of_script(content, token, bool(parsed_args.checkpoint))
             given["user_data"] = userdata.encoded(script)
+        given |= gates.given(clients.twotier, parsed_args)
         return {name: value for name, value in given.items() if value is not None}
 
     def _submit_trace(self, api: rest.Api, parsed_args) -> dict:
