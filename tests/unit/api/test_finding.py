@@ -13,6 +13,7 @@ REQUESTS = (
     ("GET", "/explain"),
     ("POST", "/hold"),
     ("POST", "/release"),
+    ("POST", "/requeue"),
     ("POST", "/complete"),
     ("DELETE", ""),
 )
