@@ -37,14 +37,16 @@ def exchange(waiting: Mapping[int, Job], prioritised: Set[int]) -> list[Job]:
 def _share_out(jobs: Iterable[Job]) -> list[Job]:
     holders = sorted(jobs, key=attrgetter("eligible_at", "number"))
     places = [(job.eligible_at, job.number) for job in holders]
-    moved = []
-    for (at, holder), job in zip(places, sorted(holders, key=_rank), strict=True):
-        if job.number == holder:
-            continue
-        # Of jobs at the same time, those with lower numbers come first: do not pass any of those
-        # that its holder did not pass.
-        job.take_place(math.nextafter(at, math.inf) if job.number < holder else at)
-        moved.append(job)
+    moved, last = [], (-math.inf, 0)
+    for place, job in zip(places, sorted(holders, key=_rank), strict=True):
+        # Of jobs at the same time, those with lower numbers come first. It must pass none that the
+        # holder of the place did not pass, nor one of its own project with a higher priority.
+        at, number = max(place, last)
+        at = math.nextafter(at, math.inf) if job.number < number else at
+        last = at, job.number
+        if last != (job.eligible_at, job.number):
+            job.take_place(at)
+            moved.append(job)
     return moved
 
 
