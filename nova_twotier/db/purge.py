@@ -97,7 +97,8 @@ def _awaited(session: Session) -> set[int]:
     """Numbers of the jobs that others are still to start after."""
     gated = select(Job).where(Job.gated, Job.state.not_in(OVER))
     gated = gated.options(load_only(Job.dependencies_data))
-    return {each.job for job in session.scalars(gated) for each in job.dependencies}
+    given = (each for job in session.scalars(gated) for each in job.dependencies)
+    return {each.job for each in given if each.met_at is None}
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:

@@ -23,6 +23,7 @@ from nova_twotier.db.connection import StoreError, connect
 from nova_twotier.db.models import Event
 from nova_twotier.db.store import Store, open_store
 from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
@@ -93,7 +94,7 @@ class Postgresql(Server):
     )
 
 
-class WithStore(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
+class WithStore(ChangesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour):
     """The store on one database for all tests: to make one takes longer than most of them."""
 
     @classmethod

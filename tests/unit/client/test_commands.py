@@ -232,7 +232,7 @@ class TestShow(CommandCase):
             | events       | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
             |              | 2096-10-02T07:06:40Z held                                                |
             +--------------+--------------------------------------------------------------------------+
-            """),
+            """),  # noqa: E501
             self.succeed("job", "explain", OTHER),
         )
 

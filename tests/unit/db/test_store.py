@@ -6,11 +6,14 @@ import testtools
 from nova_twotier import conf as config
 from nova_twotier.db.store import Store, StoreError, open_store
 from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 
 
-class TestStoreOnSqlite(OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, testtools.TestCase):
+class TestStoreOnSqlite(
+    ChangesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, testtools.TestCase
+):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
