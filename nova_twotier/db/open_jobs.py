@@ -62,8 +62,9 @@ class OpenJobs:
         for over in changed - fresh.keys():
             del revisions[over]
         self.prioritised -= changed
-        self.prioritised |= {number for number, job in fresh.items() if job.priority}
-        self.prioritised &= revisions.keys()
+        self.prioritised.update(number for number, job in fresh.items() if job.priority)
+        if self.prioritised:
+            self.prioritised &= revisions.keys()
         self._known = {
             number: self._entry(at, fresh[number]) if number in changed else known[number]
             for number, at in revisions.items()

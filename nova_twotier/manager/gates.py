@@ -144,6 +144,6 @@ def _others(store: Store, jobs: Mapping[int, Job], behind: Iterable[Job]) -> dic
     with store.reading() as session:
         for first in range(0, len(missing), MANY):
             some = Job.number.in_(missing[first : first + MANY])
-            for number, *other in session.execute(query.where(some)):
-                found[number] = Other(*other)
+            for row in session.execute(query.where(some)):
+                found[row.number] = Other(row.state, row.started_at, row.finished_at)
     return found

@@ -22,7 +22,7 @@ BEGIN = Code(
 )
 DEPENDENCY = Code(
     "dependency",
-    "waits for {by} to {wanted}[, and for {more} more jobs]",
+    "waits for {by} to {wanted}[, and for {more} more]",
     "Its owner has asked for it to start after other jobs.",
     "None is needed: it is in the queue from then on. Without them: cancel it and submit it anew.",
 )

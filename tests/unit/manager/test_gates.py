@@ -135,7 +135,7 @@ class TestDependencies(GateCase):
         job = self.after(AFTER_OK, first, second)
         between = self.submit(8, at=self.now + 2.0)
         self.look()
-        self.assertEqual("waits for job 1 to finish, and for 1 more jobs", str(self.reason(job)))
+        self.assertEqual("waits for job 1 to finish, and for 1 more", str(self.reason(job)))
         self.finish(first, at=self.now + 1.0)
         self.look()
         self.assertEqual("waits for job 2 to finish", str(self.reason(job)))
