@@ -278,7 +278,7 @@ _JOB = {
     },
     "links": {"$ref": "#Links"},
 }
-DEPENDENCIES = {
+_DEPENDENCIES = {
     "type": "array",
     "items": object_of(
         {
@@ -292,7 +292,7 @@ DEPENDENCIES = {
 JOB = object_of(
     {
         **_JOB,
-        "dependencies": DEPENDENCIES,
+        "dependencies": _DEPENDENCIES,
         "cpu": {
             "type": ["array", "null"],
             "items": _CPU,
@@ -344,7 +344,7 @@ EXPLANATION = object_of(
             "the policy may start others first. Null unless the job is in the queue.",
         },
         "begin_at": _JOB["begin_at"],
-        "dependencies": DEPENDENCIES,
+        "dependencies": _DEPENDENCIES,
         "events": {
             "type": "array",
             "items": object_of(HAPPENING),

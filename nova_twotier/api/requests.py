@@ -49,7 +49,7 @@ def _networks(said: str | list[str]) -> list[str]:
 
 def _begin(said: str) -> float:
     begin = parse_time(said).timestamp()
-    # Later ones may not even be times that can be shown.
-    if begin > time.time() + MAX_RUN:
+    # Times at either end of the calendar could not be shown in UTC.
+    if not 0 <= begin <= time.time() + MAX_RUN:
         raise invalid("begin_at: give a time within the next 30 years")
     return begin

@@ -117,6 +117,7 @@ class TestBegin(ChangeCase):
             ("tomorrow", "begin_at: give a time with its zone"),
             ("2026-01-31T12:00:00", "begin_at: give a time with its zone"),
             ("9999-12-31T23:59:59-12:00", "begin_at: give a time within the next 30 years"),
+            ("0001-01-01T00:00:00+12:00", "begin_at: give a time within the next 30 years"),
         ):
             [detail] = self.wrong(begin_at=begin)
             self.assertIn(words, detail)
