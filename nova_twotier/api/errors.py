@@ -53,6 +53,31 @@ def over(state: str) -> Refused:
     return Refused(409, "job.over", f"the job is {state}: nothing can be asked of it")
 
 
+def extension(walltime: float) -> Refused:
+    return forbidden(
+        f"walltime: the job has slots, and others were planned with its {walltime:g} s: the policy "
+        "twotier:jobs:set:extend does not let you give it more; ask an operator"
+    )
+
+
+def ending() -> Refused:
+    return Refused(409, "job.ending", "the job is about to end: it cannot begin anew any more")
+
+
+def nothing_to_requeue() -> Refused:
+    return Refused(
+        409, "job.not_started", "the job waits in the queue, and has nothing to begin anew"
+    )
+
+
+def never_met(job: str, state: str) -> Refused:
+    return Refused(
+        409,
+        "dependency.failed",
+        f"dependencies: job {job} is {state}, so that a job after its success could never start",
+    )
+
+
 def draining(pool: str) -> Refused:
     return Refused(
         409,

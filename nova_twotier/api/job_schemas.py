@@ -18,6 +18,7 @@ from nova_twotier.api.schemas import (
     object_of,
 )
 from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.db.dependencies import Condition
 from nova_twotier.db.models import NAME_LENGTH
 from nova_twotier.db.states import OVER, Preemption
 
@@ -30,8 +31,17 @@ MAX_USER_DATA = 65535
 MAX_NETWORKS = 64
 MAX_URL = 2048
 MAX_RETRIES = 100
+#: Of a job, on other jobs.
+MAX_DEPENDENCIES = 100
+#: Upper bound of a priority, and with a minus sign the lower one.
+MAX_PRIORITY = 1000
 
 _PREEMPTIONS = [str(way) for way in Preemption]
+_CONDITION = {
+    "enum": [str(condition) for condition in Condition],
+    "description": "`after`: the other job has started, or is over; `after-ok`: it has finished; "
+    "`after-any`: it is over, in whatever way.",
+}
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _CPU = {"type": "number", "minimum": 0, "maximum": 1}
 
@@ -157,9 +167,61 @@ JOB_REQUEST = object_of(
             "The key that signs what is posted: 24 to 64 random bytes in base64, after `whsec_` or "
             "alone. It is never shown again.",
         ),
+        "begin_at": _or_null(
+            {"type": "string", "format": "date-time"},
+            "The job is not in the queue before this time, at most 30 years from now.",
+        ),
+        "dependencies": {
+            "type": "array",
+            "items": object_of(
+                {
+                    "condition": _CONDITION,
+                    "job": {
+                        "type": ["string", "integer"],
+                        "minLength": 1,
+                        "description": "Number, uuid, or beginning of the uuid of a job of the "
+                        "same project.",
+                    },
+                }
+            ),
+            "maxItems": MAX_DEPENDENCIES,
+            "default": [],
+            "description": "The job is not in the queue before all of these are met. If one never "
+            "can be, because a job with `after-ok` failed or was cancelled, this job is cancelled.",
+        },
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
+)
+
+
+def _changeable(name: str) -> dict:
+    """The schema of a property as of a submission: what is left out of a change is not changed."""
+    return {key: it for key, it in JOB_REQUEST["properties"][name].items() if key != "default"}
+
+
+JOB_CHANGE = object_of(
+    {
+        "name": _changeable("name"),
+        "estimate": _changeable("estimate"),
+        "walltime": {
+            **_changeable("walltime"),
+            "description": "Seconds that the job may run, in all its runs together since it last "
+            "began anew, and more than it has run; null: as long as it likes. A job that has slots "
+            "gets a longer one only from callers whom `twotier:jobs:set:extend` allows it.",
+        },
+        "priority": {
+            "type": "integer",
+            "minimum": -MAX_PRIORITY,
+            "maximum": MAX_PRIORITY,
+            "description": "Among the waiting jobs of its project and pool: those with higher "
+            "priorities get the earlier ones of the places that these jobs have in the queue.",
+        },
+    },
+    required=(),
+    minProperties=1,
+    description="What is to change; all else stays as it is.",
+    examples=[{"walltime": 3600, "priority": 10}],
 )
 
 _JOB = {
@@ -179,7 +241,7 @@ _JOB = {
         "description": "How it could start, such as `immediate` or `backfilled`.",
     },
     "asked_to": {
-        "enum": ["complete", "cancel", None],
+        "enum": ["complete", "cancel", "requeue", None],
         "description": "The action that its owner has requested; the manager carries it out.",
     },
     "reason": {"type": "string", "description": "Why it waits, or how it ended, in words."},
@@ -217,7 +279,13 @@ _JOB = {
     "checkpoint": {"type": "boolean"},
     "walltime": {"type": ["number", "null"], "description": "Seconds."},
     "retries": COUNT,
-    "requeues": {**COUNT, "description": "How often it began anew; at most `retries`."},
+    "requeues": {
+        **COUNT,
+        "description": "How often it began anew after failures, at most `retries`; not because its "
+        "owner asked for it.",
+    },
+    "begin_at": {**_TIME, "description": "It is not in the queue before; null: no such time."},
+    "priority": {"type": "integer", "description": "Among the waiting jobs of its project."},
     "exit_status": {
         "type": ["integer", "null"],
         "description": "The first that is not 0 of those that its guests reported; null if it is "
@@ -225,9 +293,21 @@ _JOB = {
     },
     "links": {"$ref": "#Links"},
 }
+_DEPENDENCIES = {
+    "type": "array",
+    "items": object_of(
+        {
+            "condition": _CONDITION,
+            "number": {**NUMBER, "description": "Of the other job."},
+            "met_at": {**_TIME, "description": "Since when it is met; null: it is not yet."},
+        }
+    ),
+    "description": "All have to be met before the job is in the queue.",
+}
 JOB = object_of(
     {
         **_JOB,
+        "dependencies": _DEPENDENCIES,
         "cpu": {
             "type": ["array", "null"],
             "items": _CPU,
@@ -292,9 +372,11 @@ EXPLANATION = object_of(
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "In the queue, by submission or release; the policy may start "
-            "others first. Null unless the job waits.",
+            "description": "In the queue, by submission or release, or by priority in its project; "
+            "the policy may start others first. Null unless the job is in the queue.",
         },
+        "begin_at": _JOB["begin_at"],
+        "dependencies": _DEPENDENCIES,
         "events": {
             "type": "array",
             "items": object_of(HAPPENING),
@@ -400,6 +482,7 @@ CANCELLED = object_of(
 
 NAMED = {
     "JobRequest": JOB_REQUEST,
+    "JobChange": JOB_CHANGE,
     "Job": JOB,
     "JobSummary": object_of(_JOB, description="A job without its long fields."),
     "Explanation": EXPLANATION,

@@ -1,4 +1,4 @@
-"""The resources of jobs: submit, list, show, explain, hold, release, complete, cancel."""
+"""The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
 from nova_twotier.api import (
     errors,
@@ -11,11 +11,12 @@ from nova_twotier.api import (
     servers,
     views,
 )
+from nova_twotier.api.dependencies import dependencies
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
-from nova_twotier.db import deliveries
+from nova_twotier.db import changes, deliveries
 from nova_twotier.db.models import Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
@@ -50,6 +51,8 @@ class Jobs(JobResource):
     )
     def on_post(self, request: Request):
         wanted = requests.job(request.body, self.site.conf.manager, self.site.conf.job_events)
+        asked = wanted.pop("dependencies", ())
+        wanted["dependencies"] = dependencies(self.site, request.caller, asked)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
@@ -93,6 +96,23 @@ class OneJob(JobResource):
     )
     def on_get(self, request: Request, job: Job):
         return self.shown(request, job)
+
+    @endpoint(
+        "Change a job",
+        rule="twotier:jobs:set",
+        body=job_schemas.JOB_CHANGE,
+        answers={200: job_schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_patch(self, request: Request, job: Job):
+        rule = "twotier:jobs:set:extend"
+        may_extend = request.caller.may(rule, job.project_id, job.user_id)
+        new = requests.change(request.body)
+        try:
+            changed = changes.change(self.site.store, job.number, new, may_extend)
+        except changes.Extension as error:
+            raise errors.extension(error.walltime) from None
+        return self.shown(request, still_open(changed))
 
     @endpoint(
         "Cancel a job",
@@ -139,6 +159,23 @@ class Release(JobResource):
         return self.shown(request, still_open(self.site.store.hold(job.number, False)))
 
 
+class Requeue(JobResource):
+    @endpoint(
+        "Have a job that has started begin anew",
+        rule="twotier:jobs:requeue",
+        answers={202: job_schemas.JOB},
+        refusals=(404, 409),
+    )
+    def on_post(self, request: Request, job: Job):
+        try:
+            asked = changes.requeue(self.site.store, job.number)
+        except changes.Ending:
+            raise errors.ending() from None
+        except changes.NothingToRequeue:
+            raise errors.nothing_to_requeue() from None
+        return self.shown(request, still_open(asked))
+
+
 class Explain(JobResource):
     @endpoint(
         "Explain why a job waits, its position in the queue, and what happened to it",
@@ -160,6 +197,8 @@ class Explain(JobResource):
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),
+            "begin_at": views.time(job.begin_at),
+            "dependencies": views.dependencies(job),
             "events": [reader.event(event) for event in events],
         }
 

@@ -104,6 +104,28 @@ RULES = [
     ),
     _rule("jobs:hold", CHANGES, "Keep a job from starting.", "POST", f"{JOB}/hold"),
     _rule("jobs:release", CHANGES, "Let a held job start.", "POST", f"{JOB}/release"),
+    _rule(
+        "jobs:requeue",
+        CHANGES,
+        "Have a job that has started begin anew.",
+        "POST",
+        f"{JOB}/requeue",
+    ),
+    _rule(
+        "jobs:set",
+        CHANGES,
+        "Change the name, the estimate, the walltime or the priority of a job.",
+        "PATCH",
+        JOB,
+    ),
+    _rule(
+        "jobs:set:extend",
+        ADMIN,
+        "Give a job that has slots a longer walltime, although others were planned with the "
+        "present one.",
+        "PATCH",
+        JOB,
+    ),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),
     _rule(
         "queue:show",

@@ -41,13 +41,14 @@ def waiting_by_reason(store: Store) -> dict[str, int]:
 def position(store: Store, job: Job) -> int | None:
     """A waiting job's position in its pool's queue, by the time of its submission or release.
 
-    None if it does not wait, or is held.
+    None if it does not wait there, or not yet.
     """
-    if job.state != JobState.QUEUED or job.held:
+    if not job.in_queue:
         return None
     query = select(func.count()).where(
         Job.state == JobState.QUEUED,
         Job.held.is_(False),
+        Job.gated.is_(False),
         Job.pool == job.pool,
         or_(
             Job.eligible_at < job.eligible_at,

@@ -1,8 +1,12 @@
-"""Converts the body of a submission into the arguments of the database store."""
+"""Converts the bodies of requests about a job into the arguments of the database store."""
 
+import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from nova_twotier.api.errors import invalid
+from nova_twotier.api.job_schemas import MAX_RUN
+from nova_twotier.api.validation import parse_time
 from nova_twotier.cloud import webhooks
 
 
@@ -30,6 +34,16 @@ def job(body: Mapping, options, job_events) -> dict:
         given["networks"] = _networks(given["networks"])
     _check_webhook(given, job_events.allowed_webhooks)
     given["published"] = bool(job_events.transport_url)
+    if "begin_at" in given:
+        given["begin_at"] = _begin(given["begin_at"])
+    return given
+
+
+def change(body: Mapping) -> dict[str, Any]:
+    """The new attributes of a job from a valid body; a null is one, too."""
+    given = dict(body)
+    if "priority" in given:
+        given["priority"] = int(given["priority"])
     return given
 
 
@@ -50,3 +64,11 @@ def _check_webhook(given: Mapping, beginnings: Sequence[str]) -> None:
 
 def _networks(said: str | list[str]) -> list[str]:
     return [said] if isinstance(said, str) else [uuid.lower() for uuid in said]
+
+
+def _begin(said: str) -> float:
+    begin = parse_time(said).timestamp()
+    # Times at either end of the calendar could not be shown in UTC.
+    if not 0 <= begin <= time.time() + MAX_RUN:
+        raise invalid("begin_at: give a time within the next 30 years")
+    return begin

@@ -54,6 +54,7 @@ ROUTES = {
     "/v1/jobs/{uuid}/explain": jobs.Explain,
     "/v1/jobs/{uuid}/hold": jobs.Hold,
     "/v1/jobs/{uuid}/release": jobs.Release,
+    "/v1/jobs/{uuid}/requeue": jobs.Requeue,
     "/v1/queue": queue.Queue,
     "/v1/hosts": hosts.Hosts,
     "/v1/topology": topology.Topology,

@@ -62,6 +62,8 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "walltime": job.walltime,
         "retries": job.retries,
         "requeues": job.requeues,
+        "begin_at": time(job.begin_at),
+        "priority": job.priority,
         "exit_status": job.exit_status,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
@@ -75,6 +77,7 @@ def job_in_full(
     """
     return {
         **job_summary(request, job, reason, reader),
+        "dependencies": dependencies(job),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
@@ -87,6 +90,13 @@ def job_in_full(
             "error": backlog.error or None,
         },
     }
+
+
+def dependencies(job: Job) -> list[dict]:
+    return [
+        {"condition": each.condition, "number": each.job, "met_at": time(each.met_at)}
+        for each in job.dependencies
+    ]
 
 
 def manager(heartbeat: Heartbeat) -> dict:

@@ -85,6 +85,16 @@ class Servers(FormattableColumn):
         return "\n".join([*shown, *([f"and {more:,} more: see -f json"] if more > 0 else [])])
 
 
+class Dependencies(FormattableColumn):
+    """What a job starts after, as the options of `job create` say it."""
+
+    def human_readable(self):
+        return ", ".join(
+            f"{each['condition']} {each['number']}" + (" (met)" if each["met_at"] else "")
+            for each in self._value
+        )
+
+
 class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
@@ -140,6 +150,8 @@ def cell(name: str, value):
         return Servers(value)
     if name == "why":
         return Why(value)
+    if name == "dependencies":
+        return Dependencies(value)
     if name == "manager":
         return Manager(value)
     return Words(value) if isinstance(value, list | dict) else value

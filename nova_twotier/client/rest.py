@@ -156,6 +156,16 @@ class Api:
     def release(self, uuid: str) -> dict:
         return self._ask("POST", f"/v1/jobs/{uuid}/release")
 
+    def requeue(self, uuid: str) -> dict:
+        return self._ask("POST", f"/v1/jobs/{uuid}/requeue")
+
+    def change_job(self, uuid: str, change: dict) -> dict:
+        """Change a job.
+
+        :param change: the body of `PATCH /v1/jobs/{uuid}`; a None unsets what it names.
+        """
+        return self._ask("PATCH", f"/v1/jobs/{uuid}", json=change)
+
     def queue(self, **query) -> dict:
         return self._ask("GET", "/v1/queue", params=_written(query))
 

@@ -19,6 +19,7 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db import plans
 from nova_twotier.db.progress import Progress
+from nova_twotier.db.queueing import Queueing
 from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import (
     OVER,
@@ -73,7 +74,7 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
-class Job(Reasoned, Base):
+class Job(Queueing, Reasoned, Base):
     """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
@@ -105,11 +106,6 @@ class Job(Reasoned, Base):
     used_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
-    #: Its place in the queue: the time of its submission, or of its release if it was held.
-    eligible_at: Mapped[float] = mapped_column(
-        default=lambda context: context.get_current_parameters()["submitted_at"],
-        server_default="0",
-    )
     project_id: Mapped[str] = mapped_column(String(64), default="", server_default="", index=True)
     user_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
     state: Mapped[str] = mapped_column(String(16), default=JobState.QUEUED, index=True)
@@ -118,10 +114,8 @@ class Job(Reasoned, Base):
     how: Mapped[str | None] = mapped_column(String(16))
     #: The reason of releases before schema 0012, whose API may still read it.
     text_before: Mapped[str] = mapped_column("reason", Text, default="")
-    #: What its owner asked for: "complete" or "cancel".
+    #: What its owner asked for: "complete", "cancel" or "requeue".
     requested_action: Mapped[str | None] = mapped_column(String(16))
-    #: A held job neither starts nor, after an eviction, restarts until it is released.
-    held: Mapped[bool] = mapped_column(default=False, server_default=false())
     started_at: Mapped[float | None] = mapped_column(index=True)
     finished_at: Mapped[float | None] = mapped_column(index=True)
     #: What it did before this time was discarded, see `usage`; None: nothing was.
@@ -293,11 +287,17 @@ class Job(Reasoned, Base):
         return (self.project_id, self.user_id) if self.trust_id else None
 
     @property
+    def in_queue(self) -> bool:
+        """Whether it waits for its turn: it is queued, and neither held nor behind a gate."""
+        return self.state == JobState.QUEUED and not (self.held or self.gated)
+
+    @property
     def plain_waiting(self) -> bool:
         """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
             or self.held
+            or self.gated
             or self.requested_action
             or self.failures
             or self.not_before
@@ -308,8 +308,8 @@ class Job(Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, or after a release, which is read from the database as a
-        new `Job`.
+        It changes only with a measurement or its place in the queue. What others change of it is
+        read from the database as a new `Job`.
         """
         core = CoreJob(
             number=self.number,

@@ -28,6 +28,8 @@ class OpenJobs:
         self._admit = admit
         #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
         self._known: dict[int, tuple[int, Job, str | None]] = {}
+        #: Numbers of the jobs with a priority other than 0, at the last read.
+        self.prioritised: set[int] = set()
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
 
     def limit_tiers(self, flavors: Mapping[str | None, tuple[Tier, ...]]) -> bool:
@@ -59,6 +61,10 @@ class OpenJobs:
         fresh = {job.number: job for job in open_jobs(session, self._pool, few)} if changed else {}
         for over in changed - fresh.keys():
             del revisions[over]
+        self.prioritised -= changed
+        self.prioritised.update(number for number, job in fresh.items() if job.priority)
+        if self.prioritised:
+            self.prioritised &= revisions.keys()
         self._known = {
             number: self._entry(at, fresh[number]) if number in changed else known[number]
             for number, at in revisions.items()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import and_, delete, exists, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, load_only
 
 from nova_twotier.db import purged_usage
 from nova_twotier.db.models import Action, Delivery, Event, Job, JobServer, Place
@@ -76,6 +76,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     over = select(Job.number).where(
         Job.state.in_(OVER),
         Job.finished_at < before,
+        Job.number.not_in(_awaited(session)),
         Job.number != _greatest(Job.number),
         func.coalesce(Job.number != newest_event, True),
         ~under_way,
@@ -99,6 +100,14 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     session.execute(delete(JobServer).where(JobServer.job.in_(numbers)))
     session.execute(delete(Job).where(Job.number.in_(numbers)))
     return purged
+
+
+def _awaited(session: Session) -> set[int]:
+    """Numbers of the jobs that others are still to start after."""
+    gated = select(Job).where(Job.gated, Job.state.not_in(OVER))
+    gated = gated.options(load_only(Job.dependencies_data))
+    given = (each for job in session.scalars(gated) for each in job.dependencies)
+    return {each.job for each in given if each.met_at is None}
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:

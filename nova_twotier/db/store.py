@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlalchemy import Delete, Update, delete, func, select, tuple_
 from sqlalchemy.orm import Session, defer, sessionmaker
@@ -18,6 +18,7 @@ from nova_twotier.db.connection import (
     connect,
     server_options,
 )
+from nova_twotier.db.dependencies import Dependency
 from nova_twotier.db.learned import learned
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue, Submission
 from nova_twotier.db.plans import SwapPlan
@@ -120,6 +121,8 @@ class Store:
         webhook: str | None = None,
         webhook_secret: str | None = None,
         published: bool = False,
+        begin_at: float | None = None,
+        dependencies: Sequence[Dependency] = (),
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -134,6 +137,8 @@ class Store:
         :param networks: uuids of networks, or ["none"], or ["auto"].
         :param bandwidth: in Mbit/s.
         :param walltime: in seconds.
+        :param begin_at: it does not start before; in seconds since the epoch.
+        :param dependencies: it does not start before all of them are met.
         :param submission: the uuid that it has had since `submissions.begin`.
         :raises InvalidJob: if it cannot be a job.
         :raises SubmissionLapsed: if its submission is not under way any more.
@@ -141,7 +146,7 @@ class Store:
         """
         check_size(size)
         for what, text in (("name", name), ("pool", pool), ("flavor", flavor), ("key", key_name)):
-            _check_text(what, text or "")
+            check_text(what, text or "")
         cpu = list(cpu) * size if len(cpu) == 1 else list(cpu)
         now = time.time() if at is None else at
         # The core's own checks, before anything is written.
@@ -172,6 +177,9 @@ class Store:
             webhook=webhook,
             webhook_secret=webhook_secret,
             published=published,
+            begin_at=begin_at,
+            dependencies=dependencies,
+            gated=bool(dependencies) or (begin_at is not None and begin_at > now),
             trust_id=trust_id,
         )
         with self.transaction() as session:
@@ -273,8 +281,7 @@ class Store:
                 if job.state == JobState.QUEUED:
                     job.reason = waits.HELD() if held else None
                     if not held:
-                        # Not before the jobs that it was submitted after: a clock may have stepped.
-                        job.eligible_at = max(now, job.eligible_at)
+                        job.enter_queue(now)
                 session.add(job.happening(now, "held" if held else "released"))
             return job
 
@@ -345,7 +352,8 @@ def rows_changed(session: Session, statement: Delete | Update) -> int:
     return session.connection().execute(statement).rowcount
 
 
-def _check_text(what: str, text: str) -> None:
+def check_text(what: str, text: str) -> None:
+    """:raises InvalidJob: if a name is too long, or has control characters."""
     if len(text) > NAME_LENGTH:
         raise InvalidJob(f"the {what} has {len(text)} characters; give at most {NAME_LENGTH}")
     if not text.isprintable():

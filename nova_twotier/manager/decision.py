@@ -1,7 +1,7 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from functools import partial
 from itertools import compress
 from operator import is_not
@@ -21,7 +21,7 @@ from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager import forecast, order, planning, preemption, relocations
+from nova_twotier.manager import forecast, order, planning, preemption, priorities, relocations
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.network import Network
@@ -75,12 +75,14 @@ class Decisions:
         plain_waiting: Mapping[int, Job] = MappingProxyType({}),
         preemptible: Mapping[str, Server] = MappingProxyType({}),
         begun: Container[str] = (),
+        prioritised: Set[int] = frozenset(),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
         :param plain_waiting: jobs for which `Job.plain_waiting` holds and that have no open action.
         :param preemptible: stand-alone servers that may become `victims`, by id.
         :param begun: ids of those that already are.
+        :param prioritised: numbers of jobs with a priority other than 0.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -92,7 +94,7 @@ class Decisions:
         queue, saved = dict(plain_waiting), dict[int, Job]()
         renewed = self._renewed(plain_waiting)
         running, pauses = list[Job](), list[float]()
-        held, linked = set[int](), False
+        held, gated, linked = set[int](), set[int](), False
         for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
@@ -100,7 +102,9 @@ class Decisions:
                     saved[number] = job
             elif state == JobState.RUNNING and number not in moving:
                 running.append(job)
-            if job.held:
+            if job.gated:
+                gated.add(number)
+            elif job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
                 if job.size > slots:
@@ -120,11 +124,13 @@ class Decisions:
                 del queue[job.number]
                 _wait(job, _too_large(job, slots))
         self._slots = slots
+        renewed += priorities.exchange(queue, prioritised)
         events = self.events
         events.notice_jobs(queue, held, now)
         if self._follow(queue, renewed):
             # The jobs that were behind it move up.
             events.happened(ALL)
+        events.notice_terms(running)
         events.notice_late(starting.values(), now)
         events.notice_unmanaged(active.values(), opened, seen)
         events.notice_preemptible(preemptible.keys())
@@ -188,7 +194,7 @@ class Decisions:
         again = [now + RECHECK] if linked or (preemptible and after.queue) else []
         # And when a settled job may be moved again, or a job that backs off may start.
         due_at = min((*settled.values(), *pauses, *again), default=math.inf)
-        events.decided(jobs, now, due_at)
+        events.decided(jobs.keys() - gated if gated else jobs, now, due_at)
         return records
 
     def _without_suspended(
@@ -301,7 +307,8 @@ class Decisions:
 
         :param queue: the jobs that wait now, by number.
         :param renewed: those that may have changed; others are ignored.
-        :returns: whether a job has lost its turn, because it was held and released.
+        :returns: whether a job has another place than before, because it was held and released, or
+            by its priority.
         """
         cores, shown = self._cores, self._queue
         changed = {

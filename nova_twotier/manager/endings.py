@@ -1,9 +1,11 @@
 """Which jobs come to an end now, and which gangs are broken: rules on what is seen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Effect, Reason, changes, failures
+from nova_twotier.db.changes import REQUEUE
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, Plan, PowerOnPlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
@@ -16,17 +18,29 @@ from nova_twotier.manager.shutdowns import Shutdown, Verdicts
 PHASE_END = 0
 
 _OUTCOMES = {"complete": JobState.FINISHED, "cancel": JobState.CANCELLED}
+NONE_HOPELESS: Mapping[int, Reason] = MappingProxyType({})
 
 
-def endings(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Action | None:
+def endings(
+    job: Job,
+    seen: Observation,
+    attempts: int,
+    off: Verdicts,
+    hopeless: Mapping[int, Reason] = NONE_HOPELESS,
+) -> Action | None:
     """The action that a queued or running job without an open one needs now; None if none.
 
     :param attempts: how often an operation is tried.
     :param off: why servers are off, where that is known.
+    :param hopeless: why jobs will never be in the queue, by number.
     """
     if job.requested_action:
         reason = failures.REQUESTED(action=job.requested_action)
+        if job.requested_action == REQUEUE:
+            return _end(job, JobState.QUEUED, reason.led_to(Effect.RESTARTED), seen)
         return _end(job, _OUTCOMES[job.requested_action], reason, seen)
+    if job.number in hopeless:
+        return _end(job, JobState.CANCELLED, hopeless[job.number], seen)
     if job.state == JobState.QUEUED:
         return _waiting(job, seen, attempts)
     return _running(job, seen, attempts, off)

@@ -7,7 +7,7 @@ for its requests to Nova (see `requests`), and sends none during a database tran
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
-from nova_twotier.manager import order, preemption, schedule, unknown_pools
+from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.endings import endings, warning
@@ -241,6 +241,7 @@ class Engine:
             self._decisions.events.happened(ALL)
         self._take_answers(work)
         self._warn(work)
+        hopeless = gates.poll(self._store, work)
         if work.seen.outage:
             # What Nova says about silent hosts may be outdated, and requests that it accepts for
             # them may never be carried out.
@@ -252,7 +253,7 @@ class Engine:
         self._drop_unwanted(work)
 
         # 1. Jobs that end, or whose gang is broken.
-        self._end(work)
+        self._end(work, hopeless)
 
         # 2. The next step of each action that is due.
         turns = order.Turns(
@@ -278,7 +279,14 @@ class Engine:
             preemptible = self._preemptions.candidates(work.stand_alone, now)
             begun = self._preemptions.begun
             work.decided = self._decisions.decide(
-                work.jobs, left, work.seen, now, plain_waiting, preemptible, begun
+                work.jobs,
+                left,
+                work.seen,
+                now,
+                plain_waiting,
+                preemptible,
+                begun,
+                self._open_jobs.prioritised,
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
@@ -331,8 +339,7 @@ class Engine:
         order.abandon_all(work.opened, reason, work.env.now)
         attempts = self._options.attempts
         for job in work.jobs.values():
-            waiting = job.state == JobState.QUEUED and not job.held and job.failures < attempts
-            if waiting:
+            if job.in_queue and job.failures < attempts:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
@@ -346,8 +353,8 @@ class Engine:
                     reason = failures.REQUESTED(action=asked) if asked else job.reason
                     order.drop(action, reason, work.env.now)
 
-    def _end(self, work: Round) -> None:
-        """Jobs that end, or whose gang is broken."""
+    def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
+        """Jobs that end, or whose gang is broken, or that will never be in the queue."""
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         without_action = [
             job
@@ -357,7 +364,7 @@ class Engine:
         running = (job for job in without_action if job.state == JobState.RUNNING)
         off = self._shutdowns.poll(running, work.seen, self._hosts.down)
         for job in without_action:
-            if action := endings(job, work.seen, self._options.attempts, off):
+            if action := endings(job, work.seen, self._options.attempts, off, hopeless):
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)
                 work.changed = True

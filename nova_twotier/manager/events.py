@@ -33,6 +33,8 @@ class Events:
         self._due_at = math.inf
         self._known: set[int] = set()
         self._held: Set[int] = frozenset()
+        #: Estimate and walltime of each running job, by number.
+        self._terms: dict[int, tuple[float | None, float | None]] = {}
         self._late: Set[int] = frozenset()
         self._unmanaged: Set[Claim] = frozenset()
         self._preemptible: Set[str] = frozenset()
@@ -43,7 +45,8 @@ class Events:
     def decided(self, jobs: Iterable[int], now: float, due_at: float) -> None:
         """The policy has decided about all that happened.
 
-        :param jobs: numbers of all jobs that it could know of.
+        :param jobs: numbers of all jobs that it could know of; one that comes later, also through
+            its gates, arrives.
         :param due_at: when it has to decide again, whatever happens.
         """
         self._known, self.decided_at, self._due_at = set(jobs), now, due_at
@@ -80,6 +83,14 @@ class Events:
             self._held = held
         if now >= self._due_at:
             self.happened(ALL)
+
+    def notice_terms(self, running: Iterable[Job]) -> None:
+        """Note running jobs that are expected to end at another time than before."""
+        terms = {job.number: (job.estimate, job.walltime) for job in running}
+        before = self._terms
+        if any(before.get(number, now) != now for number, now in terms.items()):
+            self.happened(ALL)
+        self._terms = terms
 
     def notice_late(self, starting: Iterable[Action], now: float) -> None:
         """Note starts that no longer reserve idle slots."""

@@ -23,6 +23,7 @@ from nova_twotier.db.connection import StoreError, connect
 from nova_twotier.db.models import Event, Place
 from nova_twotier.db.store import Store, open_store
 from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
@@ -100,7 +101,8 @@ class Postgresql(Server):
 
 
 class WithStore(
-    *(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour)
+    *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
+    UsageBehaviour,
 ):
     """The store on one database for all tests: to make one takes longer than most of them."""
 

@@ -14,6 +14,7 @@ from nova_twotier.client import (
     trace,
     userdata,
 )
+from nova_twotier.client.commands import gates
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
 
@@ -47,6 +48,7 @@ class CreateJob(brief.ShowBriefly):
         _add_resources(parser)
         _add_servers(parser)
         _add_conduct(parser)
+        gates.add(parser)
         parser.add_argument(
             "--wait",
             nargs="?",
@@ -115,6 +117,7 @@ class CreateJob(brief.ShowBriefly):
             given["webhook"] = parsed_args.webhook
             key = userdata.read(parsed_args.webhook_secret)
             given["webhook_secret"] = key.decode("ascii", "replace").strip()
+        given |= gates.given(clients.twotier, parsed_args)
         return {name: value for name, value in given.items() if value is not None}
 
     def _submit_trace(self, api: rest.Api, parsed_args) -> dict:

@@ -1,4 +1,4 @@
-"""`openstack twotier job complete|hold|release`, for several jobs at once."""
+"""`openstack twotier job complete|hold|release|requeue`, for several jobs at once."""
 
 from osc_lib.command import command
 
@@ -60,3 +60,9 @@ class ReleaseJob(JobRequest):
     """Let held jobs start"""
 
     verb = "release"
+
+
+class RequeueJob(JobRequest):
+    """Have jobs that have started begin anew: their servers are deleted, they wait in the queue"""
+
+    verb = "requeue"

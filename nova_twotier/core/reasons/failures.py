@@ -175,8 +175,14 @@ EARLIER_FAILED = Code(
 REQUESTED = Code(
     "requested",
     "its owner asked to {action} it",
-    "Its owner completed or cancelled it.",
+    "Its owner completed, cancelled or requeued it.",
     "None is needed.",
+)
+DEPENDENCY = Code(
+    "dependency-failed",
+    "was to start only after the success of {by}, which is {state}",
+    "It was to start only after the success of a job that failed or was cancelled.",
+    "See why that job did not finish, and submit both anew.",
 )
 NO_POOL = Code(
     "no-pool",

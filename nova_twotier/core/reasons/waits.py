@@ -14,6 +14,18 @@ HELD = Code(
     "Its owner holds the job.",
     "`openstack twotier job release`.",
 )
+BEGIN = Code(
+    "begin",
+    "waits until {begin}",
+    "Its owner has asked for it not to start before this time.",
+    "None is needed: it is in the queue from then on.",
+)
+DEPENDENCY = Code(
+    "dependency",
+    "waits for {by} to {wanted}[, and for {more} more]",
+    "Its owner has asked for it to start after other jobs.",
+    "None is needed: it is in the queue from then on. Without them: cancel it and submit it anew.",
+)
 PAUSED = Code(
     "paused",
     "the queue is paused",

@@ -16,7 +16,7 @@ def back_off_alike(refused: Job, jobs: Iterable[Job]) -> None:
         waits = job.state == JobState.QUEUED and job is not refused
         if waits and job.not_before < until and _needs_more(job, refused):
             job.not_before = until
-            if not job.held:
+            if job.in_queue:
                 job.reason = refused.reason
 
 

@@ -3,6 +3,7 @@
 from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.reasons import Effect, changes
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
 
 #: Who may, of those that belong to the job's project, and of those that do not.
@@ -22,6 +23,8 @@ MAY = {
     ("post", f"{JOB}/complete"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("post", f"{JOB}/hold"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("post", f"{JOB}/release"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("post", f"{JOB}/requeue"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("patch", JOB): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
     ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
@@ -36,6 +39,7 @@ BODIES = {
     ("post", "/v1/jobs"): {"size": 1},
     ("post", "/v1/jobs/cancel"): {"all": True},
     ("patch", "/v1/queue"): {"mode": "paused"},
+    ("patch", JOB): {"name": "mine"},
 }
 
 
@@ -43,6 +47,7 @@ class TestPersonas(ApiCase):
     def status(self, method, path, token):
         """The status of an operation on a job of alice's."""
         job = self.submit()
+        self.change(job, state=JobState.RUNNING)
         body = {"json": BODIES[method, path]} if (method, path) in BODIES else {}
         path = path.replace("{uuid}", job["uuid"])
         return self.ask(method.upper(), path, token, **body).status_code
@@ -100,6 +105,7 @@ class TestOtherProjects(ApiCase):
             ("DELETE", ""),
             ("POST", "/hold"),
             ("POST", "/release"),
+            ("POST", "/requeue"),
             ("POST", "/complete"),
         ):
             answers = []

@@ -7,6 +7,7 @@ import shlex
 from requests_mock.contrib import fixture as requests_mock_fixture
 
 from nova_twotier.api import job_schemas, routes
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
 PAGE = pathlib.Path(__file__).parents[3] / "doc" / "api.md"
@@ -26,7 +27,9 @@ class TestDocumentation(ApiCase):
     def examples(self):
         """Method, path, headers and body of each `curl`, with the variables that the page sets."""
         variables = dict(re.findall(r"^(\w+)='?([^'\n]+?)'?(?:\s*#.*)?$", self.text, re.MULTILINE))
-        variables["uuid"] = self.submit()["uuid"]
+        job = self.submit()
+        self.change(job, state=JobState.RUNNING)  # One that has started can be asked for anything.
+        variables["uuid"] = job["uuid"]
         for line in re.findall(r"^curl .*", self.text, re.MULTILINE):
             line = re.sub(r"\$(\w+)", lambda name: variables[name[1]], line)
             words = iter(shlex.split(line, comments=True)[1:])

@@ -1,5 +1,6 @@
 """How a request names a job: by number, by uuid, or by the beginning of its uuid."""
 
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
 
 #: The first two begin alike.
@@ -13,6 +14,7 @@ REQUESTS = (
     ("GET", "/explain"),
     ("POST", "/hold"),
     ("POST", "/release"),
+    ("POST", "/requeue"),
     ("POST", "/complete"),
     ("DELETE", ""),
 )
@@ -94,6 +96,7 @@ class TestNames(FindingCase):
         self.assertTrue(detail.endswith("; and 4 more"), detail)
 
     def test_requests_reach_the_job(self):
+        self.change({"uuid": SECOND}, state=JobState.RUNNING)
         for method, path in REQUESTS:
             name = self.second["number"] if path else "beef0002"
             answer = self.ask(method, f"/v1/jobs/{name}{path}")

@@ -255,6 +255,7 @@ class TestActions(ApiCase):
             ("POST", f"{self.path}/complete"),
             ("POST", f"{self.path}/hold"),
             ("POST", f"{self.path}/release"),
+            ("POST", f"{self.path}/requeue"),
         ):
             [detail] = self.refused(409, "job.over", self.ask(method, path))
             self.assertEqual("the job is finished: nothing can be asked of it", detail)

@@ -27,7 +27,7 @@ def without_uuids(text):
 class TestHelp(CommandCase):
     def test_every_command_has_some(self):
         names = [name for name, _entry in commands() if name.startswith("twotier ")]
-        self.assertEqual(17, len(names))
+        self.assertEqual(19, len(names))
         for name in names:
             command, _name, _rest = commands().find_command(name.split())
             text = command(None, None).get_parser(name).format_help()
@@ -251,20 +251,22 @@ class TestShow(CommandCase):
         self.happen({"uuid": OTHER}, "held", at=4e9)
         self.assertEqual(
             textwrap.dedent(f"""\
-            +----------+--------------------------------------------------------------------------+
-            | Field    | Value                                                                    |
-            +----------+--------------------------------------------------------------------------+
-            | number   | 1                                                                        |
-            | uuid     | {OTHER}                                     |
-            | state    | queued                                                                   |
-            | reason   | preempted by job 1 (solver), state saved                                 |
-            | why      | preempted                                                                |
-            | cure     | It starts again by itself; what is kept until then, `--preemption` says. |
-            | position | 1                                                                        |
-            | events   | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
-            |          | 2096-10-02T07:06:40Z held                                                |
-            +----------+--------------------------------------------------------------------------+
-            """),
+            +--------------+--------------------------------------------------------------------------+
+            | Field        | Value                                                                    |
+            +--------------+--------------------------------------------------------------------------+
+            | number       | 1                                                                        |
+            | uuid         | {OTHER}                                     |
+            | state        | queued                                                                   |
+            | reason       | preempted by job 1 (solver), state saved                                 |
+            | why          | preempted                                                                |
+            | cure         | It starts again by itself; what is kept until then, `--preemption` says. |
+            | position     | 1                                                                        |
+            | begin_at     | None                                                                     |
+            | dependencies |                                                                          |
+            | events       | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
+            |              | 2096-10-02T07:06:40Z held                                                |
+            +--------------+--------------------------------------------------------------------------+
+            """),  # noqa: E501
             self.succeed("job", "explain", OTHER),
         )
 

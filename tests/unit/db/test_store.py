@@ -6,6 +6,7 @@ import testtools
 from nova_twotier import conf as config
 from nova_twotier.db.store import Store, StoreError, open_store
 from tests.unit.db.behaviour import StoreBehaviour
+from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
@@ -13,8 +14,8 @@ from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
 class TestStoreOnSqlite(
-    *(DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour, UsageBehaviour),
-    testtools.TestCase,
+    *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
+    *(UsageBehaviour, testtools.TestCase),
 ):
     def setUp(self):
         super().setUp()

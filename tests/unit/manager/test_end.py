@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nova_twotier.core.reasons import Effect
+from nova_twotier.core.reasons import Effect, failures
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from tests.unit.manager.builders import FAILS, action, job, seen, servers
@@ -46,6 +46,16 @@ class TestEnd(OperationCase):
             plan = EndPlan(JobState.FAILED, FAILS, 90.0, lost=lost)
             self.finish(action(ActionKind.END, one, plan, attempts={"group": 1}), one, seen())
             self.assertEqual(discarded_at, one.discarded_at)
+
+    def test_who_asked_to_begin_anew_has_done_so(self):
+        """It is no retry. What was asked for meanwhile is done next."""
+        reason = failures.REQUESTED(action="requeue").led_to(Effect.RESTARTED)
+        for asked, left in (("requeue", None), ("cancel", "cancel")):
+            one = job(state=JobState.ENDING, saved=True, run_before=7.0, requested_action=asked)
+            self.finish(end(one, JobState.QUEUED, reason, attempts={"group": 1}), one, seen())
+            self.assertEqual((JobState.QUEUED, 0), (one.state, one.requeues))
+            self.assertEqual((False, 0.0), (one.saved, one.run_before))
+            self.assertEqual(left, one.requested_action)
 
     def test_its_trust_goes_with_it(self):
         for then, lent in ((JobState.CANCELLED, True), (JobState.QUEUED, False)):

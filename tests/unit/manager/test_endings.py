@@ -77,6 +77,29 @@ class TestEndings(testtools.TestCase):
         first, second = servers(one)[0], servers(one, "SHUTOFF")[1]
         self.assertIsNone(self.end_of(one, [first, second]))
 
+    def test_who_asks_for_it_begins_anew_whatever_its_retries(self):
+        for values in (
+            {},
+            {"state": JobState.QUEUED, "tier": None, "saved": True},
+            {"state": JobState.QUEUED, "tier": None},
+        ):
+            one = job(requested_action="requeue", retries=0, **values)
+            action = self.end_of(one, servers(one))
+            self.assertEqual((ActionKind.END, JobState.QUEUED), (action.kind, action.plan.then))
+            self.assertEqual(
+                "restarts from the beginning: its owner asked to requeue it",
+                str(action.plan.reason),
+            )
+
+    def test_who_will_never_be_in_the_queue_is_cancelled(self):
+        one = job(state=JobState.QUEUED, tier=None)
+        reason = failures.DEPENDENCY(7, state="failed")
+        action = endings(one, seen(), 3, NOTHING, {one.number: reason})
+        self.assertEqual((JobState.CANCELLED, reason), (action.plan.then, action.plan.reason))
+        one.requested_action = "complete"
+        action = endings(one, seen(), 3, NOTHING, {one.number: reason})
+        self.assertEqual(JobState.FINISHED, action.plan.then)
+
     def test_a_missing_server_restarts_the_job(self):
         one = job()
         action = self.end_of(one, servers(one, count=1))

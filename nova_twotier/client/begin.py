@@ -1,0 +1,51 @@
+"""Times of the future as people write them."""
+
+import argparse
+import re
+from datetime import UTC, datetime, timedelta
+
+from nova_twotier.client import durations
+
+_CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+_FORMS = (
+    "give a time such as 2026-01-31T12:00, with or without its zone, 18:30 (the next one), now+2h "
+    "or 90m"
+)
+
+
+def parse(text: str) -> str:
+    """A time with its zone, as the API has it. Without a zone it is one of this machine's.
+
+    :raises argparse.ArgumentTypeError: if it is none.
+    """
+    try:
+        return _time(text.strip()).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: {_FORMS}") from None
+
+
+def _time(text: str) -> datetime:
+    """:raises ValueError, OverflowError: if it is none."""
+    lower = text.lower()
+    if clock := _CLOCK.fullmatch(lower):
+        return _next(int(clock["hour"]), int(clock["minute"]))
+    if lower == "now":
+        return datetime.now(UTC)
+    # Digits alone may be meant as a date.
+    if lower.startswith("now+") or lower[-1:] in ("s", "m", "h", "d"):
+        later = timedelta(seconds=durations.seconds(lower.removeprefix("now+")))
+        return datetime.now(UTC) + later
+    time = datetime.fromisoformat(text.upper())
+    if len(text) <= len("2026-01-31"):
+        raise ValueError(text)  # a date alone: which time of it?
+    return time.astimezone()
+
+
+def _next(hour: int, minute: int) -> datetime:
+    """The next time that the clocks here show this."""
+    now = datetime.now().astimezone()
+    naive = now.replace(hour=hour, minute=minute, second=0, microsecond=0, tzinfo=None)
+    if naive.astimezone() <= now:
+        # A day later by the clock, which may be 23 or 25 hours.
+        naive += timedelta(days=1)
+    return naive.astimezone()

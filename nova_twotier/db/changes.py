@@ -1,0 +1,121 @@
+"""What the owner of a job that is not over changes of it, or has begun anew."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from nova_twotier.core.jobs import InvalidJob
+from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db.states import OVER, ActionState, JobState
+from nova_twotier.db.store import NoSuchJob, Store, check_text
+
+#: The action that the manager is asked for, see `Job.requested_action`.
+REQUEUE = "requeue"
+#: Units, for people.
+_UNITS = {"estimate": " s", "walltime": " s"}
+
+
+class NothingToRequeue(Exception):
+    """The job has not started, so that it cannot begin anew."""
+
+
+class Ending(Exception):
+    """The job is about to end."""
+
+
+class Extension(Exception):
+    """A job that has slots would get a longer walltime, which needs a permission of its own."""
+
+    def __init__(self, walltime: float):
+        super().__init__(f"the job has slots, and a walltime of {walltime:g} s")
+        self.walltime = walltime
+
+
+def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) -> Job:
+    """Change attributes of a job; one that is over stays as it is.
+
+    :param new: name, estimate and walltime in seconds or None, priority; those that are given.
+    :param may_extend: the walltime may become longer although the job has slots: others were
+        planned to start when it ends.
+    :raises NoSuchJob: if there is none of that number.
+    :raises InvalidJob: if the name cannot be one, or the job has run for the walltime already.
+    :raises Extension: if the walltime may not become longer.
+    """
+    check_text("name", new.get("name", ""))
+    with store.transaction() as session:
+        job = _job(session, number)
+        if job.state in OVER:
+            return job
+        if "walltime" in new:
+            _set_walltime(session, job, new["walltime"], may_extend)
+        before = {name: getattr(job, name) for name in new}
+        changed = [name for name, value in new.items() if value != before[name]]
+        if not changed:
+            return job
+        for name in changed:
+            setattr(job, name, new[name])
+        detail = "; ".join(
+            f"{name}: {_shown(name, new[name])}, before: {_shown(name, before[name])}"
+            for name in changed
+        )
+        session.add(Event(at=time.time(), job=number, kind="changed", detail=detail))
+        return job
+
+
+def requeue(store: Store, number: int) -> Job:
+    """Have a job that has started begin anew, at its place in the queue; the manager does it.
+
+    One that is over stays as it is.
+
+    :raises NoSuchJob: if there is none of that number.
+    :raises NothingToRequeue: if it has not started, or waits with nothing saved.
+    :raises Ending: if it ends anyway.
+    """
+    with store.transaction() as session:
+        job = _job(session, number)
+        if job.state in OVER or job.requested_action == REQUEUE:
+            return job
+        if job.requested_action or job.state == JobState.ENDING:
+            raise Ending
+        if job.state == JobState.QUEUED and not job.saved:
+            raise NothingToRequeue
+        job.requested_action = REQUEUE
+        session.add(Event(at=time.time(), job=number, kind=f"asked to {REQUEUE}"))
+        return job
+
+
+def _job(session: Session, number: int) -> Job:
+    job = session.get(Job, number, with_for_update=True)
+    if job is None:
+        raise NoSuchJob(f"there is no job {number}")
+    return job
+
+
+def _set_walltime(session: Session, job: Job, walltime: float | None, may_extend: bool) -> None:
+    ran = job.ran(time.time())
+    if walltime is not None and walltime <= ran:
+        raise InvalidJob(f"walltime: the job has run for {ran:.0f} s; give more, or cancel it")
+    before = job.walltime
+    longer = before is not None and (walltime is None or walltime > before)
+    if before is not None and longer and not may_extend and _has_slots(session, job):
+        raise Extension(before)
+    if walltime != before:
+        # It is warned once more, of the new end.
+        job.warned_at = None
+
+
+def _has_slots(session: Session, job: Job) -> bool:
+    """Whether it has slots, or is about to get some because a decision counts on its walltime."""
+    if job.state != JobState.QUEUED:
+        return True
+    decided = Action.job == job.number, Action.state == ActionState.EXPECTED
+    return session.scalar(select(Action.id).where(*decided).limit(1)) is not None
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None or value == "":
+        return "none"
+    return f"{value:g}{_UNITS[name]}" if name in _UNITS else str(value)

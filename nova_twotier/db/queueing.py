@@ -1,0 +1,63 @@
+"""The columns that say whether a job is in the queue yet, and at which place."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import JSON, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from nova_twotier.db import dependencies
+from nova_twotier.db.dependencies import Dependency
+
+
+class Queueing:
+    """Maps what keeps a job out of the queue, and its place there, to columns of its table."""
+
+    #: A held job neither starts nor, after an eviction, restarts until it is released.
+    held: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: It is not in the queue yet: a gate keeps it out, see `manager.gates`.
+    gated: Mapped[bool] = mapped_column(default=False, server_default=false())
+    #: It is not in the queue before this time; None: it may be from its submission on.
+    begin_at: Mapped[float | None]
+    dependencies_data: Mapped[list[dict[str, Any]] | None] = mapped_column(
+        "dependencies", JSON(none_as_null=True)
+    )
+    #: Its place in the queue: the time of its submission, of its release if it was held, or of the
+    #: opening of its gates; or what was the place of another job of its project, see `priority`.
+    eligible_at: Mapped[float] = mapped_column(
+        default=lambda context: context.get_current_parameters()["submitted_at"],
+        server_default="0",
+    )
+    #: Its place without priorities; None: `eligible_at`.
+    own_place: Mapped[float | None]
+    #: The waiting jobs of a project share out their places by it, the highest first.
+    priority: Mapped[int] = mapped_column(default=0, server_default="0")
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """What must become of other jobs before it is in the queue."""
+        return dependencies.load(self.dependencies_data or ())
+
+    @dependencies.setter
+    def dependencies(self, given: Iterable[Dependency]) -> None:
+        self.dependencies_data = dependencies.dump(given)
+
+    def enter_queue(self, since: float) -> None:
+        """Give it the place of a job that arrives now.
+
+        :param since: that place, in seconds since the epoch. It never moves forward: a clock may
+            have stepped.
+        """
+        self._move(max(since, self.eligible_at))
+        self.own_place = None
+
+    def take_place(self, at: float) -> None:
+        """Give it a place that was another job's; it remembers its own."""
+        if self.own_place is None:
+            self.own_place = self.eligible_at
+        self._move(at)
+
+    def _move(self, place: float) -> None:
+        self.eligible_at = place
+        # What policies see of it has changed.
+        self.__dict__.pop("core", None)

@@ -1,0 +1,79 @@
+"""`openstack twotier job set` and `requeue`, and `job create` of what begins later."""
+
+from datetime import UTC, datetime, timedelta
+
+from nova_twotier.db import models
+from nova_twotier.db.dependencies import Dependency
+from tests.unit.client.case import CommandCase
+
+
+class TestSet(CommandCase):
+    def test_all_of_them(self):
+        job = self.submit(name="before")
+        shown = self.shown(
+            *("job", "set", "before", "--name", "after", "--walltime", "1:00:00"),
+            *("--estimate", "30m", "--priority", "-5"),
+        )
+        new = {"name": "after", "walltime": 3600, "estimate": 1800, "priority": -5}
+        self.assertEqual(new, {name: shown[name] for name in new})
+        self.assertEqual(job["uuid"], shown["uuid"])
+        shown = self.shown("job", "set", "after", "--no-walltime", "--no-estimate")
+        self.assertEqual(
+            (None, None, -5), tuple(map(shown.get, ("walltime", "estimate", "priority")))
+        )
+
+    def test_mistakes(self):
+        self.submit(name="job")
+        self.assertIn("say what to change", self.refused("job", "set", "job"))
+        self.assertIn("there is no job 'none'", self.refused("job", "set", "none", "--name", "x"))
+        self.assertIn(
+            "priority: give at most 1000", self.refused("job", "set", "job", "--priority", "9999")
+        )
+
+
+class TestRequeue(CommandCase):
+    def test_requeue(self):
+        self.change(self.submit(name="a"), state=models.JobState.RUNNING)
+        self.submit(name="b")
+        code, out, _error = self.openstack(
+            "job", "requeue", "b", "a", "-f", "value", "-c", "Name", "-c", "Asked To"
+        )
+        self.assertEqual((1, "a requeue\n"), (code, out))
+        self.assertIn("b: the job waits in the queue, and has nothing to begin", self.logged.output)
+
+
+class TestLater(CommandCase):
+    def create(self, *options):
+        return self.shown("job", "create", "--size", "1", *options)
+
+    def test_a_time(self):
+        begin = datetime.fromisoformat(self.create("--begin", "now+2h")["begin_at"])
+        expected = datetime.now(UTC) + timedelta(hours=2)
+        self.assertTrue(expected - timedelta(hours=1) < begin <= expected)
+        code, _out, error = self.openstack("job", "create", "--size", "1", "--begin", "soon")
+        self.assertEqual(2, code)
+        self.assertIn("'soon' is not a time", error)
+
+    def test_other_jobs(self):
+        numbers = [self.submit(name=name)["number"] for name in ("a", "b", "c")]
+        job = self.create(
+            *("--name", "last", "--after", "a", "--after-ok", "b", "--after-ok", str(numbers[2])),
+            *("--after-any", "a"),
+        )
+        expected = [("after", 1), ("after-ok", 2), ("after-ok", 3), ("after-any", 1)]
+        found = [(each["condition"], each["number"]) for each in job["dependencies"]]
+        self.assertEqual(expected, found)
+        with self.store.transaction() as session:
+            row = session.get(models.Job, job["number"])
+            row.dependencies = [
+                Dependency(each.job, each.condition, 5.0 if each.job == 1 else None)
+                for each in row.dependencies
+            ]
+        for verb in ("show", "explain"):
+            shown = self.succeed("job", verb, "last", "-c", "dependencies")
+            self.assertIn("after 1 (met), after-ok 2, after-ok 3, after-any 1 (met)", shown)
+
+    def test_one_that_is_not_there(self):
+        told = self.refused("job", "create", "--size", "1", "--after", "none")
+        self.assertEqual("there is no job 'none' in your project", told)
+        self.assertEqual([], self.store.jobs())
