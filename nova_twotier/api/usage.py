@@ -44,7 +44,7 @@ class Usage(Resource):
 
     def _rows(self, question: Question, found: dict[Key, usage.Usage]) -> list[dict]:
         numbers = {key.job for key in found if key.job is not None}
-        jobs, spans = queries.numbered(self.site.store, numbers), question.spans
+        jobs, spans = readers.numbered(self.site.store, numbers), question.spans
         rows = []
         for key, sums in found.items():
             job = None if key.job is None else jobs.get(key.job)

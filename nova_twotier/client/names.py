@@ -50,19 +50,9 @@ def user_id(clients, name: str) -> str:
 
     :raises ValueError: if there is none, or Keystone does not say.
     """
-    if _USER_ID.fullmatch(name) or not known(clients, "identity"):
+    if _USER_ID.fullmatch(name):
         return name
-    if name == clients.get_configuration().get("auth", {}).get("username"):
-        return clients.sdk_connection.current_user_id
-    try:
-        found = clients.sdk_connection.identity.find_user(name, ignore_missing=True)
-    except ForbiddenException:
-        raise ValueError(
-            f"Keystone does not let you look up user {name!r}: give the id, which job show has"
-        ) from None
-    if found is None:
-        raise ValueError(f"there is no user {name!r} for you; see openstack user list")
-    return found.id
+    return _identity(clients, "user", name, own="username", source="which job show has")
 
 
 def project_id(clients, name: str) -> str:
@@ -70,19 +60,31 @@ def project_id(clients, name: str) -> str:
 
     :raises ValueError: if there is none, or Keystone does not say.
     """
-    if _PROJECT_ID.fullmatch(name) or not known(clients, "identity"):
+    if _PROJECT_ID.fullmatch(name):
         return name
-    if name == clients.get_configuration().get("auth", {}).get("project_name"):
-        return clients.sdk_connection.current_project_id
+    source = "see openstack project list"
+    return _identity(clients, "project", name, own="project_name", source=source)
+
+
+def _identity(clients, kind: str, name: str, *, own: str, source: str) -> str:
+    """The id of a user or a project.
+
+    :param own: the option that has the name of the caller's own.
+    :param source: where ids are found.
+    """
+    if not known(clients, "identity"):
+        return name
+    sdk = clients.sdk_connection
+    if name == clients.get_configuration().get("auth", {}).get(own):
+        return getattr(sdk, f"current_{kind}_id")
     try:
-        found = clients.sdk_connection.identity.find_project(name, ignore_missing=True)
+        found = getattr(sdk.identity, f"find_{kind}")(name, ignore_missing=True)
     except ForbiddenException:
         raise ValueError(
-            f"Keystone does not let you look up project {name!r}: give the id, see openstack "
-            "project list"
+            f"Keystone does not let you look up {kind} {name!r}: give the id, {source}"
         ) from None
     if found is None:
-        raise ValueError(f"there is no project {name!r} for you; see openstack project list")
+        raise ValueError(f"there is no {kind} {name!r} for you; see openstack {kind} list")
     return found.id
 
 

@@ -26,7 +26,7 @@ class Reader:
     def __init__(self, store: Store, project_id: str | None, reasons: Iterable[Reason | None]):
         self._project_id = project_id
         numbers = (each.by for each in reasons if each is not None and each.by is not None)
-        self._jobs = _numbered(store, numbers)
+        self._jobs = numbered(store, numbers)
 
     def text(self, reason: Reason | None) -> str:
         return "" if reason is None else reason.text(self._name)
@@ -64,7 +64,7 @@ class Reader:
         return f"job {job.label}" if job else "a job of another project"
 
 
-def _numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
+def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
     """Number, uuid, name and project of the jobs with these numbers that exist."""
     wanted = sorted(set(numbers))
     if not wanted:

@@ -8,6 +8,8 @@ import types
 import testtools
 
 from nova_twotier.client import arguments
+from nova_twotier.client.commands.usage import BY
+from nova_twotier.db.usage import By
 from tests.unit.api.test_usage import UsageCase
 from tests.unit.client.case import CommandCase
 
@@ -68,6 +70,9 @@ class TestUsage(UsageCase, CommandCase):
         [row] = self.rows("--project", "other", by="admin:admin")
         self.assertEqual("eve", row["User"])
         self.assertIn("(HTTP 403)", self.refused("usage", "list", "--all-projects"))
+
+    def test_what_it_sums_by_is_what_the_api_knows(self):
+        self.assertEqual(set(By), set(BY))
 
     def test_mistakes(self):
         for words, told in (

@@ -89,9 +89,6 @@ class UsageBehaviour:
             for table in (Event, Place, UsageDay, Job):
                 session.execute(delete(table))
 
-    # `settings`: databases on servers are slow, and each example uses the same store.
-    @settings(max_examples=30, deadline=None)
-    @given(st.lists(_stays, max_size=4), _periods)
     def check_sums(self, stays, period):
         self.empty()
         numbers = {self.stay(**each): each for each in stays}
@@ -116,10 +113,14 @@ class UsageBehaviour:
             self.assertAlmostEqual(cut[key.job, "fg"] + cut[key.job, "bg"], row.lost, 3)
 
     def test_the_sums_are_those_of_the_schedule(self):
-        self.check_sums()
+        # Made here, since each database is a test case of its own. They may be slow.
+        @settings(max_examples=30, deadline=None)
+        @given(st.lists(_stays, max_size=4), _periods)
+        def check(stays, period):
+            self.check_sums(stays, period)
 
-    @settings(max_examples=15, deadline=None)
-    @given(st.lists(_stays, max_size=4), st.integers(0, 2), st.integers(1, 3))
+        check()
+
     def check_purge(self, stays, first, length):
         self.empty()
         for each in stays:
@@ -140,7 +141,12 @@ class UsageBehaviour:
                     self.assertAlmostEqual(value, getattr(after[key], name), 3, (by, name))
 
     def test_the_sums_outlive_a_purge(self):
-        self.check_purge()
+        @settings(max_examples=15, deadline=None)
+        @given(st.lists(_stays, max_size=4), st.integers(0, 2), st.integers(1, 3))
+        def check(stays, first, length):
+            self.check_purge(stays, first, length)
+
+        check()
 
     def test_a_slot_that_is_held_counts_until_the_end_of_the_period(self):
         self.stay(2, (BEGIN, BEGIN + 1.0), held=True)
