@@ -115,7 +115,7 @@ RULES = [
     _rule(
         "queue:update",
         ADMIN,
-        "Pause, drain or resume the queue of a pool, for all projects.",
+        "Pause, drain or resume the queue of a pool, or change its policy, for all projects.",
         "PATCH",
         "/v1/queue",
     ),

@@ -6,12 +6,13 @@ from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
 from nova_twotier.core.reasons import waits
+from nova_twotier.db import queue_policy
 from nova_twotier.db.models import Event, Job
 from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.
-QUEUE_KINDS = [queue_event(mode) for mode in QueueMode]
+QUEUE_KINDS = [*(queue_event(mode) for mode in QueueMode), queue_policy.CHOSEN]
 
 
 def by_state(

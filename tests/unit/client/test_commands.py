@@ -427,6 +427,23 @@ class TestQueue(CommandCase):
             self.assertEqual(mode, self.store.queue_mode("default"))
         self.assertIn("is draining", self.refused("job", "create", "--size", "1"))
 
+    def test_policy(self):
+        def words(shown):
+            return [shown[name] for name in ("policy", "policy_configured", "policy_set_to")]
+
+        shown = self.shown("queue", "set", "--policy", "easy", by=self.ADMIN)
+        self.assertEqual(["easy", "amcbf", "easy"], words(shown))
+        self.assertEqual(["easy", "amcbf", "easy"], words(self.shown("queue", "show")))
+        shown = self.shown("queue", "set", "--policy", "default", "--mode", "paused", by=self.ADMIN)
+        self.assertEqual(["amcbf", "amcbf", None], words(shown))
+        self.assertEqual("paused", shown["mode"])
+
+    def test_wrong_policies(self):
+        error = self.refused("queue", "set", "--policy", "easy++", by=self.ADMIN)
+        self.assertIn("policy: give one of fcfs, easy, ", error)
+        error = self.refused("queue", "set", by=self.ADMIN)
+        self.assertEqual("say what to change: --mode, --policy or both", error)
+
     def test_members_do_not(self):
         self.assertIn("(HTTP 403)", self.refused("queue", "pause"))
 

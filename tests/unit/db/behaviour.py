@@ -10,8 +10,9 @@ from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
+from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
-from nova_twotier.db import time_shift
+from nova_twotier.db import queue_policy, terms, time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
@@ -406,6 +407,39 @@ class StoreBehaviour:
             [(event.job, event.kind, event.detail) for event in self.store.events()],
         )
         self.assertRaises(ValueError, self.store.set_queue_mode, "default", "asleep")
+
+    def test_policies_of_queues(self):
+        def policy(pool="default"):
+            with self.store.reading() as session:
+                return queue_policy.chosen(session, pool)
+
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        self.assertIsNone(policy())
+        for name in ("easy", "easy", "amcbf"):
+            queue_policy.choose(self.store, "default", name)
+            self.assertEqual(name, policy())
+        self.assertIsNone(policy("gpu"))
+        self.store.set_queue_mode("default", QueueMode.ACTIVE)
+        self.assertEqual("amcbf", policy())
+        queue_policy.choose(self.store, "default", None)
+        self.assertIsNone(policy())
+        told = [event.detail for event in self.store.events() if event.kind == queue_policy.CHOSEN]
+        shown = ("easy", "amcbf", "as configured")
+        self.assertEqual([f"pool default: {name}" for name in shown], told)
+        self.assertRaises(UnknownPolicy, queue_policy.choose, self.store, "default", "easy++")
+
+    def test_the_policy_in_use_is_the_leaders(self):
+        def used():
+            with self.store.reading() as session:
+                return queue_policy.in_use(session, "default")
+
+        self.assertIsNone(used())
+        terms.begin(self.store, "default", "a:1")
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, "default", "easy")
+        self.assertEqual("easy", used())
+        terms.begin(self.store, "default", "b:2")
+        self.assertIsNone(used())
 
     def test_a_draining_queue_takes_no_jobs(self):
         self.store.set_queue_mode("default", QueueMode.PAUSED)
