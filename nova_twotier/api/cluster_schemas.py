@@ -1,6 +1,7 @@
-"""JSON schemas of the hosts, and of the network between them."""
+"""JSON schemas of the hosts, the network between them, and the pools that they form."""
 
-from nova_twotier.api.schemas import COUNT, NAME, object_of
+from nova_twotier.api.schemas import COUNT, MODES, NAME, object_of
+from nova_twotier.core import policies
 
 TIER = object_of(
     {
@@ -77,8 +78,69 @@ TOPOLOGY = object_of(
     }
 )
 
+_PLACES = {
+    "places": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Of all hosts, free or not, with those of closed slots.",
+    },
+    "free": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Places that a process can take now: on available hosts, and in the "
+        "background only beside foreground processes that leave room.",
+    },
+}
+_COUNTS = object_of({"waiting": COUNT, "running": COUNT})
+POOL = object_of(
+    {
+        "name": {"type": "string"},
+        "mode": {"enum": MODES},
+        "policy": {"$ref": "#QueuePolicy"},
+        "hosts": object_of(
+            {
+                "total": COUNT,
+                "available": {**COUNT, "description": "Those that take new processes."},
+            }
+        ),
+        "slots": {**COUNT, "description": "Of all hosts; a process of a job takes one."},
+        "foreground": {"$ref": "#PlacesOfPool"},
+        "background": {"$ref": "#PlacesOfPool"},
+        "jobs": {**_COUNTS, "description": "Of all projects; those that start or end are running."},
+        "processes": {**_COUNTS, "description": "The same, in processes of these jobs."},
+    },
+    description="The hosts of a pool, as sums, and its queue. The sums over hosts may be a few "
+    "seconds old.",
+    examples=[
+        {
+            "name": "default",
+            "mode": "active",
+            "policy": {
+                "name": "amcbf",
+                "description": policies.POLICIES["amcbf"].summary,
+                "configured": "amcbf",
+                "set_to": None,
+            },
+            "hosts": {"total": 20, "available": 19},
+            "slots": 160,
+            "foreground": {"places": 160, "free": 12},
+            "background": {"places": 160, "free": 31},
+            "jobs": {"waiting": 4, "running": 23},
+            "processes": {"waiting": 96, "running": 257},
+        }
+    ],
+)
+POOLS = object_of({"pools": {"type": "array", "items": {"$ref": "#Pool"}}})
+
 TOPOLOGY_QUERY = {
     "pool": {**NAME, "description": "Only the hosts of this pool, and the switches above them."}
 }
 
-NAMED = {"TierOfHost": TIER, "Host": HOST, "Switch": SWITCH, "HostInNetwork": HOST_IN_NETWORK}
+NAMED = {
+    "TierOfHost": TIER,
+    "Host": HOST,
+    "Switch": SWITCH,
+    "HostInNetwork": HOST_IN_NETWORK,
+    "PlacesOfPool": object_of(_PLACES),
+    "Pool": POOL,
+}

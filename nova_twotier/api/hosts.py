@@ -1,5 +1,7 @@
 """The resource of hosts: their slots, tiers and usage, from the ledger."""
 
+from collections.abc import Iterable, Mapping
+
 from nova_twotier.api import cluster_schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.core.actions import Tier
@@ -24,17 +26,26 @@ def read_hosts(placement: Placement) -> dict[str, HostView]:
     """
     providers = placement.get("/resource_providers")["resource_providers"]
     uuids = {provider["uuid"] for provider in providers}
-    ours = {
-        provider["name"]: provider["uuid"]
-        for provider in providers
-        if names.child_uuid(provider["uuid"], Tier.FG) in uuids
-    }
+    ours = roots(providers)
     if not ours:
         return {}  # before the first host, Placement does not know the resource class
     views = host_views(placement.get(CANDIDATES_URL))
     return {
         name: views.get(root) or _full(placement, root, uuids)
         for name, root in sorted(ours.items())
+    }
+
+
+def roots(providers: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Uuids of the hosts with providers of ours, by name.
+
+    :param providers: all providers, as Placement lists them.
+    """
+    by_uuid = {provider["uuid"]: provider["name"] for provider in providers}
+    return {
+        name: uuid
+        for uuid, name in by_uuid.items()
+        if names.child_uuid(uuid, Tier.FG) in by_uuid
     }
 
 

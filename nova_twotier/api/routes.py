@@ -1,6 +1,16 @@
 """The routes, and the resources that describe the API itself."""
 
-from nova_twotier.api import cancellation, events, hosts, jobs, openapi, queue, schemas, topology
+from nova_twotier.api import (
+    cancellation,
+    events,
+    hosts,
+    jobs,
+    openapi,
+    pools,
+    queue,
+    schemas,
+    topology,
+)
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.versions import NEWEST, OLDEST
 
@@ -45,6 +55,7 @@ ROUTES = {
     "/v1/jobs/{uuid}/hold": jobs.Hold,
     "/v1/jobs/{uuid}/release": jobs.Release,
     "/v1/queue": queue.Queue,
+    "/v1/pools": pools.Pools,
     "/v1/hosts": hosts.Hosts,
     "/v1/topology": topology.Topology,
     "/v1/events": events.Events,

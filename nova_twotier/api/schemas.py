@@ -28,7 +28,7 @@ JOB_NAME = {
     "uuids of several jobs begin so.",
 }
 STATES = [str(state) for state in JobState]
-_MODES = [str(mode) for mode in QueueMode]
+MODES = [str(mode) for mode in QueueMode]
 POOL = {**NAME, "minLength": 1, "default": DEFAULT_POOL}
 
 
@@ -104,7 +104,7 @@ AS_CONFIGURED = "default"
 QUEUE_CHANGE = object_of(
     {
         "mode": {
-            "enum": _MODES,
+            "enum": MODES,
             "description": "`active`; `paused`: no job starts or is preempted, running jobs "
             "continue; `draining`: no new job is accepted, the others are served as usual.",
         },
@@ -144,7 +144,7 @@ QUEUE_POLICY = object_of(
         }
     ],
 )
-_QUEUE = {"pool": {"type": "string"}, "mode": {"enum": _MODES}}
+_QUEUE = {"pool": {"type": "string"}, "mode": {"enum": MODES}}
 QUEUE_CHANGED = object_of({**_QUEUE, "policy": {"$ref": "#QueuePolicy"}})
 QUEUE = object_of(
     {

@@ -162,6 +162,9 @@ class Api:
     def change_queue(self, change: dict, **query) -> dict:
         return self._ask("PATCH", "/v1/queue", json=change, params=_written(query))
 
+    def pools(self) -> list[dict]:
+        return self._ask("GET", "/v1/pools")["pools"]
+
     def hosts(self, **query) -> list[dict]:
         return self._ask("GET", "/v1/hosts", params=_written(query))["hosts"]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nova_twotier.ledger.shape import Shape
 
@@ -21,6 +22,11 @@ class ComputeHost:
     up: bool = True
     forced_down: bool = False
     heard_at: float | None = None
+
+
+def takes_servers(service: Mapping[str, Any]) -> bool:
+    """Whether a nova-compute, as Nova shows it, is up and takes new servers."""
+    return service.get("state") == "up" and service["status"] == "enabled"
 
 
 class HostNames:

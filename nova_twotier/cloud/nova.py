@@ -14,7 +14,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
-from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
+from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
@@ -161,7 +161,7 @@ class Cloud:
             for host, service in self._reader.computes().items()
         }
         up = {host for host, service in computes.items() if service.get("state") == "up"}
-        enabled = {host for host in up if computes[host]["status"] == "enabled"}
+        enabled = {host for host, service in computes.items() if takes_servers(service)}
         shapes, problems = self._reader.shapes(self._names)
         for problem in problems:
             if problem not in self._problems:

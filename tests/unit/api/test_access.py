@@ -24,12 +24,13 @@ MAY = {
     ("post", f"{JOB}/release"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
+    ("get", "/v1/pools"): ((*INSIDE, SERVICE), None),
     ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
     ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
 }
 #: They are of the ledger; there is none here.
-LEDGER = ("/v1/hosts", "/v1/topology")
+LEDGER = ("/v1/pools", "/v1/hosts", "/v1/topology")
 LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
 BODIES = {
     ("post", "/v1/jobs"): {"size": 1},

@@ -7,8 +7,10 @@ import shlex
 
 import fixtures
 
+from nova_twotier.api.site import Site
 from nova_twotier.client import progress
 from nova_twotier.db.states import JobState
+from tests.unit.api.network import Network
 from tests.unit.client.case import CommandCase, commands
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -21,6 +23,8 @@ class TestDocumentation(CommandCase):
         os.chdir(self.useFixture(fixtures.TempDir()).path)
         self.addCleanup(os.chdir, before)
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", self.start))
+        for service in ("placement", "aggregates"):
+            self.useFixture(fixtures.MockPatchObject(Site, service, Network.of_pods()))
 
     def start(self, api, uuid, show, until):
         """Jobs that are waited for start, or finish, at once."""
