@@ -1,6 +1,6 @@
 """JSON schemas of the hosts, the network between them, and the pools that they form."""
 
-from nova_twotier.api.schemas import COUNT, MODES, NAME, object_of
+from nova_twotier.api.schemas import COUNT, MODES, NAME, PRINTABLE, object_of
 from nova_twotier.core import policies
 
 TIER = object_of(
@@ -18,6 +18,55 @@ TIER = object_of(
         },
     }
 )
+_REASON = {
+    "type": "string",
+    "maxLength": 200,
+    "pattern": PRINTABLE,
+    "description": "For operators; Nova shows it as the reason why the nova-compute is disabled.",
+}
+_MIGRATE = {
+    "type": "boolean",
+    "default": False,
+    "description": "Jobs there are live-migrated to idle slots of other hosts; else they run on "
+    "until they end.",
+}
+_STARTS = {
+    "type": "string",
+    "format": "date-time",
+    "description": "From then on nothing new is placed on the host.",
+}
+_ENDS = {"format": "date-time", "description": "From then on it takes new processes again."}
+HOST_NAME = {**NAME, "minLength": 1, "description": "As the list of hosts has it."}
+DRAIN = object_of(
+    {
+        "state": {
+            "enum": ["planned", "draining", "drained"],
+            "description": "`planned`: it begins later; `draining`: there are processes left; "
+            "`drained`: none holds a slot there.",
+        },
+        "reason": _REASON,
+        "starts_at": _STARTS,
+        "ends_at": {**_ENDS, "type": ["string", "null"]},
+        "migrate": _MIGRATE,
+    }
+)
+DRAIN_REQUEST = object_of(
+    {
+        "host": HOST_NAME,
+        "reason": {**_REASON, "default": ""},
+        "starts_at": {**_STARTS, "description": f"{_STARTS['description']} Default: now."},
+        "ends_at": {
+            **_ENDS,
+            "type": "string",
+            "description": f"{_ENDS['description']} Default: when an operator ends the drain.",
+        },
+        "migrate": _MIGRATE,
+    },
+    required=("host",),
+    examples=[{"host": "node17", "reason": "new BIOS", "migrate": True}],
+)
+UNDRAIN_REQUEST = object_of({"host": HOST_NAME}, examples=[{"host": "node17"}])
+UNDRAINED = object_of({"name": {"type": "string"}, "drain": {"type": "null"}})
 HOST = object_of(
     {
         "name": {"type": "string"},
@@ -30,6 +79,10 @@ HOST = object_of(
         },
         "foreground": {"$ref": "#TierOfHost"},
         "background": {"$ref": "#TierOfHost"},
+        "drain": {
+            "anyOf": [{"$ref": "#Drain"}, {"type": "null"}],
+            "description": "null: it is not drained, and none is planned.",
+        },
     }
 )
 HOSTS = object_of({"hosts": {"type": "array", "items": {"$ref": "#Host"}}})
@@ -138,6 +191,8 @@ TOPOLOGY_QUERY = {
 
 NAMED = {
     "TierOfHost": TIER,
+    "Drain": DRAIN,
+    "DrainRequest": DRAIN_REQUEST,
     "Host": HOST,
     "Switch": SWITCH,
     "HostInNetwork": HOST_IN_NETWORK,

@@ -135,6 +135,20 @@ RULES = [
         "/v1/hosts",
     ),
     _rule(
+        "hosts:drain",
+        ADMIN,
+        "Drain a host, now or from some time on: nothing new is placed there.",
+        "POST",
+        "/v1/hosts/drain",
+    ),
+    _rule(
+        "hosts:undrain",
+        ADMIN,
+        "End the drain of a host.",
+        "POST",
+        "/v1/hosts/undrain",
+    ),
+    _rule(
         "topology:show",
         SEES_ALL,
         "Show the tree of switches and hosts, with the free bandwidth of their links.",

@@ -1,5 +1,6 @@
 """The resource of pools: what tenants may know of the hosts, as sums, and the queues' lengths."""
 
+import time
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.queue import policy_of
 from nova_twotier.api.site import Site
 from nova_twotier.core.actions import Tier
+from nova_twotier.db import drains
 from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, host_views
 from nova_twotier.ledger.shape import Shape
 
@@ -70,10 +72,14 @@ class Pools(Resource):
             return {}  # before the first host, Placement does not know the resource class
         views = host_views(placement.get(CANDIDATES_URL))
         shapes, available = self.site.aggregates.available()
+        now = time.time()
+        with self.site.store.reading() as session:
+            # The manager disables them in Nova, too, but a moment later.
+            drained = {each.host for each in drains.begun(drains.present(session, now), now)}
         there = {name: shape for name, shape in shapes.items() if name in roots}
         # Full hosts are missing from Placement's answer: they have no free places to add.
         free = {name: views[root] for name, root in roots.items() if root in views}
-        return rooms(there, free, available)
+        return rooms(there, free, available - drained)
 
 
 def rooms(

@@ -2,6 +2,7 @@
 
 from nova_twotier.api import (
     cancellation,
+    drains,
     events,
     hosts,
     jobs,
@@ -57,6 +58,8 @@ ROUTES = {
     "/v1/queue": queue.Queue,
     "/v1/pools": pools.Pools,
     "/v1/hosts": hosts.Hosts,
+    "/v1/hosts/drain": drains.Drain,
+    "/v1/hosts/undrain": drains.Undrain,
     "/v1/topology": topology.Topology,
     "/v1/events": events.Events,
 }

@@ -168,6 +168,13 @@ class Api:
     def hosts(self, **query) -> list[dict]:
         return self._ask("GET", "/v1/hosts", params=_written(query))["hosts"]
 
+    def drain(self, host: str, **rest) -> dict:
+        given = {name: value for name, value in rest.items() if value is not None}
+        return self._ask("POST", "/v1/hosts/drain", json={"host": host, **given})
+
+    def undrain(self, host: str) -> dict:
+        return self._ask("POST", "/v1/hosts/undrain", json={"host": host})
+
     def topology(self, **query) -> dict:
         return self._ask("GET", "/v1/topology", params=_written(query))
 

@@ -174,9 +174,22 @@ class Cloud:
                 host in up,
                 forced_down=computes.get(host, {}).get("forced_down", False),
                 heard_at=seconds(computes.get(host, {}).get("updated_at")),
+                disabled=computes.get(host, {}).get("status") == "disabled",
+                disabled_reason=computes.get(host, {}).get("disabled_reason") or "",
+                service=computes.get(host, {}).get("id", ""),
             )
             for host in computes.keys() | shapes.keys()
         }
+
+    @translated
+    def disable(self, service: str, reason: str) -> None:
+        """Let no new servers come to the host of a nova-compute, by its id."""
+        self.nova.services.disable_log_reason(service, reason)
+
+    @translated
+    def enable(self, service: str) -> None:
+        """Let new servers come to the host of a nova-compute again."""
+        self.nova.services.enable(service)
 
     @translated
     def boot(self, job: "Job", user_data: str | None = None) -> None:

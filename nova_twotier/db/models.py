@@ -456,8 +456,6 @@ class Drain(Base):
     reason: Mapped[str] = mapped_column(String(255))
     #: Jobs there are moved to other hosts.
     migrate: Mapped[bool]
-    #: The manager has disabled its nova-compute for it, and enables it again afterwards.
-    disabled: Mapped[bool]
 
 
 class Place(Base):

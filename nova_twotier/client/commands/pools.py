@@ -34,7 +34,7 @@ def values(pool: dict) -> tuple:
 
 
 class ListPools(command.Lister):
-    """List the pools of hosts: free slots in the foreground and background, waiting, running jobs"""
+    """List the pools of hosts, with their free slots, and the jobs that wait and run there"""
 
     def take_action(self, parsed_args):
         pools = self.app.client_manager.twotier.pools()

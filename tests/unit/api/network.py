@@ -41,7 +41,7 @@ class Network:
         return self.by_name
 
     def available(self):
-        """In the place of `Site.aggregates`: all hosts take new servers, but those that are down."""
+        """In the place of `Site.aggregates`: all hosts take new servers but those that are down."""
         return self.by_name, self.by_name.keys() - self.down
 
     def get(self, url):

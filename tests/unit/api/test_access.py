@@ -26,16 +26,20 @@ MAY = {
     ("patch", "/v1/queue"): ((ADMIN,), None),
     ("get", "/v1/pools"): ((*INSIDE, SERVICE), None),
     ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
+    ("post", "/v1/hosts/drain"): ((ADMIN,), None),
+    ("post", "/v1/hosts/undrain"): ((ADMIN,), None),
     ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
 }
 #: They are of the ledger; there is none here.
-LEDGER = ("/v1/pools", "/v1/hosts", "/v1/topology")
+LEDGER = ("/v1/pools", "/v1/hosts", "/v1/hosts/drain", "/v1/topology")
 LISTS = ("/v1/jobs", "/v1/queue", "/v1/events")
 BODIES = {
     ("post", "/v1/jobs"): {"size": 1},
     ("post", "/v1/jobs/cancel"): {"all": True},
     ("patch", "/v1/queue"): {"mode": "paused"},
+    ("post", "/v1/hosts/drain"): {"host": "a"},
+    ("post", "/v1/hosts/undrain"): {"host": "a"},
 }
 
 

@@ -107,9 +107,7 @@ class LoopTestCase(testtools.TestCase):
         self.calls = []
         self.store = Store("sqlite://")
         self.addCleanup(self.store.close)
-        self.useFixture(
-            fixtures.MockPatchObject(self.store, "last_event", lambda: self.event)
-        )
+        self.useFixture(fixtures.MockPatchObject(self.store, "last_event", lambda: self.event))
         terms.begin(self.store, "default", "me:1")
         self.loop = Loop(
             self.candidate,

@@ -18,5 +18,4 @@ def upgrade():
         sa.Column("until", sa.Double),
         sa.Column("reason", sa.String(255), nullable=False),
         sa.Column("migrate", sa.Boolean, nullable=False),
-        sa.Column("disabled", sa.Boolean, nullable=False),
     )
