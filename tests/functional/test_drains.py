@@ -253,7 +253,8 @@ class TestRealNova(QueueTestCase):
         return service["status"], service.get("disabled_reason")
 
     def places(self, number):
-        return sorted(self.claim_of(server) for server in self.servers(number))
+        """Of a server that is being migrated, both."""
+        return sorted(place for each in self.servers(number) for place in self.seats_of(each))
 
     def test_a_drained_host_gets_nothing_and_is_given_back(self):
         self.drain("host0")

@@ -3,6 +3,8 @@
 from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.reasons import Effect, changes
+from nova_twotier.db import drains
+from nova_twotier.db.models import Drain
 from tests.unit.api.case import OTHER, ApiCase
 
 #: Who may, of those that belong to the job's project, and of those that do not.
@@ -47,6 +49,7 @@ class TestPersonas(ApiCase):
     def status(self, method, path, token):
         """The status of an operation on a job of alice's."""
         job = self.submit()
+        drains.drain(self.store, Drain(host="a", since=0.0, reason="", migrate=False))
         body = {"json": BODIES[method, path]} if (method, path) in BODIES else {}
         path = path.replace("{uuid}", job["uuid"])
         return self.ask(method.upper(), path, token, **body).status_code
