@@ -253,8 +253,10 @@ class TestRealNova(QueueTestCase):
         return service["status"], service.get("disabled_reason")
 
     def places(self, number):
-        """Of a server that is being migrated, both."""
-        return sorted(place for each in self.servers(number) for place in self.seats_of(each))
+        """Of the servers of a job; none of one that Nova is just about to migrate."""
+        held = claims.read_claims(self.ledger, self.tiers)
+        found = (claim for each in self.servers(number) for claim in held.get(each["id"], ()))
+        return sorted((claim.host, claim.tier) for claim in found)
 
     def test_a_drained_host_gets_nothing_and_is_given_back(self):
         self.drain("host0")

@@ -88,6 +88,8 @@ def recorded(actions: Iterable[Action], orders: Mapping[int, Order]) -> list[Dec
             case RelocatePlan() as relocate:
                 found.append(Decided(at, EVICT, job, by=_job(relocate.by)))
                 restarts.append(Decided(at, START, job, Tier.BG, how=relocate.how))
+            case VacatePlan():
+                continue  # an operator drains a host: no policy has decided that
             case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
                 found[place] = replace(found[place], migrating=len(migrate.targets))

@@ -12,8 +12,8 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
-from nova_twotier.db import queue_policy, terms, time_shift
-from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db import drains, queue_policy, terms, time_shift
+from nova_twotier.db.models import Action, Drain, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
 from nova_twotier.db.selection import Selection
@@ -440,6 +440,41 @@ class StoreBehaviour:
         self.assertEqual("easy", used())
         terms.begin(self.store, "default", "b:2")
         self.assertIsNone(used())
+
+    def test_drains_of_hosts(self):
+        def present(now):
+            with self.store.reading() as session:
+                found = drains.present(session, now)
+            begun = sorted(drain.host for drain in drains.begun(found, now))
+            return sorted(found), begun
+
+        def drain(host, since, until=None, reason="", migrate=False):
+            given = Drain(host=host, since=since, until=until, reason=reason, migrate=migrate)
+            drains.drain(self.store, given)
+
+        drain("a", 100.25, reason="Lüfter 東京")
+        drain("b", 200.0, until=300.0, migrate=True)
+        for now, there in (
+            (50.0, (["a", "b"], [])),
+            (100.25, (["a", "b"], ["a"])),
+            (299.0, (["a", "b"], ["a", "b"])),
+            (300.0, (["a"], ["a"])),
+        ):
+            self.assertEqual(there, present(now))
+        drain("a", 400.0)
+        self.assertEqual((["a"], []), present(300.0))
+        self.assertEqual((True, False), tuple(drains.undrain(self.store, "a") for _ in range(2)))
+        self.assertFalse(drains.undrain(self.store, "b"), "its window is over")
+        self.assertEqual(([], []), present(0.0))
+        self.assertEqual(
+            [
+                ("host drain", "a: Lüfter 東京"),
+                ("host drain", "b"),
+                ("host drain", "a"),
+                ("host undrain", "a"),
+            ],
+            [(event.kind, event.detail) for event in self.store.events()],
+        )
 
     def test_a_draining_queue_takes_no_jobs(self):
         self.store.set_queue_mode("default", QueueMode.PAUSED)
