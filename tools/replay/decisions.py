@@ -12,7 +12,14 @@ from nova_twotier.core.queue import Order
 from nova_twotier.core.reasons import changes
 from nova_twotier.core.reasons.reason import job_number
 from nova_twotier.db.models import Action, Place
-from nova_twotier.db.plans import EvictPlan, MigratePlan, RelocatePlan, StartPlan, SwapPlan
+from nova_twotier.db.plans import (
+    EvictPlan,
+    MigratePlan,
+    RelocatePlan,
+    StartPlan,
+    SwapPlan,
+    VacatePlan,
+)
 from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
