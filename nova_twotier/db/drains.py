@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from nova_twotier.db.models import Drain, Event
 from nova_twotier.db.store import Store
 
-#: Kinds of the events that an operator drains a host, and that he ends that.
+#: Kinds of the events that an operator drains a host, and ends that.
 DRAINED, UNDRAINED = "host drain", "host undrain"
 
 
