@@ -1,11 +1,14 @@
 """Reads the hosts' pools and their positions in the network from Nova's host aggregates."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from keystoneauth1.session import Session
 from oslo_log import log as logging
 
 from nova_twotier.api import errors
+from nova_twotier.cloud.compute_hosts import takes_servers
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.reader import Reader
 from nova_twotier.ledger.shape import Shape
@@ -28,9 +31,28 @@ class Aggregates:
 
         :raises Refused: if Nova does not answer.
         """
-        try:
+        with _translated():
             found, _problems = self._reader.shapes()
-        except CloudError as error:
-            LOG.error("Could not read the host aggregates: %s", error)
-            raise errors.unavailable("Nova") from None
         return found
+
+    def available(self) -> tuple[dict[str, Shape], set[str]]:
+        """The same, and the names of those hosts that take new servers.
+
+        :raises Refused: if Nova does not answer.
+        """
+        with _translated():
+            names = self._reader.host_names()
+            found, _problems = self._reader.shapes(names)
+            computes = self._reader.computes() if found else {}
+        up = {names.hypervisor(host) for host, each in computes.items() if takes_servers(each)}
+        return found, found.keys() & up
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """:raises Refused: if Nova does not answer."""
+    try:
+        yield
+    except CloudError as error:
+        LOG.error("Could not read the host aggregates: %s", error)
+        raise errors.unavailable("Nova") from None

@@ -1,9 +1,15 @@
 """The resource of hosts: their slots, tiers and usage, from the ledger."""
 
+import time
+from collections.abc import Iterable, Mapping
+
 from nova_twotier.api import cluster_schemas
 from nova_twotier.api.endpoint import Request, Resource, endpoint
+from nova_twotier.api.views import time as shown_time
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import offered
+from nova_twotier.db import drains
+from nova_twotier.db.models import Drain
 from nova_twotier.ledger import names
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
@@ -12,9 +18,10 @@ from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host
 class Hosts(Resource):
     @endpoint("List hosts", rule="twotier:hosts:list", answers={200: cluster_schemas.HOSTS})
     def on_get(self, request: Request):
-        return {
-            "hosts": [row(name, view) for name, view in read_hosts(self.site.placement).items()]
-        }
+        views, now = read_hosts(self.site.placement), time.time()
+        with self.site.store.reading() as session:
+            drained = drains.present(session, now)
+        return {"hosts": [row(name, each, drained.get(name), now) for name, each in views.items()]}
 
 
 def read_hosts(placement: Placement) -> dict[str, HostView]:
@@ -24,17 +31,24 @@ def read_hosts(placement: Placement) -> dict[str, HostView]:
     """
     providers = placement.get("/resource_providers")["resource_providers"]
     uuids = {provider["uuid"] for provider in providers}
-    ours = {
-        provider["name"]: provider["uuid"]
-        for provider in providers
-        if names.child_uuid(provider["uuid"], Tier.FG) in uuids
-    }
+    ours = roots(providers)
     if not ours:
         return {}  # before the first host, Placement does not know the resource class
     views = host_views(placement.get(CANDIDATES_URL))
     return {
         name: views.get(root) or _full(placement, root, uuids)
         for name, root in sorted(ours.items())
+    }
+
+
+def roots(providers: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Uuids of the hosts with providers of ours, by name.
+
+    :param providers: all providers, as Placement lists them.
+    """
+    by_uuid = {provider["uuid"]: provider["name"] for provider in providers}
+    return {
+        name: uuid for uuid, name in by_uuid.items() if names.child_uuid(uuid, Tier.FG) in by_uuid
     }
 
 
@@ -67,14 +81,19 @@ def amounts(placement: Placement, provider: str) -> dict[str, tuple[int, int]]:
     }
 
 
-def row(name: str, view: HostView) -> dict:
-    """A host as the API shows it."""
+def row(name: str, view: HostView, drain: Drain | None = None, now: float = 0.0) -> dict:
+    """A host as the API shows it.
+
+    :param drain: whose window has not ended; None without one.
+    :param now: in seconds since the epoch.
+    """
     return {
         "name": name,
         "slots": view.slots,
         "tiers": view.tiers,
         "closed": view.closed,
         **tiers(view),
+        "drain": drain and _drain_row(drain, view, now),
     }
 
 
@@ -85,3 +104,17 @@ def tiers(view: HostView) -> dict:
 
 def _tier_row(view: TierView) -> dict:
     return {"places": view.capacity, "used": view.used, "cpu": view.load}
+
+
+def _drain_row(drain: Drain, view: HostView, now: float) -> dict:
+    if drain.since > now:
+        state = "planned"
+    else:
+        state = "draining" if view.fg.used or view.bg.used else "drained"
+    return {
+        "state": state,
+        "reason": drain.reason,
+        "starts_at": shown_time(drain.since),
+        "ends_at": shown_time(drain.until),
+        "migrate": drain.migrate,
+    }

@@ -3,7 +3,7 @@
 A reader sees the jobs of the token's project; a member also submits and controls them; a project's
 manager can do no more. An admin can do everything in every project. A system reader and a service
 see everything and change nothing. Only these three see hosts, as in Nova, because the usage of
-hosts reveals something about all projects.
+hosts reveals something about all projects; the others see the sums over a pool.
 """
 
 from oslo_config import cfg
@@ -144,9 +144,17 @@ RULES = [
     _rule(
         "queue:update",
         ADMIN,
-        "Pause, drain or resume the queue of a pool, for all projects.",
+        "Pause, drain or resume the queue of a pool, or change its policy, for all projects.",
         "PATCH",
         "/v1/queue",
+    ),
+    _rule(
+        "pools:list",
+        READS,
+        "List the pools of hosts: their queues' policies, their free slots, and how many jobs of "
+        "all projects wait and run there. It names no hosts, and no projects.",
+        "GET",
+        "/v1/pools",
     ),
     _rule(
         "hosts:list",
@@ -154,6 +162,20 @@ RULES = [
         "List the hosts with the slots and tiers that are in use.",
         "GET",
         "/v1/hosts",
+    ),
+    _rule(
+        "hosts:drain",
+        ADMIN,
+        "Drain a host, now or from some time on: nothing new is placed there.",
+        "POST",
+        "/v1/hosts/drain",
+    ),
+    _rule(
+        "hosts:undrain",
+        ADMIN,
+        "End the drain of a host.",
+        "POST",
+        "/v1/hosts/undrain",
     ),
     _rule(
         "topology:show",

@@ -1,15 +1,18 @@
 """Database queries that only the API needs."""
 
+import copy
+
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
 from nova_twotier.core.reasons import waits
+from nova_twotier.db import queue_policy
 from nova_twotier.db.models import Event, Job
-from nova_twotier.db.states import JobState, QueueMode
+from nova_twotier.db.states import OVER, JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.
-QUEUE_KINDS = [queue_event(mode) for mode in QueueMode]
+QUEUE_KINDS = [*(queue_event(mode) for mode in QueueMode), queue_policy.CHOSEN]
 
 
 def by_state(
@@ -25,6 +28,27 @@ def by_state(
     with store.reading() as session:
         for state, jobs, processes in session.execute(query):
             found[JobState(state)] = jobs, int(processes)
+    return found
+
+
+#: Of a pool without jobs that are not over.
+NO_JOBS = {"jobs": {"waiting": 0, "running": 0}, "processes": {"waiting": 0, "running": 0}}
+
+
+def open_by_pool(store: Store) -> dict[str, dict[str, dict[str, int]]]:
+    """Numbers of jobs, and of their processes, that wait and that run, by pool.
+
+    Of all projects. Those that start, restart, are preempted or end count as running.
+    """
+    query = select(Job.pool, Job.state, func.count(), func.sum(Job.size))
+    query = query.where(Job.state.not_in(OVER)).group_by(Job.pool, Job.state)
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    with store.reading() as session:
+        for pool, state, jobs, processes in session.execute(query):
+            counts = found.setdefault(pool, copy.deepcopy(NO_JOBS))
+            which = "waiting" if state == JobState.QUEUED else "running"
+            counts["jobs"][which] += jobs
+            counts["processes"][which] += int(processes)
     return found
 
 

@@ -5,7 +5,10 @@ from oslo_log import log as logging
 from nova_twotier.api import queries, quotas, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
+from nova_twotier.api.site import Site
 from nova_twotier.core import policies
+from nova_twotier.db import queue_policy
+from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import DEFAULT_POOL
 from nova_twotier.db.states import JobState
 
@@ -26,15 +29,12 @@ class Queue(Resource):
             "twotier:queue:show", request.query.get("all_projects", False)
         )
         found = queries.by_state(self.site.store, project, pool)
-        name = self.site.conf.manager.policy
+        heartbeat = self.site.heartbeats([pool])[pool]
         return {
             "pool": pool,
             "mode": self.site.store.queue_mode(pool),
-            "manager": views.manager(self.site.heartbeats([pool])[pool]),
-            "policy": {
-                "name": name,
-                "description": policies.POLICIES[name].summary,
-            },
+            "manager": views.manager(heartbeat),
+            "policy": policy_of(self.site, pool, heartbeat),
             "project_id": project,
             "jobs": {state: jobs for state, (jobs, _processes) in found.items()},
             "processes": {
@@ -45,7 +45,7 @@ class Queue(Resource):
         }
 
     @endpoint(
-        "Pause, drain or resume the queue",
+        "Pause, drain or resume the queue, or change its policy",
         rule="twotier:queue:update",
         query=schemas.QUEUE_CHANGE_QUERY,
         body=schemas.QUEUE_CHANGE,
@@ -53,11 +53,20 @@ class Queue(Resource):
         refusals=(404,),
     )
     def on_patch(self, request: Request):
-        pool, mode = self._pool(request), request.body["mode"]
-        self.site.store.set_queue_mode(pool, mode)
-        # Tenants see the event, so only the log names the user.
-        LOG.info("The queue of pool %s is %s: user %s", pool, mode, request.caller.user_id)
-        return {"pool": pool, "mode": mode}
+        pool, user = self._pool(request), request.caller.user_id
+        # Tenants see the events, so only the log names the user.
+        if mode := request.body.get("mode"):
+            self.site.store.set_queue_mode(pool, mode)
+            LOG.info("The queue of pool %s is %s: user %s", pool, mode, user)
+        if policy := request.body.get("policy"):
+            chosen = None if policy == schemas.AS_CONFIGURED else policy
+            queue_policy.choose(self.site.store, pool, chosen)
+            LOG.info("The policy of pool %s was set to %s: user %s", pool, policy, user)
+        return {
+            "pool": pool,
+            "mode": self.site.store.queue_mode(pool),
+            "policy": policy_of(self.site, pool, self.site.heartbeats([pool])[pool]),
+        }
 
     def _pool(self, request: Request) -> str:
         """:raises Refused: if there is no such pool."""
@@ -67,3 +76,23 @@ class Queue(Resource):
                 404, "queue.not_found", f"there is no such pool; there are {', '.join(pools)}"
             )
         return pool
+
+
+def policy_of(site: Site, pool: str, heartbeat: Heartbeat) -> dict:
+    """A pool's policy as the API shows it: the one in use, and where it comes from.
+
+    :param heartbeat: of the pool's queue manager; without one, no policy is in use, and the one
+        that the next manager will use is shown.
+    """
+    configured = site.conf.manager.policy
+    with site.store.reading() as session:
+        chosen = queue_policy.chosen(session, pool)
+        used = None if heartbeat.missing else queue_policy.in_use(session, pool)
+    name = used or chosen or configured
+    known = policies.POLICIES.get(name)
+    return {
+        "name": name,
+        "description": known.summary if known else "A policy of another release.",
+        "configured": configured,
+        "set_to": chosen,
+    }

@@ -2,10 +2,12 @@
 
 from nova_twotier.api import (
     cancellation,
+    drains,
     events,
     hosts,
     jobs,
     openapi,
+    pools,
     queue,
     schemas,
     topology,
@@ -56,7 +58,10 @@ ROUTES = {
     "/v1/jobs/{uuid}/release": jobs.Release,
     "/v1/jobs/{uuid}/requeue": jobs.Requeue,
     "/v1/queue": queue.Queue,
+    "/v1/pools": pools.Pools,
     "/v1/hosts": hosts.Hosts,
+    "/v1/hosts/drain": drains.Drain,
+    "/v1/hosts/undrain": drains.Undrain,
     "/v1/topology": topology.Topology,
     "/v1/events": events.Events,
     "/v1/usage": usage.Usage,

@@ -3,6 +3,7 @@
 Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schemas`.
 """
 
+from nova_twotier.core import policies
 from nova_twotier.core.reasons import CODES, Effect
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
 from nova_twotier.db.states import JobState, QueueMode
@@ -27,7 +28,7 @@ JOB_NAME = {
     "uuids of several jobs begin so.",
 }
 STATES = [str(state) for state in JobState]
-_MODES = [str(mode) for mode in QueueMode]
+MODES = [str(mode) for mode in QueueMode]
 POOL = {**NAME, "minLength": 1, "default": DEFAULT_POOL}
 
 
@@ -98,18 +99,53 @@ _LIMIT = object_of(
         "allowed": {"type": "integer", "minimum": -1, "description": "-1: no limit."},
     }
 )
+#: What a request has instead of a policy, to go back to that of the configuration.
+AS_CONFIGURED = "default"
 QUEUE_CHANGE = object_of(
     {
         "mode": {
-            "enum": _MODES,
+            "enum": MODES,
             "description": "`active`; `paused`: no job starts or is preempted, running jobs "
             "continue; `draining`: no new job is accepted, the others are served as usual.",
-        }
+        },
+        "policy": {
+            "enum": [*policies.POLICIES, AS_CONFIGURED],
+            "description": "The scheduling policy, from the manager's next poll on, and after "
+            f"restarts of the manager, too; `{AS_CONFIGURED}`: that of the configuration. Jobs "
+            "that run stay where they are until the new policy moves, preempts or promotes them: "
+            "under policies with one tier, jobs in the background stay there until they end.",
+        },
     },
-    examples=[{"mode": "paused"}],
+    required=(),
+    minProperties=1,
+    description="give mode, policy or both",
+    examples=[{"mode": "paused"}, {"policy": "easy"}],
 )
-_QUEUE = {"pool": {"type": "string"}, "mode": {"enum": _MODES}}
-QUEUE_CHANGED = object_of(_QUEUE)
+QUEUE_POLICY = object_of(
+    {
+        "name": {"type": "string", "description": "The one that the queue manager uses."},
+        "description": {"type": "string"},
+        "configured": {
+            "type": "string",
+            "description": "`[manager]policy` in the configuration of the API.",
+        },
+        "set_to": {
+            "type": ["string", "null"],
+            "description": "What an operator has set at run time; null: the configured one counts. "
+            "The manager follows at its next poll.",
+        },
+    },
+    examples=[
+        {
+            "name": "easy",
+            "description": policies.POLICIES["easy"].summary,
+            "configured": "amcbf",
+            "set_to": "easy",
+        }
+    ],
+)
+_QUEUE = {"pool": {"type": "string"}, "mode": {"enum": MODES}}
+QUEUE_CHANGED = object_of({**_QUEUE, "policy": {"$ref": "#QueuePolicy"}})
 QUEUE = object_of(
     {
         **_QUEUE,
@@ -126,7 +162,7 @@ QUEUE = object_of(
             description="Whether a queue manager is at work; without one, running jobs continue, "
             "and nothing is decided.",
         ),
-        "policy": object_of({"name": {"type": "string"}, "description": {"type": "string"}}),
+        "policy": {"$ref": "#QueuePolicy"},
         "project_id": {
             "type": ["string", "null"],
             "description": "Whose jobs are counted; null: those of all projects.",
@@ -203,6 +239,7 @@ NAMED = {
     "Reason": REASON,
     "Queue": QUEUE,
     "QueueChange": QUEUE_CHANGE,
+    "QueuePolicy": QUEUE_POLICY,
     "Version": _VERSION,
     "Errors": ERRORS,
 }

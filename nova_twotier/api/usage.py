@@ -7,7 +7,7 @@ from nova_twotier.api import queries, usage_schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.validation import parse_time
-from nova_twotier.db import usage
+from nova_twotier.db import readers, usage
 from nova_twotier.db.usage import By, InvalidUsage, Key, Question, Span
 
 #: Most rows of an answer.

@@ -172,8 +172,18 @@ class Api:
     def change_queue(self, change: dict, **query) -> dict:
         return self._ask("PATCH", "/v1/queue", json=change, params=_written(query))
 
+    def pools(self) -> list[dict]:
+        return self._ask("GET", "/v1/pools")["pools"]
+
     def hosts(self, **query) -> list[dict]:
         return self._ask("GET", "/v1/hosts", params=_written(query))["hosts"]
+
+    def drain(self, host: str, **rest) -> dict:
+        given = {name: value for name, value in rest.items() if value is not None}
+        return self._ask("POST", "/v1/hosts/drain", json={"host": host, **given})
+
+    def undrain(self, host: str) -> dict:
+        return self._ask("POST", "/v1/hosts/undrain", json={"host": host})
 
     def topology(self, **query) -> dict:
         return self._ask("GET", "/v1/topology", params=_written(query))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nova_twotier.ledger.shape import Shape
 
@@ -14,6 +15,9 @@ class ComputeHost:
     :param up: its nova-compute sends heartbeats.
     :param forced_down: an operator has forced it down, and so declared that no guest runs there.
     :param heard_at: when Nova got its last heartbeat, by the cloud's clock; None if it got none.
+    :param disabled: somebody has disabled it.
+    :param disabled_reason: why, as they said.
+    :param service: the id of its nova-compute; empty if there is none.
     """
 
     shape: Shape | None
@@ -21,6 +25,14 @@ class ComputeHost:
     up: bool = True
     forced_down: bool = False
     heard_at: float | None = None
+    disabled: bool = False
+    disabled_reason: str = ""
+    service: str = ""
+
+
+def takes_servers(service: Mapping[str, Any]) -> bool:
+    """Whether a nova-compute, as Nova shows it, is up and takes new servers."""
+    return service.get("state") == "up" and service["status"] == "enabled"
 
 
 class HostNames:

@@ -43,9 +43,11 @@ class Hosts:
         self._closed: dict[str, int] = {}
         #: How many slots of each host are about to be closed by processes that migrate there.
         self.arriving: Mapping[str, int] = {}
-        #: The pool's hosts, and the names of those that take new VMs.
+        #: The pool's hosts, and the names of those that take new VMs by what Nova says.
         self.tree: tuple[tree.TierHost, ...] = ()
-        self.enabled: frozenset[str] = frozenset()
+        self._in_service: frozenset[str] = frozenset()
+        #: Names of hosts, of any pool, that operators drain: they take no new VMs.
+        self.drained: frozenset[str] = frozenset()
         #: All hosts of Nova by name, and since when a host's nova-compute has been seen down, at
         #: every poll and without a long break between two.
         self.computes: dict[str, ComputeHost] = {}
@@ -54,6 +56,11 @@ class Hosts:
         self.pools: frozenset[str] = frozenset()
         #: The tiers of jobs by flavor, see `Cloud.limited_flavors`.
         self.limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        """Names of the pool's hosts that take new VMs."""
+        return self._in_service - self.drained
 
     def expire(self) -> None:
         """Make the next poll due at once."""
@@ -75,7 +82,7 @@ class Hosts:
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})
         if pools != self.pools:
             tree.prepare(self._placement, pools)
-        enabled = frozenset(
+        in_service = frozenset(
             name
             for name, shape in shapes.items()
             if found[name].enabled and shape.pool == self._pool
@@ -85,9 +92,9 @@ class Hosts:
         if shapes != self._shapes or moving:
             self._all = tuple(tree.sync_hosts(self._placement, shapes))
         before, self.tree = self.tree, tuple(host for host in self._all if self._shown(host))
-        changed = enabled != self.enabled or self.tree != before
+        changed = in_service != self._in_service or self.tree != before
         self._forget_changed(before)
-        self._shapes, self.enabled, self.polled_at = shapes, enabled, now
+        self._shapes, self._in_service, self.polled_at = shapes, in_service, now
         self.pools = pools
         return changed
 

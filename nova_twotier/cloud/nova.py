@@ -15,7 +15,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
 from nova_twotier.cloud.boot_errors import boot_refused
-from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames
+from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
@@ -163,7 +163,7 @@ class Cloud:
             for host, service in self._reader.computes().items()
         }
         up = {host for host, service in computes.items() if service.get("state") == "up"}
-        enabled = {host for host in up if computes[host]["status"] == "enabled"}
+        enabled = {host for host, service in computes.items() if takes_servers(service)}
         shapes, problems = self._reader.shapes(self._names)
         for problem in problems:
             if problem not in self._problems:
@@ -176,9 +176,22 @@ class Cloud:
                 host in up,
                 forced_down=computes.get(host, {}).get("forced_down", False),
                 heard_at=seconds(computes.get(host, {}).get("updated_at")),
+                disabled=computes.get(host, {}).get("status") == "disabled",
+                disabled_reason=computes.get(host, {}).get("disabled_reason") or "",
+                service=computes.get(host, {}).get("id", ""),
             )
             for host in computes.keys() | shapes.keys()
         }
+
+    @translated
+    def disable(self, service: str, reason: str) -> None:
+        """Let no new servers come to the host of a nova-compute, by its id."""
+        self.nova.services.disable_log_reason(service, reason)
+
+    @translated
+    def enable(self, service: str) -> None:
+        """Let new servers come to the host of a nova-compute again."""
+        self.nova.services.enable(service)
 
     @translated
     def boot(self, job: "Job", user_data: str | None = None) -> None:

@@ -61,7 +61,7 @@ def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) 
             f"{name}: {_shown(name, new[name])}, before: {_shown(name, before[name])}"
             for name in changed
         )
-        session.add(Event(at=time.time(), job=number, kind="changed", detail=detail))
+        session.add(job.happening(time.time(), "changed", detail=detail))
         return job
 
 
@@ -83,7 +83,7 @@ def requeue(store: Store, number: int) -> Job:
         if job.state == JobState.QUEUED and not job.saved:
             raise NothingToRequeue
         job.requested_action = REQUEUE
-        session.add(Event(at=time.time(), job=number, kind=f"asked to {REQUEUE}"))
+        session.add(job.happening(time.time(), f"asked to {REQUEUE}"))
         return job
 
 

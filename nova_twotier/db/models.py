@@ -444,12 +444,14 @@ class Delivery(Base):
 
 
 class Queue(Base):
-    """The queue of a pool, once somebody has changed its mode."""
+    """The queue of a pool, once somebody has changed its mode or its policy."""
 
     __tablename__ = "queue"
 
     pool: Mapped[str] = mapped_column(String(255), primary_key=True)
     mode: Mapped[str] = mapped_column(String(16), default=QueueMode.ACTIVE)
+    #: What an operator chose at run time; None: the policy of the configuration.
+    policy: Mapped[str | None] = mapped_column(String(64))
     changed_at: Mapped[float]
 
 
@@ -467,6 +469,8 @@ class Leader(Base):
     since: Mapped[float]
     #: Its last heartbeat, see `terms`; None: no manager has led since an earlier release.
     renewed_at: Mapped[float | None]
+    #: The policy that it uses; None: it has not said so yet.
+    policy: Mapped[str | None] = mapped_column(String(64))
 
 
 class JobServer(Base):
@@ -485,6 +489,21 @@ class DeadHost(Base):
 
     pool: Mapped[str] = mapped_column(String(255), primary_key=True)
     host: Mapped[str] = mapped_column(String(255), primary_key=True)
+
+
+class Drain(Base):
+    """A host that takes nothing new from some time on, for maintenance (see `db.drains`)."""
+
+    __tablename__ = "drain"
+
+    #: By its name in Placement.
+    host: Mapped[str] = mapped_column(String(255), primary_key=True)
+    since: Mapped[float]
+    #: The end of a window; None: until an operator ends the drain.
+    until: Mapped[float | None]
+    reason: Mapped[str] = mapped_column(String(255))
+    #: Jobs there are moved to other hosts.
+    migrate: Mapped[bool]
 
 
 class Place(Base):

@@ -79,6 +79,11 @@ class MigratePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class VacatePlan(MigratePlan):
+    """Live-migrate processes off hosts that are drained; their job keeps its tier."""
+
+
+@dataclass(frozen=True, slots=True)
 class RelocatePlan(MigratePlan):
     """Preempt a job by live migration into the background, where the policy starts it again.
 
@@ -122,7 +127,8 @@ class EndPlan:
     lost: bool = False
 
 
-Plan = StartPlan | EvictPlan | SwapPlan | MigratePlan | RelocatePlan | PowerOnPlan | EndPlan
+Moves = SwapPlan | MigratePlan | RelocatePlan | VacatePlan
+Plan = StartPlan | EvictPlan | Moves | PowerOnPlan | EndPlan
 
 
 def dump(plan: Plan) -> dict[str, Any]:
@@ -169,6 +175,8 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 data["how"],
                 Preemption(data["mode"]),
             )
+        case ActionKind.VACATE:
+            return VacatePlan(_hosts(data["targets"]), _hosts(data["origins"]))
         case ActionKind.POWER_ON:
             return PowerOnPlan(reasons.load(data["reason"]))
         case ActionKind.END:

@@ -40,6 +40,7 @@ class ActionKind(StrEnum):
     SWAP = "swap"
     MIGRATE = "migrate"
     RELOCATE = "relocate"
+    VACATE = "vacate"
     START = "start"
     POWER_ON = "power on"
     END = "end"

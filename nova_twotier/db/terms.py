@@ -29,6 +29,7 @@ def begin(store: Store, pool: str, name: str, manages: bool = True) -> int:
             session.add(leader)
         leader.name, leader.term = name, leader.term + 1
         leader.since = time.time()
+        leader.policy = None
         if manages:
             leader.renewed_at = leader.since
         return leader.term

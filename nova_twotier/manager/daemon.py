@@ -126,14 +126,13 @@ def _pools(conf) -> list[str]:
 def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) -> Loop:
     placement = placement_for(conf)
 
-    def engine(fence, wake, clock) -> Engine:
-        policy = policies.get(conf.manager.policy, conf.manager.deadline_factor)
+    def engine(policy, fence, wake, clock) -> Engine:
         return Engine(
             conf.manager,
             store,
             cloud,
             placement,
-            policy,
+            policies.get(policy, conf.manager.deadline_factor),
             clock,
             pool=pool,
             fence=fence,

@@ -21,7 +21,15 @@ from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
-from nova_twotier.manager import forecast, order, planning, preemption, priorities, relocations
+from nova_twotier.manager import (
+    forecast,
+    order,
+    planning,
+    preemption,
+    priorities,
+    relocations,
+    vacating,
+)
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.network import Network
@@ -76,6 +84,7 @@ class Decisions:
         preemptible: Mapping[str, Server] = MappingProxyType({}),
         begun: Container[str] = (),
         prioritised: Set[int] = frozenset(),
+        vacated: Container[str] = (),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
@@ -83,6 +92,7 @@ class Decisions:
         :param preemptible: stand-alone servers that may become `victims`, by id.
         :param begun: ids of those that already are.
         :param prioritised: numbers of jobs with a priority other than 0.
+        :param vacated: names of the drained hosts whose jobs are to be moved to others.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -184,14 +194,19 @@ class Decisions:
             moved = relocations.find(decision, jobs, seen, build)
         records = planning.records(decision, jobs, seen, now, idle, moved)
         self.victims = []
+        stranded = False
+        if not records:
+            # Only when the policy itself has nothing to move: it comes first.
+            records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated)
         if preemptible:
             shown = self._without_suspended(decision, after, fixed)
             coming = _coming(after.cluster, passing & {job.number for job in ending})
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
         self._reasons.tell(queue)
-        # No event tells when others release bandwidth, or what hinders servers to make way.
-        again = [now + RECHECK] if linked or (preemptible and after.queue) else []
+        # No event tells when others release bandwidth, what hinders servers to make way, or when a
+        # job can be moved off a drained host.
+        again = [now + RECHECK] if linked or (preemptible and after.queue) or stranded else []
         # And when a settled job may be moved again, or a job that backs off may start.
         due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         events.decided(jobs.keys() - gated if gated else jobs, now, due_at)

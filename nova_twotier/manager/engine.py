@@ -34,6 +34,7 @@ from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementE
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
+from nova_twotier.manager.drains import Drains
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.events import ALL
 from nova_twotier.manager.fencing import Fence
@@ -114,6 +115,7 @@ class Engine:
         self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
         self._decisions = Decisions(policy, options, Network(policy, self._placement))
         self._requests = Requests(workers, askers, self._permit, wake)
+        self._drains = Drains(store, cloud, self._hosts, pool, self._requests.tell)
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
@@ -143,6 +145,7 @@ class Engine:
             self._polling_since = seen.at
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
+            self._drains.follow()
             for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
                 run = partial(self._cloud.delete_trust, job)
                 self._requests.tell(CloudRequest(RequestKey("trust"), run))
@@ -202,7 +205,8 @@ class Engine:
     def _observe(self, recorded: _Recorded) -> Observation:
         self._cloud.remember(recorded.servers.job_of)
         now = self._clock()
-        if self._hosts.refresh(now):
+        drained = self._drains.read(now)
+        if self._hosts.refresh(now) or drained:
             self._decisions.events.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()
@@ -277,7 +281,7 @@ class Engine:
             }
             now = work.env.now
             preemptible = self._preemptions.candidates(work.stand_alone, now)
-            begun = self._preemptions.begun
+            begun, vacated = self._preemptions.begun, self._drains.vacated
             work.decided = self._decisions.decide(
                 work.jobs,
                 left,
@@ -287,6 +291,7 @@ class Engine:
                 preemptible,
                 begun,
                 self._open_jobs.prioritised,
+                vacated,
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)

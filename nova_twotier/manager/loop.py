@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable
 
 from oslo_log import log as logging
+from sqlalchemy.orm import Session
 from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.notifications import Listener
-from nova_twotier.db import time_shift
+from nova_twotier.core import policies
+from nova_twotier.db import queue_policy, time_shift
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
@@ -34,7 +36,7 @@ class Loop:
 
     Every term has an engine of its own, which trusts nothing seen in an earlier term.
 
-    :param engine: makes an engine: `engine(fence, wake, clock)`.
+    :param engine: makes an engine: `engine(policy, fence, wake, clock)`.
     :param listener: wakes the loop while it leads.
     :param lease: seconds; a standby tries to lead twice in that time.
     :param options: group `[manager]`; it may change at run time.
@@ -67,6 +69,8 @@ class Loop:
         self._trouble = ("", False)
         self._began, self._polled = clock(), False
         self._backoff = LoginBackoff()
+        #: The policy to use, as last read.
+        self._policy = ""
         self._followed: str | None = None
 
     def run(self) -> None:
@@ -111,8 +115,8 @@ class Loop:
         try:
             self._listener.start(self.wake, self.wake_for_hosts)
             while not self._stopping.is_set():
-                if self._keep_time(clock):
-                    self._use(self._options.policy, clock)
+                if self._keep_time(clock) and self._choose_policy():
+                    self._use(self._policy, clock)
         except Deposed as error:
             LOG.warning("No longer the leader: %s", error)
         finally:
@@ -128,8 +132,7 @@ class Loop:
                     time_shift.shift(session, self._candidate.pool, step)
                     self._candidate.fence(session, lock=True)
             except TROUBLE as error:
-                self._report(error, self._options.poll_interval)
-                self._stopping.wait(self._options.poll_interval)
+                self._pause(error)
                 return False
             clock.jump(step)
             LOG.warning(
@@ -140,12 +143,40 @@ class Loop:
             )
         return True
 
+    def _choose_policy(self) -> bool:
+        """Read which policy to use, and record that it is used; returns False if that failed."""
+        pool = self._candidate.pool
+        try:
+            with self._store.transaction() as session:
+                self._policy = self._wanted(session)
+                queue_policy.record_use(session, pool, self._policy)
+                self._candidate.fence(session, lock=True)
+        except TROUBLE as error:
+            self._pause(error)
+            return False
+        LOG.info("The policy of pool %s is %s", pool, self._policy)
+        return True
+
+    def _wanted(self, session: Session) -> str:
+        """The policy that an operator chose at run time, else that of the configuration."""
+        configured = self._options.policy
+        chosen = queue_policy.chosen(session, self._candidate.pool)
+        if chosen is None or chosen in policies.POLICIES:
+            return chosen or configured
+        if self._policy != configured:
+            LOG.error(
+                "Pool %s was set to policy %s, which this release does not have; using %s",
+                self._candidate.pool,
+                chosen,
+                configured,
+            )
+        return configured
+
     def _use(self, policy: str, clock: SteadyClock) -> None:
         """Poll until the policy changes or the wall clock is set: engines keep times in memory."""
-        engine = self._engine(self._candidate.fence, self.wake, clock)
+        engine = self._engine(policy, self._candidate.fence, self.wake, clock)
         try:
-            LOG.info("The policy of pool %s is %s", self._candidate.pool, policy)
-            while not (self._stopping.is_set() or policy != self._options.policy or clock.follow()):
+            while not (self._stopping.is_set() or policy != self._policy or clock.follow()):
                 self._poll(engine)
         finally:
             # Wait for Nova's answers before another leader sends requests.
@@ -157,6 +188,9 @@ class Loop:
         try:
             with self._store.reading() as session:
                 self._candidate.fence(session)
+                before, self._policy = self._policy, self._wanted(session)
+            if self._policy != before:
+                return
             seen = self._store.last_event()
             if self._hosts_changed.is_set():
                 self._hosts_changed.clear()
@@ -168,7 +202,7 @@ class Loop:
             if not again:
                 self._wait(seen)
         except TROUBLE as error:
-            self._stopping.wait(self._report(error, self._options.poll_interval))
+            self._pause(error)
 
     def _wait(self, seen: int) -> None:
         """Wait until the next poll is due, or until Nova or the database has news.
@@ -182,6 +216,10 @@ class Loop:
                 return
             if self._store.last_event() != seen:
                 return
+
+    def _pause(self, error: Exception) -> None:
+        """Report passing trouble, and wait until it is time to try again."""
+        self._stopping.wait(self._report(error, self._options.poll_interval))
 
     def _report(self, error: Exception, pause: float) -> float:
         """Log an error once, not at every retry; a moment after the start it is none yet.

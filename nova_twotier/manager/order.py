@@ -21,6 +21,7 @@ from nova_twotier.db.plans import (
     RelocatePlan,
     StartPlan,
     SwapPlan,
+    VacatePlan,
 )
 from nova_twotier.db.states import ActionKind, ActionState
 from nova_twotier.manager.departures import Departure, Expectation
@@ -34,6 +35,8 @@ from nova_twotier.manager.planning import PHASE_START_BG, PHASE_START_FG
 PATIENCE = 10.0
 #: Seconds in which Nova is expected to place the servers of a start. No tenant can prolong that.
 PLACING = 60.0
+#: Actions by which processes come to another host in the foreground.
+MIGRATIONS = (ActionKind.MIGRATE, ActionKind.VACATE)
 
 
 def decision(action: Action) -> float | None:
@@ -94,6 +97,9 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
             case RelocatePlan(targets=hosts, origins=origins):
                 job, decided_at = jobs[action.number], action.created_at
                 leaving.append(Departure(job, decided_at, Tier.BG, hosts, origins))
+            case VacatePlan(targets=hosts, origins=origins):
+                job, tier = jobs[action.number], Tier(jobs[action.number].tier or "")
+                leaving.append(Departure(job, action.created_at, tier, hosts, origins))
             case MigratePlan(targets=hosts):
                 number = action.number
                 targets[number] = hosts
@@ -110,7 +116,7 @@ def arriving(
     """How many slots of each host are about to be closed by processes that migrate there."""
     closing: Counter[str] = Counter()
     for action in opened:
-        if action.kind != ActionKind.MIGRATE or action.begun_at is None:
+        if action.kind not in MIGRATIONS or action.begun_at is None:
             continue
         plan, job = action.planned(MigratePlan), jobs[action.number]
         if job.tier != Tier.FG:
@@ -224,7 +230,7 @@ class Turns:
         closes no slot never waits, and late ones in the background do not wait for it.
         """
         unbegun = [action for action in due if action.begun_at is None]
-        moves = [each for each in unbegun if each.kind in (ActionKind.SWAP, ActionKind.MIGRATE)]
+        moves = [each for each in unbegun if each.kind in (ActionKind.SWAP, *MIGRATIONS)]
         fronts, backs = (_starts(unbegun, phase) for phase in (PHASE_START_FG, PHASE_START_BG))
         unplaced = [each for each in due if self._is_unplaced(each)]
         placing, below = (_starts(unplaced, phase) for phase in (PHASE_START_FG, PHASE_START_BG))

@@ -37,7 +37,7 @@ def find(
         and each.job.number in evicted
         and each.tier is BG
         and not each.job.mbps
-        and _is_at_work(jobs[each.job.number], seen)
+        and is_at_work(jobs[each.job.number], seen)
     ]
     if not starts:
         return {}
@@ -70,7 +70,7 @@ def find(
     return found
 
 
-def _is_at_work(job: Job, seen: Observation) -> bool:
+def is_at_work(job: Job, seen: Observation) -> bool:
     """Whether all of its servers can be migrated now."""
     gang = seen.gang(job)
     return len(gang) == job.size and all(

@@ -117,6 +117,8 @@ class FakeNova:
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
+        #: Why nova-computes were disabled.
+        self.disabled: dict[str, str] = {}
         #: Hosts that no aggregate enables for tiers any more.
         self.left: set[str] = set()
         #: Servers that are as good as deleted.
@@ -165,12 +167,21 @@ class FakeNova:
         return {
             name: ComputeHost(
                 None if name in self.left else shape,
-                enabled=name not in down,
+                enabled=name not in down and name not in self.disabled,
                 up=name not in down,
                 forced_down=name in self.forced_down,
+                disabled=name in self.disabled,
+                disabled_reason=self.disabled.get(name, ""),
+                service=name,
             )
             for name in self.roots
         }
+
+    def disable(self, service, reason):
+        self.faults.around(lambda: self.disabled.update({service: reason}))
+
+    def enable(self, service):
+        self.faults.around(lambda: self.disabled.pop(service, None))
 
     def boot(self, job, user_data=None):
         if self.slow_boots:
@@ -416,6 +427,7 @@ class FakeNova:
                 and views[root].tier(tier).free
                 and name != other_than
                 and name not in self.down
+                and name not in self.disabled
                 and host in (None, name)
             )
             if tier

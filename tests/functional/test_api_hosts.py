@@ -21,6 +21,7 @@ class TestHosts(LedgerTestCase):
                 "closed": 0,
                 "foreground": idle,
                 "background": idle,
+                "drain": None,
             },
             self.rows()["host0"],
         )

@@ -19,7 +19,7 @@ import testtools
 from sqlalchemy import create_engine, text
 
 from nova_twotier import conf as config
-from nova_twotier.db import migration, terms
+from nova_twotier.db import migration, queue_policy, terms
 from nova_twotier.db.connection import connect
 from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
@@ -88,6 +88,20 @@ class TestOnFiles(testtools.TestCase):
         manager.says("The configuration was not reloaded")
         self.assertEqual(0, manager.end())
         self.assertEqual(1, manager.log().count("leads pool default"))
+
+    def test_a_policy_set_at_run_time_is_the_next_leaders_too(self):
+        site = Site(self, more="policy = fcfs")
+        first = site.start()
+        first.says("The policy of pool default is fcfs")
+        queue_policy.choose(site.store, "default", "easy")
+        first.says("The policy of pool default is easy")
+        second = site.start()
+        second.says(STANDS_BY)
+        first.kill()
+        second.says("The policy of pool default is easy")
+        queue_policy.choose(site.store, "default", None)
+        second.says("The policy of pool default is fcfs")
+        self.assertEqual(0, second.end())
 
     def test_repair_wants_it_stopped(self):
         site = Site(self)

@@ -12,7 +12,14 @@ from nova_twotier.core.queue import Order
 from nova_twotier.core.reasons import changes
 from nova_twotier.core.reasons.reason import job_number
 from nova_twotier.db.models import Action, Place
-from nova_twotier.db.plans import EvictPlan, MigratePlan, RelocatePlan, StartPlan, SwapPlan
+from nova_twotier.db.plans import (
+    EvictPlan,
+    MigratePlan,
+    RelocatePlan,
+    StartPlan,
+    SwapPlan,
+    VacatePlan,
+)
 from nova_twotier.db.states import ActionKind, ActionState, Preemption
 from nova_twotier.sim.scripted import Decision
 
@@ -88,6 +95,8 @@ def recorded(actions: Iterable[Action], orders: Mapping[int, Order]) -> list[Dec
             case RelocatePlan() as relocate:
                 found.append(Decided(at, EVICT, job, by=_job(relocate.by)))
                 restarts.append(Decided(at, START, job, Tier.BG, how=relocate.how))
+            case VacatePlan():
+                continue  # an operator drains a host: no policy has decided that
             case MigratePlan() as migrate:  # of a job in the swap before
                 place = places[job]
                 found[place] = replace(found[place], migrating=len(migrate.targets))

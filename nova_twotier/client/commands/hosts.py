@@ -3,18 +3,34 @@
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
+from nova_twotier.client import columns
+
 #: Heading, tier and field of a host.
 USE = [
     (f"{short} {field}", tier, field.lower())
     for short, tier in (("FG", "foreground"), ("BG", "background"))
     for field in ("Used", "Places", "CPU")
 ]
-HEADINGS = ("Name", "Slots", "Tiers", "Closed", *(heading for heading, _tier, _field in USE))
+#: Heading and field of the drain of a host.
+DRAIN = {"State": "state", "Reason": "reason", "From": "starts_at", "Until": "ends_at"}
+HEADINGS = (
+    *("Name", "Slots", "Tiers", "Closed"),
+    *(heading for heading, _tier, _field in USE),
+    *DRAIN,
+)
 
 
 def values(host: dict) -> tuple:
     whole = (host[name] for name in ("name", "slots", "tiers", "closed"))
-    return (*whole, *(host[tier][field] for _heading, tier, field in USE))
+    use = (host[tier][field] for _heading, tier, field in USE)
+    # An API of an earlier release knows no drains.
+    drain = host.get("drain") or {}
+    return (*whole, *use, *(columns.cell(field, drain.get(field)) for field in DRAIN.values()))
+
+
+def shown(host: dict) -> tuple[tuple, tuple]:
+    """A host alone: its fields and their values."""
+    return tuple(heading.lower().replace(" ", "_") for heading in HEADINGS), values(host)
 
 
 class ListHosts(command.Lister):
@@ -36,6 +52,5 @@ class ShowHost(command.ShowOne):
     def take_action(self, parsed_args):
         for host in self.app.client_manager.twotier.hosts():
             if host["name"] == parsed_args.host:
-                headings = (heading.lower().replace(" ", "_") for heading in HEADINGS)
-                return tuple(headings), values(host)
+                return shown(host)
         raise CommandError(f"there is no host {parsed_args.host!r} with slots; see host list")

@@ -1,6 +1,7 @@
 """`openstack twotier queue show|set|pause|resume`."""
 
 from osc_lib.command import command
+from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import columns
 
@@ -24,8 +25,8 @@ class ShowQueue(command.ShowOne):
         queue = self.app.client_manager.twotier.queue(
             pool=parsed_args.pool, all_projects=parsed_args.all_projects
         )
-        policy, limits = queue.pop("policy"), queue.pop("limits")
-        queue |= {"policy": policy["name"], "description": policy["description"]}
+        limits = queue.pop("limits")
+        queue |= with_policy(queue)
         if limits:
             queue["job_size_limit"] = limits["job_size"]
             for name in ("jobs", "processes"):
@@ -35,7 +36,7 @@ class ShowQueue(command.ShowOne):
 
 
 class ChangeQueue(command.ShowOne):
-    """Changes the queue's mode; for managers."""
+    """Changes the queue's mode or its policy; for managers."""
 
     mode = ""
 
@@ -43,9 +44,13 @@ class ChangeQueue(command.ShowOne):
         return with_pool(super().get_parser(prog_name))
 
     def take_action(self, parsed_args):
-        change = {"mode": self.mode or parsed_args.mode}
-        api = self.app.client_manager.twotier
-        return columns.one(api.change_queue(change, pool=parsed_args.pool))
+        api, change = self.app.client_manager.twotier, self.change(parsed_args)
+        changed = api.change_queue(change, pool=parsed_args.pool)
+        policy = with_policy(changed) if "policy" in change else {}
+        return columns.one({"pool": changed["pool"], "mode": changed["mode"], **policy})
+
+    def change(self, parsed_args) -> dict:
+        return {"mode": self.mode}
 
 
 class SetQueue(ChangeQueue):
@@ -56,11 +61,23 @@ class SetQueue(ChangeQueue):
         parser.add_argument(
             "--mode",
             choices=MODES,
-            required=True,
             help="paused: no job starts or is preempted, running jobs continue; draining: no new "
             "job is accepted, the others are served as usual",
         )
+        parser.add_argument(
+            "--policy",
+            metavar="<policy>",
+            help="scheduling policy, also after restarts of the queue manager; default: the one "
+            "that is configured. Running jobs stay where they are until the new policy moves them",
+        )
         return parser
+
+    def change(self, parsed_args) -> dict:
+        asked = {"mode": parsed_args.mode, "policy": parsed_args.policy}
+        change = {name: value for name, value in asked.items() if value is not None}
+        if not change:
+            raise CommandError("say what to change: --mode, --policy or both")
+        return change
 
 
 class PauseQueue(ChangeQueue):
@@ -73,6 +90,18 @@ class ResumeQueue(ChangeQueue):
     """Resume the queue: jobs start again, and new ones are accepted; for managers"""
 
     mode = "active"
+
+
+def with_policy(queue: dict) -> dict:
+    """The fields about the policy of a queue or a pool; an API of an earlier release has fewer."""
+    policy = queue.get("policy")
+    if policy is None:
+        return {}
+    fields = {"policy": policy["name"], "description": policy["description"]}
+    if "configured" in policy:
+        fields["policy_configured"] = policy["configured"]
+        fields["policy_set_to"] = policy["set_to"]
+    return fields
 
 
 def with_pool(parser):

@@ -68,6 +68,12 @@ DEMOTED = Code(
     "A job that comes before it took the foreground; it continues in the background.",
     "None is needed: it is promoted in its turn.",
 )
+VACATED = Code(
+    "vacated",
+    "{moved} of {size} processes to other hosts in {tier}: maintenance",
+    "The operator drains a host that it ran on; it was migrated while it ran, and keeps its tier.",
+    "None is needed.",
+)
 MEASURED = Code(
     "measured",
     "CPU of {processes}",

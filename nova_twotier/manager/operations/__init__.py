@@ -15,12 +15,14 @@ from nova_twotier.manager.operations.power_on import PowerOn
 from nova_twotier.manager.operations.relocate import Relocate
 from nova_twotier.manager.operations.start import Start
 from nova_twotier.manager.operations.swap import Swap
+from nova_twotier.manager.operations.vacate import Vacate
 
 OPERATIONS: dict[str, Operation] = {
     ActionKind.EVICT: Evict(),
     ActionKind.SWAP: Swap(),
     ActionKind.MIGRATE: Migrate(),
     ActionKind.RELOCATE: Relocate(),
+    ActionKind.VACATE: Vacate(),
     ActionKind.START: Start(),
     ActionKind.POWER_ON: PowerOn(),
     ActionKind.END: End(),

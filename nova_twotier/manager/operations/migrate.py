@@ -56,6 +56,10 @@ class Migrate(Operation):
             step.requests.append(request(MIGRATE, server, run))
         if arrived:
             return done() if self._has_freed(context) else Step()
+        return self._late(context, step)
+
+    def _late(self, context: Context, step: Step) -> Step:
+        """The next step of migrations that are under way: another one if they take too long."""
         if context.hangs():
             step.requests += reset(context, {"migrating"})
         return self._begin_anew(context) if context.escalated() else step

@@ -14,12 +14,13 @@ class Network:
     :param shapes: of the hosts; each of them is in the ledger.
     :ivar used: Mbit/s that jobs hold, by link.
     :ivar held: places in use, by host and tier.
+    :ivar down: names of the hosts that take no new servers.
     """
 
     def __init__(self, shapes):
         self.by_name = dict(shapes)
         self.rates, _problems = capacities(shapes)
-        self.used, self.held = {}, {}
+        self.used, self.held, self.down = {}, {}, set()
 
     @classmethod
     def of_pods(cls):
@@ -38,6 +39,10 @@ class Network:
     def shapes(self):
         """In the place of `Site.aggregates`: what the aggregates say."""
         return self.by_name
+
+    def available(self):
+        """In the place of `Site.aggregates`: all hosts take new servers but those that are down."""
+        return self.by_name, self.by_name.keys() - self.down
 
     def get(self, url):
         path, _, query = url.partition("?")

@@ -3,6 +3,8 @@
 from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.reasons import Effect, changes
+from nova_twotier.db import drains
+from nova_twotier.db.models import Drain
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
 
@@ -27,19 +29,24 @@ MAY = {
     ("patch", JOB): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
+    ("get", "/v1/pools"): ((*INSIDE, SERVICE), None),
     ("get", "/v1/hosts"): ((ADMIN, SERVICE), None),
+    ("post", "/v1/hosts/drain"): ((ADMIN,), None),
+    ("post", "/v1/hosts/undrain"): ((ADMIN,), None),
     ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
     ("get", "/v1/usage"): (INSIDE, None),
 }
 #: They are of the ledger; there is none here.
-LEDGER = ("/v1/hosts", "/v1/topology")
+LEDGER = ("/v1/pools", "/v1/hosts", "/v1/hosts/drain", "/v1/topology")
 LISTS = ("/v1/jobs", "/v1/queue", "/v1/events", "/v1/usage")
 BODIES = {
     ("post", "/v1/jobs"): {"size": 1},
     ("post", "/v1/jobs/cancel"): {"all": True},
     ("patch", "/v1/queue"): {"mode": "paused"},
     ("patch", JOB): {"name": "mine"},
+    ("post", "/v1/hosts/drain"): {"host": "a"},
+    ("post", "/v1/hosts/undrain"): {"host": "a"},
 }
 
 
@@ -48,6 +55,7 @@ class TestPersonas(ApiCase):
         """The status of an operation on a job of alice's."""
         job = self.submit()
         self.change(job, state=JobState.RUNNING)
+        drains.drain(self.store, Drain(host="a", since=0.0, reason="", migrate=False))
         body = {"json": BODIES[method, path]} if (method, path) in BODIES else {}
         path = path.replace("{uuid}", job["uuid"])
         return self.ask(method.upper(), path, token, **body).status_code

@@ -4,25 +4,25 @@ import pathlib
 import re
 import shlex
 
-from requests_mock.contrib import fixture as requests_mock_fixture
+import fixtures
 
 from nova_twotier.api import job_schemas, routes
+from nova_twotier.api.site import Site
 from nova_twotier.db.states import JobState
+from nova_twotier.ledger.shape import Shape
 from tests.unit.api.case import ApiCase
+from tests.unit.api.network import Network
 
 PAGE = pathlib.Path(__file__).parents[3] / "doc" / "api.md"
-PLACEMENT = "http://placement.test"
 
 
 class TestDocumentation(ApiCase):
-    OPTIONS = f"[placement]\nauth_type = none\nendpoint_override = {PLACEMENT}"
-
     def setUp(self):
         super().setUp()
         self.text = PAGE.read_text()
-        placement = self.useFixture(requests_mock_fixture.Fixture())
-        placement.get(f"{PLACEMENT}/resource_providers", json={"resource_providers": []})
-        placement.get(f"{PLACEMENT}/allocation_candidates", json={"provider_summaries": {}})
+        for service in ("placement", "aggregates"):
+            network = Network({"node17": Shape(4, 2)})
+            self.useFixture(fixtures.MockPatchObject(Site, service, network))
 
     def examples(self):
         """Method, path, headers and body of each `curl`, with the variables that the page sets."""

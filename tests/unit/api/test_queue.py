@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Engine, event
 
 from nova_twotier.core.reasons import waits
+from nova_twotier.db import queue_policy
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -33,8 +34,8 @@ class TestQueue(ApiCase):
 
     def test_policy(self):
         policy = self.get("/v1/queue").json["policy"]
-        self.assertEqual("amcbf", policy["name"])
-        self.assertTrue(policy["description"])
+        self.assertTrue(policy.pop("description"))
+        self.assertEqual({"name": "amcbf", "configured": "amcbf", "set_to": None}, policy)
 
 
 class TestManager(ApiCase):
@@ -80,7 +81,7 @@ class TestMode(ApiCase):
         self.assertEqual(("default", "active"), self.mode())
         for mode in ("paused", "draining", "active"):
             answer = self.answered(200, self.set(mode))
-            self.assertEqual({"pool": "default", "mode": mode}, answer)
+            self.assertEqual(("default", mode, "amcbf"), _told(answer))
             self.assertEqual(("default", mode), self.mode())
 
     def test_each_pool_has_its_own(self):
@@ -96,8 +97,8 @@ class TestMode(ApiCase):
     def test_what_is_not_a_mode(self):
         for body, detail in (
             ({"mode": "asleep"}, "mode: give one of active, paused, draining"),
-            ({}, "mode is missing"),
-            ({"mode": "paused", "pool": "gpu"}, "'pool' is not known; there are mode"),
+            ({}, "give mode, policy or both"),
+            ({"mode": "paused", "pool": "gpu"}, "'pool' is not known; there are mode, policy"),
         ):
             answer = self.ask("PATCH", "/v1/queue", "admin", json=body)
             self.assertEqual([detail], self.refused(400, "request.invalid", answer))
@@ -142,6 +143,90 @@ class TestMode(ApiCase):
         self.assertEqual(2, self.get(f"/v1/jobs/{job['uuid']}/explain").json["position"])
         jobs = self.get("/v1/jobs?pool=gpu").json["jobs"]
         self.assertEqual(["gpu", "gpu"], [each["pool"] for each in jobs])
+
+
+class TestPolicy(ApiCase):
+    OPTIONS = "[manager]\npools = default, gpu\npolicy = cmcbf"
+
+    def set(self, path="/v1/queue", by="carol:ops:admin", **change):
+        return self.ask("PATCH", path, by, json=change)
+
+    def policy(self, path="/v1/queue"):
+        found = self.answered(200, self.get(path))["policy"]
+        return found["name"], found["configured"], found["set_to"]
+
+    def use(self, policy, pool="default"):
+        """The leader has noticed."""
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, pool, policy)
+
+    def test_it_is_set_and_unset(self):
+        self.use("cmcbf")
+        answer = self.answered(200, self.set(policy="easy"))
+        self.assertEqual(("default", "active", "cmcbf"), _told(answer))
+        self.assertEqual(("cmcbf", "cmcbf", "easy"), self.policy())
+        self.use("easy")
+        self.assertEqual(("easy", "cmcbf", "easy"), self.policy())
+        self.answered(200, self.set(policy="default"))
+        self.use("cmcbf")
+        self.assertEqual(("cmcbf", "cmcbf", None), self.policy())
+
+    def test_without_a_manager_the_next_one_will_use_it(self):
+        self.use("cmcbf")
+        self.answered(200, self.set(policy="easy"))
+        self.last_beat(23_280.0)
+        self.assertEqual(("easy", "cmcbf", "easy"), self.policy())
+
+    def test_a_new_leader_has_not_said_yet(self):
+        self.use("cmcbf")
+        self.answered(200, self.set(policy="easy"))
+        self.begin("default")
+        self.assertEqual(("easy", "cmcbf", "easy"), self.policy())
+
+    def test_mode_and_policy_are_kept_apart(self):
+        self.set(mode="paused")
+        self.set(policy="easy")
+        self.assertEqual("paused", self.get("/v1/queue").json["mode"])
+        self.set(mode="draining", policy="fcfs")
+        self.set(mode="active")
+        self.assertEqual("fcfs", self.policy()[2])
+
+    def test_each_pool_has_its_own(self):
+        self.answered(200, self.set("/v1/queue?pool=gpu", policy="easy"))
+        self.assertEqual(("easy", "cmcbf", "easy"), self.policy("/v1/queue?pool=gpu"))
+        self.assertEqual(("cmcbf", "cmcbf", None), self.policy())
+
+    def test_those_of_the_simulator_alone_are_refused(self):
+        for name in ("easy++", "slurm", "Easy", "", None):
+            [detail] = self.refused(400, "request.invalid", self.set(policy=name))
+            self.assertIn("policy: give one of fcfs, easy, ", detail)
+        self.assertEqual(("cmcbf", "cmcbf", None), self.policy())
+
+    def test_members_do_not(self):
+        answer = self.set(policy="easy", by="alice:demo")
+        self.refused(403, "request.forbidden", answer)
+
+    def test_tenants_are_told(self):
+        for policy in ("easy", "easy", "default"):
+            self.set(policy=policy)
+        events = self.get("/v1/events").json["events"]
+        self.assertEqual(
+            [
+                ("queue policy", "pool default: easy"),
+                ("queue policy", "pool default: as configured"),
+            ],
+            [(event["kind"], event["detail"]) for event in events],
+        )
+        self.assertIn("pool default was set to easy: user carol", self.logged.output)
+
+    def test_a_policy_of_a_later_release(self):
+        self.use("clairvoyant")
+        found = self.answered(200, self.get("/v1/queue"))["policy"]
+        self.assertEqual("A policy of another release.", found["description"])
+
+
+def _told(queue):
+    return queue["pool"], queue["mode"], queue["policy"]["name"]
 
 
 class TestEvents(ApiCase):

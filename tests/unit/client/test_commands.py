@@ -27,7 +27,7 @@ def without_uuids(text):
 class TestHelp(CommandCase):
     def test_every_command_has_some(self):
         names = [name for name, _entry in commands() if name.startswith("twotier ")]
-        self.assertEqual(19, len(names))
+        self.assertEqual(25, len(names))
         for name in names:
             command, _name, _rest = commands().find_command(name.split())
             text = command(None, None).get_parser(name).format_help()
@@ -462,6 +462,23 @@ class TestQueue(CommandCase):
             self.assertEqual({"pool": "default", "mode": mode}, answer)
             self.assertEqual(mode, self.store.queue_mode("default"))
         self.assertIn("is draining", self.refused("job", "create", "--size", "1"))
+
+    def test_policy(self):
+        def words(shown):
+            return [shown[name] for name in ("policy", "policy_configured", "policy_set_to")]
+
+        shown = self.shown("queue", "set", "--policy", "easy", by=self.ADMIN)
+        self.assertEqual(["easy", "amcbf", "easy"], words(shown))
+        self.assertEqual(["easy", "amcbf", "easy"], words(self.shown("queue", "show")))
+        shown = self.shown("queue", "set", "--policy", "default", "--mode", "paused", by=self.ADMIN)
+        self.assertEqual(["amcbf", "amcbf", None], words(shown))
+        self.assertEqual("paused", shown["mode"])
+
+    def test_wrong_policies(self):
+        error = self.refused("queue", "set", "--policy", "easy++", by=self.ADMIN)
+        self.assertIn("policy: give one of fcfs, easy, ", error)
+        error = self.refused("queue", "set", by=self.ADMIN)
+        self.assertEqual("say what to change: --mode, --policy or both", error)
 
     def test_members_do_not(self):
         self.assertIn("(HTTP 403)", self.refused("queue", "pause"))

@@ -8,9 +8,11 @@ import shlex
 
 import fixtures
 
+from nova_twotier.api.site import Site
 from nova_twotier.client import progress
 from nova_twotier.client.following import Follower
 from nova_twotier.db.states import JobState
+from tests.unit.api.network import Network
 from tests.unit.client.case import CommandCase, commands
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -27,6 +29,8 @@ class TestDocumentation(CommandCase):
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.progress.watch", self.start))
         # Nobody is there to press Ctrl-C.
         self.useFixture(fixtures.MockPatchObject(Follower, "new", return_value=()))
+        for service in ("placement", "aggregates"):
+            self.useFixture(fixtures.MockPatchObject(Site, service, Network.of_pods()))
 
     def start(self, api, uuid, show, until):
         """Jobs that are waited for start, or finish, at once."""

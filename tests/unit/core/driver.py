@@ -1,6 +1,7 @@
 """Plays a stream of jobs under a policy, and checks every decision on the way."""
 
 from collections import Counter
+from dataclasses import replace
 from unittest import mock
 
 from nova_twotier.core import policies, queue
@@ -45,6 +46,17 @@ class Driver:
         """Jobs arrive and others depart at the same instant."""
         self._admit(jobs)
         return self.decide(Event.ARRIVAL | self._leave(numbers))
+
+    def change_policy(self, name):
+        """Another policy takes over, as a new engine of the queue manager does."""
+        self.policy = policies.get(name)
+        runs = [run._replace(job=self._as_submitted(run.job)) for run in self.cluster.runs.values()]
+        self.cluster = Cluster(self.cluster.hosts, self.cluster.threshold, runs=runs)
+        self.waiting = sorted(map(self._as_submitted, self.waiting), key=lambda job: job.order)
+        return self.decide(Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND)
+
+    def _as_submitted(self, job):
+        return self.policy.admit(replace(job, rank=None))
 
     def _admit(self, jobs):
         numbers = {job.number for job in jobs}
@@ -179,7 +191,8 @@ class Driver:
         """From the runs alone, whatever the cluster has counted."""
         there = {tier: self.there(tier, index) for tier in (FG, BG)}
         hot = sum(cpu >= self.cluster.threshold for _run, cpu in there[FG])
-        stalls = isinstance(self.policy, Tentative)
+        # These policies evict nobody from the background; it waits for the foreground's idle time.
+        stalls = isinstance(self.policy, Tentative) or self.policy.tiers == 1
         open_slots = host.slots if stalls else max(0, host.slots - hot)
         capacity = {FG: host.slots, BG: open_slots * (host.tiers - 1)}
         for tier in (FG, BG):

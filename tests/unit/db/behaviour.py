@@ -10,9 +10,10 @@ from sqlalchemy import inspect
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
+from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
-from nova_twotier.db import time_shift
-from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db import drains, queue_policy, terms, time_shift
+from nova_twotier.db.models import Action, Drain, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
 from nova_twotier.db.selection import Selection
@@ -406,6 +407,74 @@ class StoreBehaviour:
             [(event.job, event.kind, event.detail) for event in self.store.events()],
         )
         self.assertRaises(ValueError, self.store.set_queue_mode, "default", "asleep")
+
+    def test_policies_of_queues(self):
+        def policy(pool="default"):
+            with self.store.reading() as session:
+                return queue_policy.chosen(session, pool)
+
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        self.assertIsNone(policy())
+        for name in ("easy", "easy", "amcbf"):
+            queue_policy.choose(self.store, "default", name)
+            self.assertEqual(name, policy())
+        self.assertIsNone(policy("gpu"))
+        self.store.set_queue_mode("default", QueueMode.ACTIVE)
+        self.assertEqual("amcbf", policy())
+        queue_policy.choose(self.store, "default", None)
+        self.assertIsNone(policy())
+        told = [event.detail for event in self.store.events() if event.kind == queue_policy.CHOSEN]
+        shown = ("easy", "amcbf", "as configured")
+        self.assertEqual([f"pool default: {name}" for name in shown], told)
+        self.assertRaises(UnknownPolicy, queue_policy.choose, self.store, "default", "easy++")
+
+    def test_the_policy_in_use_is_the_leaders(self):
+        def used():
+            with self.store.reading() as session:
+                return queue_policy.in_use(session, "default")
+
+        self.assertIsNone(used())
+        terms.begin(self.store, "default", "a:1")
+        with self.store.transaction() as session:
+            queue_policy.record_use(session, "default", "easy")
+        self.assertEqual("easy", used())
+        terms.begin(self.store, "default", "b:2")
+        self.assertIsNone(used())
+
+    def test_drains_of_hosts(self):
+        def present(now):
+            with self.store.reading() as session:
+                found = drains.present(session, now)
+            begun = sorted(drain.host for drain in drains.begun(found, now))
+            return sorted(found), begun
+
+        def drain(host, since, until=None, reason="", migrate=False):
+            given = Drain(host=host, since=since, until=until, reason=reason, migrate=migrate)
+            drains.drain(self.store, given)
+
+        drain("a", 100.25, reason="Lüfter 東京")
+        drain("b", 200.0, until=300.0, migrate=True)
+        for now, there in (
+            (50.0, (["a", "b"], [])),
+            (100.25, (["a", "b"], ["a"])),
+            (299.0, (["a", "b"], ["a", "b"])),
+            (300.0, (["a"], ["a"])),
+        ):
+            self.assertEqual(there, present(now))
+        drain("a", 400.0)
+        self.assertEqual((["a"], []), present(300.0))
+        self.assertEqual((True, False), tuple(drains.undrain(self.store, "a") for _ in range(2)))
+        self.assertFalse(drains.undrain(self.store, "b"), "its window is over")
+        self.assertEqual(([], []), present(0.0))
+        self.assertEqual(
+            [
+                ("host drain", "a: Lüfter 東京"),
+                ("host drain", "b"),
+                ("host drain", "a"),
+                ("host undrain", "a"),
+            ],
+            [(event.kind, event.detail) for event in self.store.events()],
+        )
 
     def test_a_draining_queue_takes_no_jobs(self):
         self.store.set_queue_mode("default", QueueMode.PAUSED)

@@ -98,7 +98,7 @@ class TestWallClockIsSet(testtools.TestCase):
             setattr(self.loop, name, FakeEvent(self.clock, self.pass_time))
         self.steps, self.polled = {}, lambda: None
 
-    def engine(self, fence, wake, clock):
+    def engine(self, _policy, fence, wake, clock):
         engine = Seeing(
             self.options, self.store, mock.Mock(), mock.Mock(), policies.get("fcfs"), clock
         )

@@ -21,7 +21,7 @@ class TestPolicy(testtools.TestCase):
         with mock.patch.object(daemon, "Loop") as loops:
             daemon._loop(conf, None, "default", None, None)
         _candidate, _store, engine, *_rest = loops.call_args.args
-        engine(None, None, None)
+        engine(conf.manager.policy, None, None, None)
         policy = daemon.Engine.call_args.args[4]
         self.assertEqual(("amcbf-deadline", 0.5), (policy.name, policy.factor))
 

@@ -3,12 +3,17 @@
 import itertools
 import threading
 import types
+from unittest import mock
 
 import fixtures
 import testtools
+from oslo_db.exception import DBError
 from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.db import queue_policy, terms
+from nova_twotier.db.models import Queue
+from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementUnavailable
 from nova_twotier.manager.loop import STARTING, Loop
@@ -102,10 +107,13 @@ class LoopTestCase(testtools.TestCase):
             stop=lambda: self.calls.append("deaf"),
         )
         self.calls = []
-        store = types.SimpleNamespace(reading=self.reading, last_event=lambda: self.event)
+        self.store = Store("sqlite://")
+        self.addCleanup(self.store.close)
+        self.useFixture(fixtures.MockPatchObject(self.store, "last_event", lambda: self.event))
+        terms.begin(self.store, "default", "me:1")
         self.loop = Loop(
             self.candidate,
-            store,
+            self.store,
             self.engine,
             self.listener,
             LEASE,
@@ -117,15 +125,12 @@ class LoopTestCase(testtools.TestCase):
         for name in ("_stopping", "_woken"):
             setattr(self.loop, name, FakeEvent(self.clock, lambda end: self.during(end)))
 
-    def reading(self):
-        return fixtures.Fixture()
-
-    def engine(self, fence, wake, clock):
+    def engine(self, policy, fence, wake, clock):
         engine = types.SimpleNamespace(
             poll=lambda: self.poll(engine),
             hosts_changed=lambda: self.hosts_read.append(self.clock.now),
             close=lambda: self.calls.append("close"),
-            policy=self.options.policy,
+            policy=policy,
             wake=wake,
             clock=clock,
         )
@@ -298,15 +303,83 @@ class TestLeading(LoopTestCase):
             return False
 
         self.run_script(changed, False)
-        self.assertEqual(["fcfs", "easy"], [engine.policy for engine in self.engines])
+        self.assertEqual(["fcfs", "easy"], self.policies())
         self.assertEqual([0.0], self.candidate.stood)
+
+    def policies(self):
+        return [engine.policy for engine in self.engines]
+
+    def choose(self, policy):
+        """A poll during which an operator chooses a policy."""
+
+        def chosen(_engine):
+            queue_policy.choose(self.store, "default", policy)
+            return False
+
+        return chosen
+
+    def test_a_policy_that_an_operator_chose(self):
+        self.run_script(self.choose("easy"), self.choose("cmbf"), self.choose(None), False)
+        self.assertEqual(["fcfs", "easy", "cmbf", "fcfs"], self.policies())
+        # Each takes over at the next poll, and the answers to the last one are waited for.
+        self.assertEqual([0.0, 1.0, 2.0, 3.0, 4.0], self.looks)
+        self.assertEqual(4, self.calls.count("close"))
+        self.assertEqual([0.0], self.candidate.stood)
+
+    def test_the_policy_in_use_is_recorded(self):
+        used = []
+
+        def look(_engine):
+            with self.store.reading() as session:
+                used.append(queue_policy.in_use(session, "default"))
+            return self.choose("easy")(_engine)
+
+        self.run_script(look, look)
+        self.assertEqual(["fcfs", "easy"], used)
+
+    def test_the_next_leader_uses_what_was_chosen(self):
+        self.candidate.answers = [True, False]
+        queue_policy.choose(self.store, "default", "cmbf")
+        self.run_script(False, Deposed("replaced"), False)
+        self.assertEqual(["cmbf", "cmbf"], self.policies())
+
+    def test_other_pools_have_their_own(self):
+        queue_policy.choose(self.store, "gpu", "cmbf")
+        self.run_script(False)
+        self.assertEqual(["fcfs"], self.policies())
+
+    def test_a_policy_of_a_later_release_is_not_used(self):
+        queue_policy.choose(self.store, "default", "cmbf")
+        with self.store.transaction() as session:
+            session.get(Queue, "default").policy = "clairvoyant"
+        self.run_script(False, False)
+        self.assertEqual(["fcfs"], self.policies())
+        said = "Pool default was set to policy clairvoyant, which this release does not have"
+        self.assertEqual(1, self.log.output.count(said))
+
+    def test_the_database_does_not_answer(self):
+        refusal = mock.Mock(side_effect=[DBError("gone"), DBError("gone"), None])
+        transaction = self.store.transaction
+
+        def begin():
+            refusal()
+            self.store.transaction = transaction
+            return transaction()
+
+        self.store.transaction = begin
+        self.run_script(False)
+        self.assertEqual([2.0, 3.0], self.looks)
+        self.assertEqual(1, self.log.output.count("gone Trying again every 1 s."))
 
 
 class TestStop(LoopTestCase):
     def test_does_not_wait_for_the_next_look(self):
+        # A database in memory is that of one thread.
+        store = Store(f"sqlite:///{self.useFixture(fixtures.TempDir()).path}/queue.sqlite")
+        self.addCleanup(store.close)
         loop = Loop(
             self.candidate,
-            types.SimpleNamespace(reading=self.reading, last_event=lambda: 1),
+            store,
             self.engine,
             self.listener,
             LEASE,

@@ -1,0 +1,98 @@
+"""`openstack twotier host drain|undrain`, for managers: maintenance, as `scontrol` drains nodes."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+from osc_lib.command import command
+
+from nova_twotier.client import arguments, columns
+from nova_twotier.client.commands.hosts import shown
+from nova_twotier.client.rest import Api, ApiError
+
+#: Seconds between two looks at a host that is waited for.
+INTERVAL = 5.0
+
+
+class DrainHost(command.ShowOne):
+    """Drain a host: nothing new is placed there, and jobs end or are moved; for managers"""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument("host", metavar="<host>", help="name of a host, as host list has it")
+        parser.add_argument("--reason", metavar="<text>", help="why, for other operators")
+        parser.add_argument(
+            "--at",
+            type=arguments.coming,
+            metavar="<time>",
+            help="when it begins: with its zone, such as 2026-01-31T12:00:00Z, or how long from "
+            "now on, such as 90m or 2d (default: now)",
+        )
+        parser.add_argument(
+            "--for",
+            dest="duration",
+            type=arguments.duration,
+            metavar="<duration>",
+            help="how long the maintenance takes, such as 4h (default: until host undrain)",
+        )
+        parser.add_argument(
+            "--migrate",
+            action="store_true",
+            default=None,
+            help="live-migrate the jobs there to idle slots of other hosts (default: they run on "
+            "until they end)",
+        )
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="return when no process holds a slot there any more; interrupted, the drain "
+            "goes on",
+        )
+        return parser
+
+    def take_action(self, parsed_args):
+        api = self.app.client_manager.twotier
+        host = api.drain(
+            parsed_args.host,
+            reason=parsed_args.reason,
+            starts_at=parsed_args.at,
+            ends_at=_end(parsed_args.at, parsed_args.duration),
+            migrate=parsed_args.migrate,
+        )
+        return shown(_drained(api, host) if parsed_args.wait else host)
+
+
+class UndrainHost(command.ShowOne):
+    """End the drain of a host: it takes new processes again; for managers"""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument("host", metavar="<host>", help="name of a drained host")
+        return parser
+
+    def take_action(self, parsed_args):
+        host = self.app.client_manager.twotier.undrain(parsed_args.host)
+        return columns.one({"name": host["name"], "drained": bool(host["drain"])})
+
+
+def _end(begin: str | None, seconds: float | None) -> str | None:
+    """When a window ends that begins then, or now."""
+    if seconds is None:
+        return None
+    since = datetime.now(UTC) if begin is None else datetime.fromisoformat(begin)
+    return (since + timedelta(seconds=seconds)).isoformat()
+
+
+def _drained(api: Api, host: dict) -> dict:
+    """The host, once it is drained, or its drain has ended."""
+    while host["drain"] and host["drain"]["state"] != "drained":
+        time.sleep(INTERVAL)
+        try:
+            found = {each["name"]: each for each in api.hosts()}
+        except ApiError as error:
+            if not error.passing:
+                raise
+            continue
+        if host["name"] not in found:
+            break  # it has left the ledger, so nothing of ours is there
+        host = found[host["name"]]
+    return host

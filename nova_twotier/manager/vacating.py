@@ -1,0 +1,50 @@
+"""Moves jobs off hosts that are drained with migration, to idle slots of the same tier."""
+
+from collections.abc import Container
+
+from nova_twotier.core.cluster import Cluster
+from nova_twotier.db.models import Job
+from nova_twotier.db.plans import VacatePlan
+from nova_twotier.db.states import ActionKind
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.operations.context import Jobs
+from nova_twotier.manager.planning import PHASE_MIGRATE, Record
+from nova_twotier.manager.relocations import is_at_work
+
+
+def find(
+    cluster: Cluster, jobs: Jobs, seen: Observation, now: float, hosts: Container[str]
+) -> tuple[list[Record], bool]:
+    """Live migrations off some hosts, and whether jobs are left there that cannot be moved yet.
+
+    A job is moved if all its processes on these hosts find an idle slot. Jobs with bandwidth stay
+    until they end, since their links are reserved where they are.
+
+    :param cluster: as it is when nothing else is to be done; it is changed.
+    :param hosts: names of the hosts to leave. The cluster must show them as disabled.
+    """
+    leaving = {index for index, host in enumerate(seen.hosts) if host.name in hosts}
+    found: list[Record] = []
+    left = False
+    for number, run in sorted(cluster.runs.items()) if leaving else ():
+        moving = [process for process, host in enumerate(run.hosts) if host in leaving]
+        job = jobs.get(number)
+        if job is None or not moving:
+            continue
+        if run.pinned or not _movable(job, seen) or cluster.idle[run.tier] < len(moving):
+            left = True
+            continue
+        targets = dict(zip(moving, cluster.rank(run.tier, len(moving)), strict=True))
+        plan = VacatePlan(
+            targets={process: seen.hosts[host].name for process, host in targets.items()},
+            origins={process: seen.hosts[run.hosts[process]].name for process in moving},
+        )
+        found.append(Record(ActionKind.VACATE, PHASE_MIGRATE, number, plan, now))
+        after = tuple(targets.get(process, host) for process, host in enumerate(run.hosts))
+        cluster.remove(run.job)
+        cluster.adopt(run._replace(hosts=after))
+    return found, left
+
+
+def _movable(job: Job, seen: Observation) -> bool:
+    return not job.mbps and is_at_work(job, seen)

@@ -1,0 +1,104 @@
+"""`openstack twotier host drain` and `host undrain`."""
+
+import time
+from datetime import datetime
+
+import fixtures
+
+from nova_twotier.api.site import Site
+from nova_twotier.client import rest
+from nova_twotier.client.commands import drains
+from tests.unit.api.network import FG
+from tests.unit.api.test_pools import Cloud
+from tests.unit.client.case import CommandCase
+
+CAROL = "carol:ops:admin"
+
+
+class TestDrain(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.cloud = Cloud()
+        for service in ("placement", "aggregates"):
+            self.useFixture(fixtures.MockPatchObject(Site, service, self.cloud))
+        self.cloud.held = {("a", FG): 2}
+        self.waited = []
+        self.useFixture(fixtures.MockPatchObject(drains.time, "sleep", self.sleep))
+
+    def sleep(self, seconds):
+        """A process ends while the command waits."""
+        self.waited.append(seconds)
+        self.cloud.held[("a", FG)] -= 1
+
+    def drain(self, *words):
+        shown = self.shown("host", "drain", "a", *words, by=CAROL)
+        return {name: shown[name] for name in ("name", "state", "reason", "from", "until")}
+
+    def test_drain_and_undrain(self):
+        shown = self.drain("--reason", "new BIOS")
+        began = datetime.fromisoformat(shown.pop("from")).timestamp()
+        self.assertLess(time.time() - 60, began)
+        self.assertEqual(
+            {"name": "a", "state": "draining", "reason": "new BIOS", "until": None}, shown
+        )
+        rows = {row["Name"]: row for row in self.shown("host", "list", by=CAROL)}
+        self.assertEqual(("draining", "new BIOS"), (rows["a"]["State"], rows["a"]["Reason"]))
+        self.assertEqual((None, None), (rows["b"]["State"], rows["b"]["Until"]))
+        self.assertEqual("draining", self.shown("host", "show", "a", by=CAROL)["state"])
+        answer = self.shown("host", "undrain", "a", by=CAROL)
+        self.assertEqual({"name": "a", "drained": False}, answer)
+        self.assertEqual([], self.waited)
+
+    def window(self, *words):
+        """When a drain begins, in seconds from now on, and how long it takes."""
+        shown = self.drain(*words)
+        since, until = (datetime.fromisoformat(shown[name]) for name in ("from", "until"))
+        return round((since.timestamp() - time.time()) / 60), (until - since).total_seconds()
+
+    def test_windows(self):
+        self.assertEqual((120, 14400.0), self.window("--at", "2h", "--for", "4h"))
+        self.assertEqual("planned", self.shown("host", "show", "a", by=CAROL)["state"])
+        _begin, duration = self.window("--for", "90m")
+        self.assertAlmostEqual(5400.0, duration, delta=60)
+        shown = self.drain("--at", "2096-01-31T12:00:00+01:00", "--for", "1d")
+        self.assertEqual("2096-01-31T11:00:00", shown["from"][:19])
+        self.assertEqual("2096-02-01T11:00:00", shown["until"][:19])
+
+    def test_wait(self):
+        self.assertEqual("drained", self.drain("--wait")["state"])
+        self.assertEqual([drains.INTERVAL] * 2, self.waited)
+
+    def test_wait_for_an_api_that_does_not_answer_for_a_while(self):
+        answers = iter([rest.ApiError("gone", 503)])
+        original = rest.Api.hosts
+
+        def hosts(api):
+            for error in answers:
+                raise error
+            return original(api)
+
+        self.useFixture(fixtures.MockPatchObject(rest.Api, "hosts", hosts))
+        self.assertEqual("drained", self.drain("--wait")["state"])
+
+    def test_wait_for_what_another_operator_ends(self):
+        def end(_seconds):
+            self.api_of(CAROL).undrain("a")
+
+        self.useFixture(fixtures.MockPatchObject(drains.time, "sleep", end))
+        self.assertIsNone(self.drain("--wait")["state"])
+
+    def test_migrate(self):
+        self.drain("--migrate")
+        self.assertTrue(self.api_of(CAROL).hosts()[0]["drain"]["migrate"])
+
+    def test_mistakes(self):
+        for words, said in (
+            (("--at", "noon"), "'noon': give a time with its zone"),
+            (("--for", "soon"), "'soon' is not a time"),
+        ):
+            code, _out, error = self.openstack("host", "drain", "a", *words, by=CAROL)
+            self.assertEqual(2, code)
+            self.assertIn(said, error)
+        self.assertIn("no such host", self.refused("host", "drain", "z", by=CAROL))
+        self.assertIn("is not drained", self.refused("host", "undrain", "a", by=CAROL))
+        self.assertIn("(HTTP 403)", self.refused("host", "drain", "a"))

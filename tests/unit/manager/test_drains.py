@@ -1,0 +1,114 @@
+"""What the leader of a pool makes of drains, in its view of the hosts and in Nova."""
+
+import types
+
+import testtools
+
+from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.db import drains as db
+from nova_twotier.db.models import Drain
+from nova_twotier.db.store import Store
+from nova_twotier.ledger.shape import Shape
+from nova_twotier.manager.drains import LONGEST, Drains
+
+OURS = "twotier drain: fan"
+
+
+class TestDrains(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = Store("sqlite://")
+        self.addCleanup(self.store.close)
+        self.calls, self.expired = [], 0
+        cloud = types.SimpleNamespace(
+            disable=lambda service, reason: self.calls.append(("disable", service, reason)),
+            enable=lambda service: self.calls.append(("enable", service)),
+        )
+        self.hosts = types.SimpleNamespace(computes={}, drained=frozenset(), expire=self.expire)
+        self.drains = Drains(
+            self.store, cloud, self.hosts, "default", lambda request: request.run()
+        )
+
+    def expire(self):
+        self.expired += 1
+
+    def drain(self, host, since=0.0, until=None, migrate=False, reason="fan"):
+        given = Drain(host=host, since=since, until=until, migrate=migrate, reason=reason)
+        db.drain(self.store, given)
+
+    def compute(self, name, reason=None, pool="default"):
+        """A nova-compute; disabled if there is a reason, and in no two-tier aggregate without a
+        pool."""
+        shape = Shape(2, 2, pool=pool) if pool else None
+        self.hosts.computes[name] = ComputeHost(
+            shape,
+            enabled=reason is None,
+            disabled=reason is not None,
+            disabled_reason=reason or "",
+            service=f"id-{name}",
+        )
+
+    def told(self):
+        """What Nova is told after the hosts were read."""
+        self.calls.clear()
+        self.drains.follow()
+        return self.calls
+
+    def test_changes(self):
+        self.drain("a", since=10.0, until=30.0)
+        self.drain("b", since=20.0, migrate=True)
+        found = []
+        for now in (5.0, 10.0, 15.0, 20.0, 30.0):
+            changed = self.drains.read(now)
+            found.append((changed, sorted(self.hosts.drained), sorted(self.drains.vacated)))
+        self.assertEqual(
+            [
+                (False, [], []),
+                (True, ["a"], []),
+                (False, ["a"], []),
+                (True, ["a", "b"], ["b"]),
+                (True, ["b"], ["b"]),
+            ],
+            found,
+        )
+        # Each time, the hosts are read anew.
+        self.assertEqual(3, self.expired)
+        self.drain("b")
+        self.assertTrue(self.drains.read(30.0))
+        self.assertEqual(frozenset(), self.drains.vacated)
+
+    def test_of_its_own_pool(self):
+        for host, pool in (("a", "default"), ("b", "gpu"), ("c", "")):
+            self.drain(host)
+            self.compute(host, pool=pool)
+        self.compute("d")
+        self.drains.read(1.0)
+        self.assertEqual([("disable", "id-a", OURS)], self.told())
+
+    def test_only_its_own_doing_is_undone(self):
+        self.compute("a", OURS)
+        self.compute("b", "broken")
+        self.compute("c", "")
+        self.compute("d", OURS, pool="gpu")
+        # It has left the pools while it was drained.
+        self.compute("e", "twotier drain", pool="")
+        self.drains.read(1.0)
+        self.assertEqual([("enable", "id-a"), ("enable", "id-e")], self.told())
+
+    def test_what_is_as_it_should_be(self):
+        self.drain("a")
+        self.drain("b")
+        self.compute("a", OURS)
+        self.compute("b", "broken")
+        self.drains.read(1.0)
+        self.assertEqual([], self.told())
+
+    def test_reasons_fit_into_novas_database(self):
+        self.drain("a", reason="")
+        self.drain("b", reason="x" * 255)
+        for host in "ab":
+            self.compute(host)
+        self.drains.read(1.0)
+        reasons = [reason for _call, _service, reason in self.told()]
+        self.assertEqual("twotier drain", reasons[0])
+        self.assertEqual(LONGEST, len(reasons[1]))
