@@ -145,6 +145,13 @@ JOB_REQUEST = object_of(
             "`twotier-saved TOKEN TIME`, with the time in the notice of a preemption, says that it "
             "has saved and may be shut down. It is never shown again.",
         ),
+        "peers": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the metadata of the servers tell every guest which process of "
+            "the job it is, and the addresses of all of them: `twotier_env`, `twotier_name`, "
+            "`twotier_peers`, as doc/api.md describes them.",
+        },
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -239,6 +246,10 @@ JOB = object_of(
         "reports": {
             "type": "boolean",
             "description": "Whether its guests report their ends: it was given a `report_token`.",
+        },
+        "peers": {
+            "type": "boolean",
+            "description": "Whether its guests are told who and where its processes are.",
         },
     }
 )

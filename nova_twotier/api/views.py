@@ -77,6 +77,7 @@ def job_in_full(request: Request, job: Job, reason: Reason | None, reader: Reade
         "measured_cpu": job.measured,
         "has_user_data": job.user_data is not None,
         "reports": job.report_token is not None,
+        "peers": job.peers,
     }
 
 

@@ -117,6 +117,7 @@ class Store:
         walltime: float | None = None,
         retries: int = 0,
         report_token: str | None = None,
+        peers: bool = False,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -166,6 +167,7 @@ class Store:
             walltime=walltime,
             retries=retries,
             report_token=report_token,
+            peers=peers,
             trust_id=trust_id,
         )
         with self.transaction() as session:

@@ -5,7 +5,7 @@ import sys
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns, names, progress, rest, trace, userdata
+from nova_twotier.client import arguments, columns, names, peers, progress, rest, trace, userdata
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
 
@@ -95,7 +95,9 @@ class CreateJob(command.ShowOne):
         if parsed_args.script is not None:
             given["report_token"] = token = userdata.new_token()
             content = userdata.read(parsed_args.script)
-            script = userdata.of_script(content, token, bool(parsed_args.checkpoint))
+            saves = bool(parsed_args.checkpoint)
+            script = userdata.of_script(content, token, saves, peers.Guest())
+            given["peers"] = True
             given["user_data"] = userdata.encoded(script)
         return {name: value for name, value in given.items() if value is not None}
 
