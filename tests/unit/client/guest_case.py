@@ -66,13 +66,17 @@ class GuestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.run_directory = self.directory / "run it's"
         self.bin = self.directory / "bin"
         self.bin.mkdir()
         self.service = self.useFixture(Service())
+        self.adopt(self.directory / "run it's")
+
+    def adopt(self, run_directory):
+        """Let the guest write what it knows into this directory."""
+        self.run_directory = run_directory
         self.guest = peers.Guest(
             metadata=self.service.url,
-            run=str(self.run_directory),
+            run=str(run_directory),
             labels=str(self.directory / "labels"),
             interval=0.05,
             patience=30,
