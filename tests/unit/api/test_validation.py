@@ -97,7 +97,7 @@ class TestBodies(ApiCase):
             [
                 "'colour' is not known; there are size, cpu, name, estimate, held, pool, flavor, "
                 "image, networks, key_name, user_data, keep_servers, bandwidth, preemption, "
-                "checkpoint, walltime, retries, report_token",
+                "checkpoint, walltime, retries, report_token, peers",
                 "name: give a text",
                 "size: give at least 1",
             ],
