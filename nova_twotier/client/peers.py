@@ -31,6 +31,14 @@ REFRESH = 300
 #: then stays as it is, until the guest boots again.
 READER = r"""
 cd "$directory" || exit 3
+ask() {
+    if command -v curl > /dev/null; then
+        curl -fsm 5 "$metadata"
+    else
+        python3 -c 'import sys, urllib.request
+sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1], timeout=5).read())' "$metadata"
+    fi 2> /dev/null
+}
 drive() {
     for device in "$labels/config-2" "$labels/CONFIG-2"; do
         if [ -e "$device" ] && mkdir -p "$run/drive" && mount -o ro "$device" "$run/drive"; then
@@ -62,7 +70,7 @@ environment() {
     [ -n "$facts" ] || return 0
     printf '%s\n' "$facts" | sed 's/^/export /'
     # The point keeps the shell from removing line breaks at the end.
-    name=$(joined twotier_name '' | base64 -d 2>/dev/null; echo .)
+    name=$(joined twotier_name '' | base64 -d 2> /dev/null; echo .)
     name=$(printf %s "$name" | sed "s/'/'\\\\''/g")
     printf "export TWOTIER_JOB_NAME='%s'\n" "${name%.}"
 }
@@ -79,13 +87,13 @@ peers() {
     done | tr , ' '
 }
 answered=
-if shown=$(curl -fsm 5 "$metadata" 2>/dev/null); then
+if shown=$(ask); then
     answered=yes
 elif [ -s known ]; then
     shown=$(cat known)
-elif ! shown=$(drive 2>/dev/null); then
-    echo "Nova's metadata service does not answer (does the image have curl?), and there is no" \
-        "configuration drive: the variables TWOTIER_... are not set"
+elif ! shown=$(drive 2> /dev/null); then
+    echo "Nova's metadata service does not answer, and there is no configuration drive: the" \
+        "variables TWOTIER_... are not set"
     exit 3
 fi
 facts=$(value twotier_env | tr ' ' '\n' | grep -Ex 'TWOTIER_[A-Z_]+=[0-9]*')
@@ -103,8 +111,8 @@ fi
 if [ -z "$facts" ]; then
     echo "the server's metadata have no twotier_env: is the queue manager of an earlier release?"
 elif [ -z "$answered" ] && { [ -e known ] || [ -z "$complete" ]; }; then
-    echo "Nova's metadata service does not answer (does the image have curl?): what is known of" \
-        "the job is what an earlier boot or the configuration drive said"
+    echo "Nova's metadata service does not answer: what is known of the job is what an earlier" \
+        "boot or the configuration drive said"
     exit 2
 elif [ -z "$complete" ]; then
     echo "the addresses of the other processes are not known"

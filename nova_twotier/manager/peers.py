@@ -57,6 +57,9 @@ class Peers:
         self._cloud, self._tell = cloud, tell
         #: What each server was told last.
         self._told: dict[str, _Told] = {}
+        #: What each job and its servers looked like when there was nothing to tell, by the job's
+        #: number. Nova's answer is kept while it is the same: comparing it takes no time.
+        self._settled: dict[int, tuple] = {}
 
     def poll(self, jobs: Iterable[Job], busy: Container[int], seen: Observation) -> None:
         """Tell the servers of jobs that run and that no open action is about.
@@ -64,18 +67,25 @@ class Peers:
         :param busy: numbers of jobs with an open action.
         """
         before, self._told = self._told, {}
+        settled, self._settled = self._settled, {}
         for job in jobs:
             if not job.peers or job.state != JobState.RUNNING or job.number in busy:
                 continue
             if job.warned_at is not None and seen.at < job.warned_at + WARNING:
                 continue
             gang = seen.gang(job)
+            look = _look_of(job, gang)
+            if settled.get(job.number) == look:
+                self._settled[job.number] = look
+                continue
             if len(gang) != job.size or not _addresses_known(job, gang, seen.at):
                 continue
             items = peers.running(job, gang)
-            for server in gang:
-                if not peers.shows(server, items):
-                    self._require(server, items, before.get(server.id), seen.at)
+            ignorant = [server for server in gang if not peers.shows(server, items)]
+            for server in ignorant:
+                self._require(server, items, before.get(server.id), seen.at)
+            if not ignorant:
+                self._settled[job.number] = look
 
     def _require(
         self, server: Server, items: Mapping[str, str], told: _Told | None, now: float
@@ -90,6 +100,12 @@ class Peers:
             told = _Told(items, Asked(now, self._tell(request)))
         if told:
             self._told[server.id] = told
+
+
+def _look_of(job: Job, gang: Iterable[Server]) -> tuple:
+    """All that decides about what the guests are told."""
+    shown = [(server.metadata, server.addresses) for server in gang]
+    return job.name, job.walltime, job.restarts, shown
 
 
 def _addresses_known(job: Job, gang: Iterable[Server], now: float) -> bool:

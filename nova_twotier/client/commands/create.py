@@ -190,7 +190,8 @@ def _add_servers(parser) -> None:
         help="batch script. It becomes user data with which cloud-init runs it in every server, as "
         "root, and powers the server off at its end. When all have ended the job is finished, or "
         "failed if an exit status is not 0: see job show. After a preemption by shelve the server "
-        "boots again and the script runs again, so let it look for what it has saved",
+        "boots again and the script runs again, so let it look for what it has saved. "
+        "Variables such as TWOTIER_RANK tell it which process it is",
     )
     data.add_argument(
         "--user-data", metavar="<file>", help="user data of the servers, passed to Nova unchanged"

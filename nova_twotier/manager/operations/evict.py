@@ -181,9 +181,8 @@ class Evict(Operation):
 def _is_off(context: Context) -> bool:
     """Whether all servers were off before any request to save them: the job has likely ended."""
     gang = context.gang
-    asked = any(
-        key.server and key.purpose not in (NOTICE, FORGET, REPORT) for key in context.progress.attempts
-    )
+    told = (NOTICE, FORGET, REPORT)
+    asked = any(key.server and key.purpose not in told for key in context.progress.attempts)
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
 
 

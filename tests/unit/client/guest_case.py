@@ -46,7 +46,7 @@ class Service(fixtures.Fixture):
         service = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):  # noqa: N802
+            def do_GET(self):
                 content = service.content
                 self.send_response(503 if content is None else 200)
                 self.end_headers()

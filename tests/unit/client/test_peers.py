@@ -2,8 +2,11 @@
 
 import dataclasses
 import pathlib
+import shutil
 import subprocess
 import sys
+
+import fixtures
 
 from nova_twotier.client import peers, userdata
 from nova_twotier.cloud import peers as cloud_peers
@@ -108,7 +111,8 @@ class TestReader(GuestCase):
 
     def test_before_the_addresses_are_known(self):
         self.say(cloud_peers.at_boot(job(runs=0, run_since=None), ["lan"]), rank=1)
-        self.assertEqual((PENDING, "the addresses of the other processes are not known"), self.refresh())
+        said = "the addresses of the other processes are not known"
+        self.assertEqual((PENDING, said), self.refresh())
         self.assertEqual(["0 tt-12-1", "1 tt-12-2"], self.peers())
         self.assertEqual("1", self.variables()["TWOTIER_RANK"])
         self.known(job(), ["10.0.0.5"], ["10.0.0.9"], rank=1)
@@ -154,13 +158,19 @@ class TestWithoutService(GuestCase):
     def test_nothing_at_all(self):
         status, said = self.refresh()
         self.assertEqual(NOTHING, status)
-        self.assertIn("does not answer (does the image have curl?)", said)
+        self.assertIn("does not answer, and there is no configuration drive", said)
         self.assertFalse((self.run_directory / "env").exists())
 
     def test_no_curl(self):
+        """cloud-init is written in Python."""
         self.known(job(), ["10.0.0.5"], ["10.0.0.9"])
-        self.command("curl", "exit 127")
-        self.assertEqual(NOTHING, self.refresh()[0])
+        (self.bin / "python3").symlink_to(sys.executable)
+        for name in ("base64", "cat", "grep", "mkdir", "mv", "sed", "sh", "tr"):
+            (self.bin / name).symlink_to(shutil.which(name))
+        self.useFixture(fixtures.EnvironmentVariable("PATH", str(self.bin)))
+        self.assertEqual((COMPLETE, ""), self.refresh())
+        self.service.content = None
+        self.assertEqual(SILENT, self.refresh()[0])
 
     def test_a_configuration_drive(self):
         """It is as old as the boot: it has no addresses."""

@@ -62,9 +62,8 @@ class TestRestarts(testtools.TestCase):
         return dict(word.split("=") for word in words)["TWOTIER_RESTARTS"]
 
     def test_while_it_waits_and_while_it_runs(self):
-        waits = {"run_since": None}
-        for runs, values, expected in ((0, waits, "0"), (1, {}, "0"), (1, waits, "1"), (2, {}, "1")):
-            one = job(runs=runs, **values)
+        for runs, since, expected in ((0, None, "0"), (1, 5.0, "0"), (1, None, "1"), (2, 5.0, "1")):
+            one = job(runs=runs, run_since=since)
             self.assertEqual(expected, self.restarts(peers.at_boot(one, ["lan"])))
             self.assertEqual(expected, self.restarts(peers.running(one, [])))
 
