@@ -189,6 +189,13 @@ JOB_REQUEST = object_of(
             "description": "The job is not in the queue before all of these are met. If one never "
             "can be, because a job with `after-ok` failed or was cancelled, this job is cancelled.",
         },
+        "peers": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the metadata of the servers tell every guest which process of "
+            "the job it is, and the addresses of all of them: `twotier_env`, `twotier_name`, "
+            "`twotier_peers`, as doc/api.md describes them.",
+        },
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -352,6 +359,10 @@ JOB = object_of(
             "description": "Where its events are posted; null: nowhere.",
         },
         **server_schemas.FIELDS,
+        "peers": {
+            "type": "boolean",
+            "description": "Whether its guests are told who and where its processes are.",
+        },
     }
 )
 JOBS = list_of("jobs", {"$ref": "#JobSummary"})

@@ -3,7 +3,7 @@
 import time
 from datetime import UTC, datetime
 
-from nova_twotier.api import queries, usage_schemas, views
+from nova_twotier.api import usage_schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.validation import parse_time

@@ -89,6 +89,7 @@ def job_in_full(
             "undelivered": backlog.count,
             "error": backlog.error or None,
         },
+        "peers": job.peers,
     }
 
 

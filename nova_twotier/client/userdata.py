@@ -5,6 +5,8 @@ import json
 import pathlib
 import secrets
 
+from nova_twotier.client import peers
+
 #: Directory in the guest.
 DIRECTORY = "/var/lib/nova-twotier"
 #: cloud-init runs the scripts in here at every boot, as root.
@@ -18,10 +20,13 @@ RUNNER = """\
 #!/bin/sh
 cd {directory} || exit 1
 trap 'exit 143' TERM
-report() {{
+say() {{
     for console in {consoles}; do
-        [ ! -w $console ] || echo "$1 $(cat token) $2" > $console
+        [ ! -w $console ] || echo "$1" > $console
     done
+}}
+report() {{
+    say "$1 $(cat token) $2"
 }}
 if [ ! -e ended ]; then
 {run}
@@ -35,6 +40,7 @@ report twotier-exit "$(cat ended)"
 poweroff
 """
 PLAINLY = """\
+    {export}
     ./script
     status=$?
 """
@@ -61,6 +67,7 @@ SAVING = """\
     while :; do
         watch &
         watcher=$!
+        {export}
         setsid sh -c 'echo $$ > pid; exec ./script'
         status=$?
         kill $watcher 2>/dev/null
@@ -74,10 +81,6 @@ SAVING = """\
         done
     done
 """
-#: Nova's metadata service, where a guest reads the present metadata of its server.
-METADATA = "http://169.254.169.254/openstack/latest/meta_data.json"
-#: Seconds between two reads; Nova's answers are up to 15 s old.
-INTERVAL = 5
 #: Where Nova's console log comes from, by the hypervisor and the architecture.
 CONSOLES = "/dev/console /dev/ttyS0 /dev/ttyAMA0 /dev/hvc0"
 
@@ -92,7 +95,9 @@ def encoded(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def of_script(script: bytes, token: str, saves: bool = False) -> bytes:
+def of_script(
+    script: bytes, token: str, saves: bool = False, guest: peers.Guest | None = None
+) -> bytes:
     """User data that runs a batch script, reports its exit status and powers the server off.
 
     After a restore the server boots again, and the script runs again from its beginning.
@@ -100,28 +105,40 @@ def of_script(script: bytes, token: str, saves: bool = False) -> bytes:
     :param token: the job's `report_token`.
     :param saves: whether the script saves its work at SIGTERM, so that it gets one when the job is
         about to be preempted.
+    :param guest: how the script learns who and where the processes are; None: it does not.
     :raises ValueError: if it does not say which program runs it.
     """
     if not script.startswith(b"#!"):
         raise ValueError("a script begins with a line such as #!/bin/sh")
-    runner = runner_of(DIRECTORY, CONSOLES, saves)
+    runner = runner_of(DIRECTORY, CONSOLES, saves, guest=guest)
     files = [
         _file(f"{DIRECTORY}/token", token.encode(), "0600"),
         _file(f"{DIRECTORY}/script", script),
         _file(f"{PER_BOOT}/nova-twotier", runner.encode()),
     ]
+    if guest:
+        files.append(_file(f"{DIRECTORY}/refresh", peers.reader_of(DIRECTORY, guest).encode()))
     # JSON is valid YAML.
     return b"#cloud-config\n" + json.dumps({"write_files": files}, indent=1).encode() + b"\n"
 
 
 def runner_of(
-    directory: str, consoles: str, saves: bool, metadata: str = METADATA, interval: float = INTERVAL
+    directory: str,
+    consoles: str,
+    saves: bool,
+    metadata: str = peers.METADATA,
+    interval: float = peers.INTERVAL,
+    guest: peers.Guest | None = None,
 ) -> str:
     """The shell script that cloud-init runs at every boot.
 
     :param interval: seconds between two reads of the metadata.
+    :param guest: as for `of_script`.
     """
-    run = SAVING.format(metadata=metadata, interval=interval) if saves else PLAINLY
+    export = peers.export(guest) if guest else ":"
+    run = (SAVING if saves else PLAINLY).format(metadata=metadata, interval=interval, export=export)
+    if guest:
+        run = peers.around(run, guest)
     return RUNNER.format(directory=directory, consoles=consoles, run=run.rstrip())
 
 

@@ -13,7 +13,7 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import diagnostics, lost_requests, server_groups, trusts
+from nova_twotier.cloud import diagnostics, lost_requests, peers, server_groups, trusts
 from nova_twotier.cloud.boot_errors import boot_refused
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
@@ -207,6 +207,7 @@ class Cloud:
         image = job.image or options.image
         self._check_image(image)
         flavor = self._flavor(job.flavor or options.flavor)
+        networks = job.networks or [options.network]
         nova = self._for_owner(job)
         group = _server_group(nova, job)
         try:
@@ -216,10 +217,10 @@ class Cloud:
                 flavor,
                 min_count=job.size,
                 max_count=job.size,
-                nics=_networks(job.networks or [options.network]),
+                nics=_networks(networks),
                 key_name=job.key_name,
                 userdata=base64.b64decode(user_data) if user_data else None,
-                meta={JOB_KEY: job.uuid},
+                meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
                 scheduler_hints={
                     "group": group,
                     "twotier:job": job.uuid,
@@ -332,6 +333,11 @@ class Cloud:
             self.nova.servers.delete_meta(server.id, [NOTICE_KEY])
         except nova_exc.NotFound:
             return
+
+    @translated
+    def set_metadata(self, server: Server, items: Mapping[str, str]) -> None:
+        """Set items of a server's metadata; its others stay."""
+        self.nova.servers.set_meta(server.id, dict(items))
 
     @translated
     def cpu_time(self, server: Server) -> tuple[float, int]:

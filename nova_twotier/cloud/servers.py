@@ -1,7 +1,7 @@
 """Servers as the manager sees them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +59,19 @@ class Server:
     reservation: str = ""
     #: What becomes of it if it makes way for a job, by its flavor; empty: it need not.
     preemptible: str = ""
+    #: Its metadata, and its addresses by network, as Nova shows them.
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    addresses: Mapping[str, list[Any]] = field(default_factory=dict, hash=False, repr=False)
+
+    @property
+    def fixed_addresses(self) -> list[str]:
+        """Those that the other servers reach it by, in Nova's order."""
+        return [
+            each["addr"]
+            for network in self.addresses.values()
+            for each in network
+            if each.get("OS-EXT-IPS:type", "fixed") == "fixed"
+        ]
 
     @property
     def busy(self) -> bool:
@@ -86,6 +99,7 @@ def server_of(
     :param own: the manager's project and user; None if its token does not say whose it is.
     """
     unknown = shown["status"] == "UNKNOWN"
+    metadata = shown.get("metadata", {})
     owner = shown.get("tenant_id", ""), shown.get("user_id", "")
     return Server(
         id=shown["id"],
@@ -96,7 +110,7 @@ def server_of(
         task=shown.get("OS-EXT-STS:task_state"),
         host=shown.get("OS-EXT-SRV-ATTR:hypervisor_hostname"),
         fault=shown.get("fault", {}).get("message", ""),
-        notice=shown.get("metadata", {}).get(NOTICE_KEY, ""),
+        notice=metadata.get(NOTICE_KEY, ""),
         locked=shown.get("locked", False),
         # A plain token does not say whose it is: a demonstration, where all are the manager's.
         owner=None if own in (owner, (None, None)) else owner,
@@ -107,6 +121,8 @@ def server_of(
         created=shown.get("created", ""),
         reservation=shown.get("OS-EXT-SRV-ATTR:reservation_id") or "",
         preemptible=preemption(shown.get("flavor", {}).get("extra_specs", {})),
+        metadata=metadata,
+        addresses=shown.get("addresses", {}),
     )
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db.models import Action, Job
 from nova_twotier.db.states import OVER, ActionState, JobState
 from nova_twotier.db.store import NoSuchJob, Store, check_text
 

@@ -138,6 +138,8 @@ class Job(Queueing, Reasoned, Base):
     report_token: Mapped[str | None] = mapped_column(String(64))
     #: The first status that is not 0 of those that its guests reported; None if one did not report.
     exit_status: Mapped[int | None]
+    #: Its guests are told who they are and where the others are, see `cloud.peers`.
+    peers: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Its servers are kept when it has ended: shelved, so that they hold no slots, and unlocked.
     keep_servers: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Of every process, in Mbit/s; 0: none.
@@ -170,6 +172,8 @@ class Job(Queueing, Reasoned, Base):
     failures: Mapped[int] = mapped_column(default=0)
     setbacks: Mapped[int] = mapped_column(default=0, server_default="0")
     evictions: Mapped[int] = mapped_column(default=0)
+    #: How often it has started, from the beginning or restored; 0 for runs before schema 0014.
+    runs: Mapped[int] = mapped_column(default=0, server_default="0")
     restores: Mapped[int] = mapped_column(default=0)
     swaps: Mapped[int] = mapped_column(default=0)
     migrations: Mapped[int] = mapped_column(default=0)
@@ -195,6 +199,11 @@ class Job(Queueing, Reasoned, Base):
     def label(self) -> str:
         """The job for operators and its owner, after the word "job"."""
         return job_label(self.number, self.name)
+
+    @property
+    def restarts(self) -> int:
+        """How often it had started before the run that goes on, or before the next one."""
+        return self.runs if self.run_since is None else max(0, self.runs - 1)
 
     def happening(
         self, at: float, kind: str, reason: Reason | None = None, detail: str = ""

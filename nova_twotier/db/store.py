@@ -123,6 +123,7 @@ class Store:
         published: bool = False,
         begin_at: float | None = None,
         dependencies: Sequence[Dependency] = (),
+        peers: bool = False,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -180,6 +181,7 @@ class Store:
             begin_at=begin_at,
             dependencies=dependencies,
             gated=bool(dependencies) or (begin_at is not None and begin_at > now),
+            peers=peers,
             trust_id=trust_id,
         )
         with self.transaction() as session:

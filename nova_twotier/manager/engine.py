@@ -47,6 +47,7 @@ from nova_twotier.manager.operations.context import Environment
 from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
+from nova_twotier.manager.peers import Peers
 from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
@@ -119,6 +120,7 @@ class Engine:
         self._locks = Locks(cloud, self._requests.tell)
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
+        self._peers = Peers(cloud, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
@@ -170,8 +172,9 @@ class Engine:
         for message in work.messages:
             self._requests.tell(message)
         self._locks.poll(work.active, seen)
-        left = [action for action in work.opened if action.state == ActionState.EXPECTED]
-        self._notices.poll(work.active, busy_jobs(left), seen)
+        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
+        self._notices.poll(work.active, busy, seen)
+        self._peers.poll(work.active, busy, seen)
         self._surplus.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
         return work.changed

@@ -9,6 +9,7 @@ from nova_twotier.client import (
     brief,
     columns,
     names,
+    peers,
     progress,
     rest,
     trace,
@@ -109,7 +110,9 @@ class CreateJob(brief.ShowBriefly):
         if parsed_args.script is not None:
             given["report_token"] = token = userdata.new_token()
             content = userdata.read(parsed_args.script)
-            script = userdata.of_script(content, token, bool(parsed_args.checkpoint))
+            saves = bool(parsed_args.checkpoint)
+            script = userdata.of_script(content, token, saves, peers.Guest())
+            given["peers"] = True
             given["user_data"] = userdata.encoded(script)
         if (parsed_args.webhook is None) != (parsed_args.webhook_secret is None):
             raise ValueError("--webhook and --webhook-secret go together")
@@ -219,7 +222,8 @@ def _add_servers(parser) -> None:
         help="batch script. It becomes user data with which cloud-init runs it in every server, as "
         "root, and powers the server off at its end. When all have ended the job is finished, or "
         "failed if an exit status is not 0: see job show. After a preemption by shelve the server "
-        "boots again and the script runs again, so let it look for what it has saved",
+        "boots again and the script runs again, so let it look for what it has saved. "
+        "Variables such as TWOTIER_RANK tell it which process it is",
     )
     data.add_argument(
         "--user-data", metavar="<file>", help="user data of the servers, passed to Nova unchanged"

@@ -10,6 +10,7 @@ from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import (
+    FORGET,
     NOTICE,
     PREEMPTED,
     REPORT,
@@ -17,6 +18,7 @@ from nova_twotier.manager.operations.gang import (
     SAVING,
     UNDO,
     all_saved,
+    forget,
     is_saved,
     notify,
     paced,
@@ -88,6 +90,8 @@ class Evict(Operation):
         mode = _mode(context)
         if context.env.now < context.begun_at + _grace(context) and not _acknowledged(context):
             return self._notify(context)
+        if mode is Preemption.SHELVE and (requests := forget(context)):
+            return Step(requests)
         step = save(context, mode)
         if step.requests or not all_saved(context, mode):
             return paced(context, step)
@@ -177,9 +181,8 @@ class Evict(Operation):
 def _is_off(context: Context) -> bool:
     """Whether all servers were off before any request to save them: the job has likely ended."""
     gang = context.gang
-    asked = any(
-        key.server and key.purpose not in (NOTICE, REPORT) for key in context.progress.attempts
-    )
+    told = (NOTICE, FORGET, REPORT)
+    asked = any(key.server and key.purpose not in told for key in context.progress.attempts)
     return bool(gang) and not asked and all(server.status == "SHUTOFF" for server in gang)
 
 

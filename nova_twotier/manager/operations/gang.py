@@ -4,8 +4,9 @@ import random
 from collections.abc import Callable, Container
 from functools import partial
 
+from nova_twotier.cloud import peers
 from nova_twotier.cloud.lost_requests import BRINGING_BACK
-from nova_twotier.cloud.servers import Server
+from nova_twotier.cloud.servers import NOTICE_KEY, Server
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import Preemption
 from nova_twotier.manager.operations.context import Context
@@ -22,6 +23,8 @@ DELETE, SAVE, RESTORE, MIGRATE, NOTICE, UNLOCK = (
 )
 #: Begins the notice of a preemption; the time follows.
 PREEMPTED = "preempted at "
+#: Tell its guest that the addresses of the others are void once it is shelved.
+FORGET = "forget"
 #: Asks whether its guest has saved its work.
 REPORT = "report"
 #: Force a live migration to complete.
@@ -47,8 +50,33 @@ def delete(context: Context, server: Server) -> CloudRequest:
 
 
 def notify(context: Context, server: Server, text: str | None) -> CloudRequest:
-    """Give a server's guest notice of what is about to happen; None withdraws the notice."""
+    """Give a server's guest notice of what is about to happen; None withdraws the notice.
+
+    The notice of a preemption also does what `forget` does: of two requests at the same time, Nova
+    might undo one.
+    """
+    if text and context.job.peers:
+        items = {NOTICE_KEY: text, **peers.saved(context.job, server)}
+        return request(NOTICE, server, partial(context.env.cloud.set_metadata, server, items))
     return request(NOTICE, server, partial(context.env.cloud.notice, server, text))
+
+
+def forget(context: Context) -> list[CloudRequest]:
+    """Requests to make the addresses void that the guests know, once each: see `peers.saved`.
+
+    Whatever the answer, the job is shelved: its guests may then start before the others are there.
+    """
+    job, cloud = context.job, context.env.cloud
+    if not job.peers:
+        return []
+    asked = {key.server for key in context.progress.attempts if key.purpose in (FORGET, NOTICE)}
+    idle = [each for each in context.gang if not each.busy and each.status in peers.TAKES_METADATA]
+    changes = [(each, peers.saved(job, each)) for each in idle if each.id not in asked]
+    return [
+        request(FORGET, server, partial(cloud.set_metadata, server, items))
+        for server, items in changes
+        if not peers.shows(server, items)
+    ]
 
 
 def remove(context: Context) -> Step | None:

@@ -245,6 +245,7 @@ class Start(Operation):
         job.state, job.saved, job.how = JobState.RUNNING, False, plan.how
         job.reset_backoff()
         job.restores += restored
+        job.runs += 1
         job.run_since = now
         if job.started_at is None:
             job.started_at = now

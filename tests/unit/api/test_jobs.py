@@ -68,6 +68,12 @@ class TestSubmitting(ApiCase):
         [listed] = self.get("/v1/jobs").json["jobs"]
         self.assertEqual(said, {name: listed[name] for name in said})
 
+    def test_guests_that_are_told_who_they_are(self):
+        job = self.submit(peers=True)
+        self.assertTrue(job["peers"])
+        self.assertEqual(True, self.store.find(job["uuid"]).peers)
+        self.assertFalse(self.submit()["peers"])
+
     def test_a_report_of_its_end(self):
         job = self.submit(report_token="0123456789abcdef")
         self.assertEqual((True, None), (job["reports"], job["exit_status"]))

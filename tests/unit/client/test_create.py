@@ -10,7 +10,7 @@ import fixtures
 import requests
 from openstack.exceptions import DuplicateResource
 
-from nova_twotier.client import brief, progress, userdata
+from nova_twotier.client import brief, peers, progress, userdata
 from nova_twotier.client.commands import create
 from nova_twotier.core.reasons import failures
 from nova_twotier.db import models
@@ -31,6 +31,10 @@ class CreateCase(CommandCase):
 
     def token(self, job):
         return self.kept(job).report_token
+
+    def of_script(self, script, job):
+        token, guest = self.token(job), peers.Guest()
+        return userdata.of_script(script.encode(), token, guest=guest)
 
     def file(self, content, name="job.sh"):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / name
@@ -89,13 +93,13 @@ class TestOptions(CreateCase):
     def test_a_script(self):
         script = "#!/bin/sh\nmpirun solve\n"
         job = self.create("--size", "1", "--script", self.file(script))
-        self.assertTrue(job["reports"])
-        self.assertEqual(userdata.of_script(script.encode(), self.token(job)), self.user_data(job))
+        self.assertEqual((True, True), (job["reports"], job["peers"]))
+        self.assertEqual(self.of_script(script, job), self.user_data(job))
 
     def test_user_data(self):
         job = self.create("--size", "1", "--user-data", self.file("#cloud-config\n"))
         self.assertEqual(b"#cloud-config\n", self.user_data(job))
-        self.assertFalse(job["reports"])
+        self.assertEqual((False, False), (job["reports"], job["peers"]))
 
     def test_words_are_those_of_the_api(self):
         self.assertEqual({str(way) for way in models.Preemption}, set(create.PREEMPTIONS))
@@ -362,9 +366,8 @@ class TestTraces(CreateCase):
         self.create("--from-swf", path, "--name", "night", "--script", self.file("#!/bin/sh\n"))
         self.assertEqual(["night-2", "night-1"], [job["name"] for job in self.all()])
         first = self.all()[0]
-        self.assertEqual(
-            userdata.of_script(b"#!/bin/sh\n", self.token(first)), self.user_data(first)
-        )
+        self.assertTrue(self.kept(first).peers)
+        self.assertEqual(self.of_script("#!/bin/sh\n", first), self.user_data(first))
 
     def test_user_data_for_all_of_a_trace(self):
         """It does not say that it reports its end."""

@@ -115,6 +115,17 @@ class TestBoot(CloudCase):
         self.assertEqual([{"uuid": "n1"}, {"uuid": "n2"}], server["networks"])
         self.assertEqual(encoded, server["user_data"])
 
+    def test_who_its_guests_are(self):
+        """They find it at their first boot, and wait for the addresses if there will be any."""
+        for networks, addresses in ((["none"], "0"), (["n1"], "")):
+            server = self.boot(job(size=3, peers=True, networks=networks, runs=1))["server"]
+            self.assertEqual(addresses, server["metadata"]["twotier_peers"])
+            self.assertIn("TWOTIER_SIZE=3 TWOTIER_RESTARTS=1", server["metadata"]["twotier_env"])
+        server = self.boot(job(size=1, peers=True, networks=["n1"]))["server"]
+        self.assertEqual("0", server["metadata"]["twotier_peers"])
+        one = job(size=3)
+        self.assertEqual({JOB_KEY: one.uuid}, self.boot(one)["server"]["metadata"])
+
     def test_any_network(self):
         self.assertEqual("auto", self.boot(job(networks=["auto"]))["server"]["networks"])
 
@@ -144,6 +155,13 @@ class TestNotice(CloudCase):
             taken = self.http.delete(f"{self.URL}/{NOTICE_KEY}", status_code=status)
             self.cloud.notice(VM, None)
             self.assertTrue(taken.called_once)
+
+
+class TestMetadata(CloudCase):
+    def test_some_items(self):
+        said = self.http.post(f"{NOVA}/servers/vm/metadata", json={"metadata": {}})
+        self.cloud.set_metadata(VM, {"one": "1", "two": ""})
+        self.assertEqual({"metadata": {"one": "1", "two": ""}}, said.last_request.json())
 
 
 class TestRefusals(CloudCase):
@@ -244,6 +262,13 @@ class TestServers(CloudCase):
         "OS-EXT-STS:power_state": 4,
         "OS-SRV-USG:launched_at": "2026-01-01T00:00:00.000000",
         "updated": "2026-01-01T00:01:00Z",
+        "addresses": {
+            "lan": [
+                {"addr": "10.0.0.5", "version": 4, "OS-EXT-IPS:type": "fixed"},
+                {"addr": "203.0.113.9", "version": 4, "OS-EXT-IPS:type": "floating"},
+            ],
+            "wan": [{"addr": "fd00::5", "version": 6, "OS-EXT-IPS:type": "fixed"}],
+        },
     }
     DOWN = {"id": "s", "status": "UNKNOWN", "tenant_id": "p", "created": "-", "links": []}
 
@@ -266,9 +291,12 @@ class TestServers(CloudCase):
             power_state=4,
             launched_at=midnight,
             updated_at=midnight + 60,
+            metadata={JOB_KEY: "job"},
+            addresses=self.ONE["addresses"],
         )
         self.assertEqual([expected], self.cloud.servers())
         self.assertEqual(expected, self.cloud.server("s"))
+        self.assertEqual(["10.0.0.5", "fd00::5"], expected.fixed_addresses)
 
     def test_one_that_was_never_on_a_host(self):
         missing = {"OS-SRV-USG:launched_at": None, "OS-EXT-STS:power_state": None}

@@ -160,6 +160,7 @@ class StoreBehaviour:
             "bandwidth": 100.5,
             "preemption": Preemption.SUSPEND,
             "checkpoint": True,
+            "peers": True,
             "walltime": 3600.5,
             "retries": 2,
             "trust_id": "t" * 64,

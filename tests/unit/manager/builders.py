@@ -54,6 +54,8 @@ def job(size=2, state=JobState.RUNNING, tier=FG, cpu=0.5, **values):
         "reason": None,
         "not_before": 0.0,
         "report_token": None,
+        "peers": False,
+        "runs": 0,
         "started_at": None,
         "finished_at": None,
     }

@@ -85,6 +85,37 @@ class TestShelve(OperationCase):
         self.step(record, seen(self.gang), 131.0)
         self.assertEqual([("shelve", server) for server in self.gang], self.calls)
 
+    def test_guests_that_know_their_peers_forget_them_first(self):
+        """In one request with the notice if there is one, and once: it holds nothing up."""
+        self.one.peers = True
+        changes = {"twotier_env": mock.ANY, "twotier_peers": ""}
+        record = eviction(self.one)
+        self.advance(record, self.one, seen(self.gang), 100.0)
+        told = [("set_metadata", server, changes) for server in self.gang]
+        self.assertEqual(told, self.calls)
+        self.cloud.reset_mock()
+        for server in self.gang:
+            self.answer(record, f"forget {server.id}", CloudError("no", 503))
+        self.advance(record, self.one, seen(self.gang), 101.0)
+        shelved = [("shelve", server) for server in self.gang]
+        self.assertEqual(shelved, self.calls)
+
+        self.cloud.reset_mock()
+        record = eviction(self.one)
+        self.step(record, seen(self.gang), 100.0)
+        changes["twotier_notice"] = "preempted at 1970-01-01T00:02:10+00:00"
+        told = [("set_metadata", server, changes) for server in self.gang]
+        self.assertEqual(told, self.calls)
+        self.cloud.reset_mock()
+        self.step(record, seen(self.gang), 130.0)
+        self.assertEqual(shelved, self.calls)
+
+    def test_guests_that_end_while_they_are_told_have_ended(self):
+        self.one.peers = True
+        record = eviction(self.one, attempts={f"forget {self.gang[0].id}": 1})
+        step = self.advance(record, self.one, seen(servers(self.one, "SHUTOFF")), 101.0)
+        self.assertIs(ActionState.FAILED, step.state)
+
     def test_who_ends_in_the_time_of_grace_has_ended(self):
         record = eviction(self.one, attempts={f"notice {self.gang[0].id}": 1})
         step = self.step(record, seen(servers(self.one, "SHUTOFF")), 110.0)
