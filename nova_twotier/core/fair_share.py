@@ -32,6 +32,8 @@ from nova_twotier.core.snapshot import Snapshot
 NEGLIGIBLE = 0.01
 #: Half-lives after which use is forgotten: less than a thousandth of it would still count.
 REMEMBERED = 10
+#: The parameters by default: seconds, weight, seconds.
+HALF_LIFE, BACKGROUND_WEIGHT, LONGEST_OFFSET = 7 * 86_400.0, 0.5, 86_400.0
 _LN2 = math.log(2)
 
 
@@ -49,9 +51,9 @@ class FairShare:
     :raises InvalidFairShare: if one of them is out of range.
     """
 
-    half_life: float = 7 * 86_400.0
-    background: float = 0.5
-    longest: float = 86_400.0
+    half_life: float = HALF_LIFE
+    background: float = BACKGROUND_WEIGHT
+    longest: float = LONGEST_OFFSET
 
     def __post_init__(self) -> None:
         if not 0 < self.half_life < math.inf:

@@ -60,8 +60,8 @@ class Job:
     dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
     #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
-    #: Position in the queue: by arrival, or by rank if the job has one, plus offset, then by number.
-    #: Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
+    #: Position in the queue: by arrival, or by rank if the job has one, plus offset; then by
+    #: number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):

@@ -95,11 +95,13 @@ class Job(Reasoned, Base):
     used_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
-    #: Its place in the queue: the time of its submission, or of its release if it was held.
+    #: Its arrival in the queue: the time of its submission, or of its release if it was held.
     eligible_at: Mapped[float] = mapped_column(
         default=lambda context: context.get_current_parameters()["submitted_at"],
         server_default="0",
     )
+    #: Seconds by which fair share puts it behind that; None: not decided, it is not put behind.
+    queue_offset: Mapped[float | None]
     project_id: Mapped[str] = mapped_column(String(64), default="", server_default="", index=True)
     user_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
     state: Mapped[str] = mapped_column(String(16), default=JobState.QUEUED, index=True)
@@ -179,6 +181,11 @@ class Job(Reasoned, Base):
         if state in OVER:
             self.user_data = None
         return state
+
+    def place_behind(self, offset: float) -> None:
+        """Put it behind its arrival in the queue, by seconds."""
+        self.queue_offset = offset
+        self.__dict__.pop("core", None)
 
     @property
     def label(self) -> str:
@@ -278,8 +285,8 @@ class Job(Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, or after a release, which is read from the database as a
-        new `Job`.
+        It changes only with a measurement, when its place is fixed, or after a release, which is
+        read from the database as a new `Job`.
         """
         core = CoreJob(
             number=self.number,
@@ -291,6 +298,7 @@ class Job(Reasoned, Base):
             foreground=FG in self.tiers,
             background=BG in self.tiers,
             walltime=self.walltime,
+            offset=self.queue_offset or 0.0,
         )
         return self.admit(core)
 

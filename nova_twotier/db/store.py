@@ -269,6 +269,7 @@ class Store:
                     if not held:
                         # Not before the jobs that it was submitted after: a clock may have stepped.
                         job.eligible_at = max(now, job.eligible_at)
+                        job.queue_offset = None
                 kind = "held" if held else "released"
                 session.add(Event(at=now, job=number, kind=kind))
             return job
@@ -305,7 +306,7 @@ def open_store(conf, **changes) -> Store:
 def open_jobs(
     session: Session, pool: str | None = None, numbers: Collection[int] | None = None
 ) -> list[Job]:
-    """Jobs that are not over, of a pool or of all, in the order in which they wait.
+    """Jobs that are not over, of a pool or of all, by arrival in the queue.
 
     :param numbers: only those of them.
     """

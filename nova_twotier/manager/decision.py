@@ -24,6 +24,7 @@ from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager import forecast, order, planning, preemption, relocations
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
+from nova_twotier.manager.fair_share import NONE
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -124,6 +125,8 @@ class Decisions:
         events.notice_jobs(queue, held, now)
         if self._follow(queue, renewed):
             # The jobs that were behind it move up.
+            events.happened(ALL)
+        if self._options.fair_share != NONE and self._arrived_ahead(queue, running):
             events.happened(ALL)
         events.notice_late(starting.values(), now)
         events.notice_unmanaged(active.values(), opened, seen)
@@ -290,6 +293,16 @@ class Decisions:
                     shown.queue.add(self._cores[number])
                 return decision, shown, aside
             aside |= stuck
+
+    def _arrived_ahead(self, queue: Mapping[int, Job], running: Iterable[Job]) -> bool:
+        """Whether a job has arrived ahead of others that wait or run, as `fair_share.is_ahead`.
+
+        :param queue: the jobs that wait now, by number.
+        """
+        arrived = min((job.core.order for job in self.events.arrived(queue)), default=None)
+        if arrived is None:
+            return False
+        return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)
 
     def _renewed(self, waiting: Mapping[int, Job]) -> list[Job]:
         """The jobs that are new, or were read anew, since the last poll."""

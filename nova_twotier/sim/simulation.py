@@ -13,7 +13,12 @@ from nova_twotier.core import policies
 from nova_twotier.core import progress as models
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Host
-from nova_twotier.core.fair_share import FairShare
+from nova_twotier.core.fair_share import (
+    BACKGROUND_WEIGHT,
+    HALF_LIFE,
+    LONGEST_OFFSET,
+    FairShare,
+)
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
@@ -97,9 +102,9 @@ class Scenario:
     understated: float = 0.0
     deadline_factor: float = 1.0
     fair_share: str | None = None
-    half_life: float = FairShare.half_life
-    background_weight: float = FairShare.background
-    longest_offset: float = FairShare.longest
+    half_life: float = HALF_LIFE
+    background_weight: float = BACKGROUND_WEIGHT
+    longest_offset: float = LONGEST_OFFSET
     topology: str | None = None
     embedding: str = "adaba"
     bandwidth: str | None = None

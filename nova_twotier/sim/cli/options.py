@@ -2,7 +2,7 @@
 
 import argparse
 
-from nova_twotier.core.fair_share import FairShare
+from nova_twotier.core import fair_share
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim.cli import values
 
@@ -159,14 +159,14 @@ def _add_fair_share(group) -> None:
     group.add_argument(
         "--half-life",
         type=values.seconds,
-        default=FairShare.half_life,
+        default=fair_share.HALF_LIFE,
         metavar="SECONDS",
         help="with --fair-share: time after which use counts half, e.g. 86400 (default: 7 days)",
     )
     group.add_argument(
         "--background-weight",
         type=values.share,
-        default=FairShare.background,
+        default=fair_share.BACKGROUND_WEIGHT,
         metavar="W",
         help="with --fair-share: what a slot in the background counts, 0 to 1, where one in the "
         "foreground counts 1 (default: 0.5)",
@@ -174,7 +174,7 @@ def _add_fair_share(group) -> None:
     group.add_argument(
         "--longest-offset",
         type=values.seconds,
-        default=FairShare.longest,
+        default=fair_share.LONGEST_OFFSET,
         metavar="SECONDS",
         help="with --fair-share: how far a job may be put back at most, e.g. 43200 (default: a "
         "day)",
