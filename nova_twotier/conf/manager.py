@@ -3,10 +3,19 @@
 from oslo_config import cfg, types
 
 from nova_twotier.core import fair_share, policies
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
 
 #: What the name of a pool may be: it becomes part of a provider's name.
 POOL = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
+
+_TIERS = {FG: "foreground", BG: "background"}
+#: The options that limit the slots of each user or project in a tier, by name.
+SLOT_LIMITS: dict[str, tuple[str, Tier]] = {
+    f"max_{word}_slots_per_{owner}": (owner, tier)
+    for owner in ("user", "project")
+    for tier, word in _TIERS.items()
+}
 
 DEFAULT = cfg.OptGroup("DEFAULT")
 GROUP = cfg.OptGroup("manager", title="Queue manager")
@@ -97,6 +106,24 @@ jobs that become eligible so much later.
 
 Example: 43200
 """,
+    ),
+    *(
+        cfg.IntOpt(
+            name,
+            mutable=True,
+            default=-1,
+            min=-1,
+            help=f"""
+Most {_TIERS[tier]} slots of a pool that the jobs of one {owner} may hold at the same time; -1: no
+limit.
+
+A job that would exceed it is not started in the {_TIERS[tier]}. Jobs that the limits would never
+let start are refused when they are submitted. API and queue managers need the same value.
+
+Example: 64
+""",
+        )
+        for name, (owner, tier) in SLOT_LIMITS.items()
     ),
     cfg.FloatOpt(
         "threshold",

@@ -171,6 +171,8 @@ class Job(Reasoned, Base):
 
     #: The tiers that its flavor allows. Not in the database: code that knows the flavors sets it.
     tiers = ALL_TIERS
+    #: Those of them that it may not take for now, see `bar`. Not in the database either.
+    _barred: frozenset[Tier] = frozenset()
     #: Makes what the policy of its pool is shown of it, see `Policy.admit`. Not in the database:
     #: code that knows the policy sets it.
     admit = staticmethod(as_it_is)
@@ -181,6 +183,17 @@ class Job(Reasoned, Base):
         if state in OVER:
             self.user_data = None
         return state
+
+    def bar(self, tiers: frozenset[Tier]) -> bool:
+        """Set the tiers that it may not take for now; returns whether that changes something.
+
+        Not all that its flavor allows: policies are shown no job that may run in none.
+        """
+        if tiers == self._barred:
+            return False
+        self._barred = tiers
+        self.__dict__.pop("core", None)
+        return True
 
     def place_behind(self, offset: float) -> None:
         """Put it behind its arrival in the queue, by seconds."""
@@ -285,8 +298,8 @@ class Job(Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, when its place is fixed, or after a release, which is
-        read from the database as a new `Job`.
+        It changes only with a measurement, when its place is fixed or tiers are barred, or after a
+        release, which is read from the database as a new `Job`.
         """
         core = CoreJob(
             number=self.number,
@@ -295,8 +308,8 @@ class Job(Reasoned, Base):
             cpu=tuple(self.profile),
             estimate=self.estimate,
             mbps=self.mbps,
-            foreground=FG in self.tiers,
-            background=BG in self.tiers,
+            foreground=FG in self.tiers and FG not in self._barred,
+            background=BG in self.tiers and BG not in self._barred,
             walltime=self.walltime,
             offset=self.queue_offset or 0.0,
         )

@@ -25,6 +25,7 @@ from nova_twotier.manager import forecast, order, planning, preemption, relocati
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.fair_share import NONE
+from nova_twotier.manager.limits import Gate, held_tiers
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -59,12 +60,14 @@ class Decisions:
         self._slots = 0
         self._reasons = Reasons(policy)
         self._releases = Releases()
+        self._gate = Gate(options, policy.tiers)
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
     def forget_jobs(self) -> None:
         """What policies see of the jobs may have changed: all is decided anew."""
         self._queue, self._cores, self._waiting = Queue(), {}, {}
+        self._gate.forget()
         self.events.happened(ALL)
 
     def decide(
@@ -122,6 +125,12 @@ class Decisions:
                 _wait(job, _too_large(job, slots))
         self._slots = slots
         events = self.events
+        if self._gate.active:
+            others = (job for number, job in active.items() if number not in queue)
+            changed, news = self._gate.apply(queue, held_tiers(others, starting, departures))
+            renewed += changed
+            if news:
+                events.happened(ALL)
         events.notice_jobs(queue, held, now)
         if self._follow(queue, renewed):
             # The jobs that were behind it move up.
