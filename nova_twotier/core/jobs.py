@@ -37,7 +37,7 @@ class Job:
     :param rank: its position in the queue, in seconds, where that is not its arrival; a policy's
         `Policy.admit` sets it.
     :param offset: seconds by which it is behind that position, fixed before it joins the queue; see
-        `core.fair_share`. Negative: ahead of it.
+        `core.fair_share`.
     :raises InvalidJob: if a field is out of its range.
     """
 

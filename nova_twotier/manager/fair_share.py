@@ -44,14 +44,14 @@ class Sharing:
         self._by_user = options.fair_share == USER
         chosen = rule(options)
         self._uses = Uses(chosen)
-        #: The owners of the jobs that hold slots, by number.
-        self._owners: dict[int, str] = {}
         #: The jobs at the last poll.
         self._seen: Mapping[int, Job] = {}
         self._read(session, pool, chosen, now)
 
     def _read(self, session: Session, pool: str, chosen: FairShare, now: float) -> None:
-        stay = Job.project_id, Job.user_id, Place.tier, Place.since, Place.until
+        # A job that is over holds nothing, even if nobody has seen that it left.
+        left = func.coalesce(Place.until, Job.finished_at).label("left")
+        stay = Job.project_id, Job.user_id, Place.tier, Place.since, left
         past = (
             select(*stay, func.count())
             .join(Job, Job.number == Place.job)
@@ -68,20 +68,11 @@ class Sharing:
                 held.append((owner, Tier(tier), slots))
         for owner, tier, slots in held:
             self._uses.hold(owner, tier, slots, now)
-        holders = select(Job.number, Job.project_id, Job.user_id).where(
-            Job.pool == pool,
-            Job.number.in_(select(Place.job).where(Place.until.is_(None))),
-        )
-        for number, project, user in session.execute(holders):
-            self._owners[number] = self._owner(project, user)
 
     def follow(self, places: Iterable[Place], jobs: Jobs) -> None:
         """Note places that were taken or left, as `schedule.Places.follow` has them."""
         for place in places:
-            job = jobs.get(place.job)
-            if job is not None:
-                self._owners[place.job] = self._owner(job.project_id, job.user_id)
-            owner = self._owners[place.job]
+            owner = self._owner_of(jobs[place.job])
             if place.until is None:
                 self._uses.hold(owner, Tier(place.tier), 1, place.since)
             else:
@@ -99,10 +90,13 @@ class Sharing:
             if job.queue_offset is not None or job.held:
                 continue
             if job.state == JobState.QUEUED:
-                owner = self._owner(job.project_id, job.user_id)
-                job.place_behind(round(self._uses.offset(owner, slots, now), 3))
+                offset = self._uses.offset(self._owner_of(job), slots, now)
+                job.place_behind(round(offset, 3))
             else:
                 job.place_behind(0.0)
+
+    def _owner_of(self, job: Job) -> str:
+        return self._owner(job.project_id, job.user_id)
 
     def _owner(self, project: str, user: str) -> str:
         return f"{project} {user}" if self._by_user else project

@@ -127,6 +127,8 @@ class Scenario:
                 f"fair share is by {self.fair_share!r}; choose one of: {', '.join(OWNERS)}"
             )
         self.sharing()
+        if self.fair_share is not None and not self.queueing:
+            raise InvalidScenario("fair share orders a queue; without one, leave it out")
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:

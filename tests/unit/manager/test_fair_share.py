@@ -181,6 +181,17 @@ class TestRecords(FairCase):
         self.assertTrue(statements)
         self.assertEqual([], [each for each in statements if "FROM place" in each])
 
+    def test_jobs_that_are_over_hold_nothing(self):
+        """Even if nobody has seen them leave."""
+        self.stayed("p", 8000.0, None, finished_at=9000.0)
+        self.stayed("q", 8000.0, 9000.0)
+        with self.store.reading() as session:
+            read = fair_share.Sharing(self.engine._options, session, "default", self.now)
+        for later in (0.0, 500.0):
+            uses = [read._uses.use(project, self.now + later) for project in "pq"]
+            self.assertEqual(uses[0], uses[1])
+            self.assertGreater(uses[0], 0.0)
+
     def test_what_was_long_ago_is_not_read(self):
         self.now = 1e6
         self.stayed("p", 0.0, 1e6 - 10_001.0)

@@ -109,6 +109,7 @@ class TestAllPolicies(testtools.TestCase):
 class TestBadInput(testtools.TestCase):
     def test_scenario(self):
         self.assertRaises(InvalidScenario, Scenario, "easy", fair_share="project")
+        self.assertRaises(InvalidScenario, Scenario, "fcfs", fair_share="user", queueing=False)
         self.assertRaises(InvalidFairShare, Scenario, "easy", half_life=0.0)
         self.assertRaises(InvalidFairShare, Scenario, "easy", longest_offset=-1.0)
 
