@@ -59,7 +59,7 @@ class Sharing:
             .where(or_(Place.until.is_(None), Place.until > now - REMEMBERED * chosen.half_life))
             .group_by(*stay)
         )
-        held = []
+        held: list[tuple[str, Tier, int]] = []
         for project, user, tier, since, until, slots in session.execute(past):
             owner = self._owner(project, user)
             end = now if until is None else min(until, now)
