@@ -282,6 +282,11 @@ _JOB = {
     "key_name": {"type": ["string", "null"]},
     "keep_servers": {"type": "boolean"},
     "bandwidth": {"type": "number", "minimum": 0, "description": "Mbit/s of every process."},
+    "queue_offset": {
+        "type": ["number", "null"],
+        "description": "Seconds by which fair share puts it behind its submission or release in "
+        "the queue; null without fair share, or while it is not eligible.",
+    },
     "preemption": {"enum": _PREEMPTIONS},
     "checkpoint": {"type": "boolean"},
     "walltime": {"type": ["number", "null"], "description": "Seconds."},

@@ -63,21 +63,20 @@ def waiting_by_reason(store: Store) -> dict[str, int]:
 
 
 def position(store: Store, job: Job) -> int | None:
-    """A waiting job's position in its pool's queue, by the time of its submission or release.
+    """A waiting job's position in its pool's queue: by submission or release, and fair share.
 
     None if it does not wait there, or not yet.
     """
     if not job.in_queue:
         return None
+    place = Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
+    its = job.eligible_at + (job.queue_offset or 0.0)
     query = select(func.count()).where(
         Job.state == JobState.QUEUED,
         Job.held.is_(False),
         Job.gated.is_(False),
         Job.pool == job.pool,
-        or_(
-            Job.eligible_at < job.eligible_at,
-            and_(Job.eligible_at == job.eligible_at, Job.number < job.number),
-        ),
+        or_(place < its, and_(place == its, Job.number < job.number)),
     )
     with store.reading() as session:
         return session.scalar(query) + 1

@@ -1,9 +1,13 @@
 """Quotas: how many jobs and processes a project may have."""
 
+import math
 import threading
 
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.site import Site
+from nova_twotier.conf.manager import SLOT_LIMITS
+from nova_twotier.core import policies
+from nova_twotier.core.actions import Tier
 from nova_twotier.db import submissions
 
 #: Makes counting and recording atomic among the threads of this process; SQLite does so among all
@@ -22,6 +26,8 @@ def reserve(site: Site, project_id: str, size: int) -> str:
     if size > options.max_job_size:
         most = options.max_job_size
         raise _over(f"a job may have {most:,} processes at most; this one has {size:,}", 0, most)
+
+    _check_slot_limits(site.conf.manager, size)
 
     def admit(jobs: int, processes: int) -> None:
         most = options.max_jobs_per_project
@@ -44,6 +50,23 @@ def reserve(site: Site, project_id: str, size: int) -> str:
         return submissions.begin(site.store, project_id, size, admit)
 
 
+def _check_slot_limits(options, size: int) -> None:
+    """:raises Refused: if the job is larger than the limits of all tiers that the policy uses."""
+    allowed = dict.fromkeys((Tier.FG, Tier.BG)[: policies.get(options.policy).tiers], math.inf)
+    for name, (_owner, tier) in SLOT_LIMITS.items():
+        most = getattr(options, name)
+        if tier in allowed and most >= 0:
+            allowed[tier] = min(allowed[tier], most)
+    most = max(allowed.values())
+    if size > most:
+        raise _over(
+            f"a job of {size:,} processes could never start: users and projects may hold {most:,} "
+            "slots of a tier at most at the same time; submit a smaller one",
+            0,
+            most,
+        )
+
+
 def _over(detail: str, used: int, allowed: int) -> Refused:
     return Refused(403, "quota.exceeded", detail, used=used, allowed=allowed)
 
@@ -57,4 +80,7 @@ def limits(site: Site, project_id: str) -> dict:
         "job_size": options.max_job_size,
         "jobs": {"used": jobs, "allowed": options.max_jobs_per_project},
         "processes": {"used": processes, "allowed": options.max_processes_per_project},
+        "slots": {
+            name.removeprefix("max_"): getattr(site.conf.manager, name) for name in SLOT_LIMITS
+        },
     }

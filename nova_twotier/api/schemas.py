@@ -3,6 +3,7 @@
 Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schemas`.
 """
 
+from nova_twotier.conf.manager import SLOT_LIMITS
 from nova_twotier.core import policies
 from nova_twotier.core.reasons import CODES, Effect
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
@@ -179,6 +180,14 @@ QUEUE = object_of(
                         "job_size": {"type": "integer", "minimum": 1},
                         "jobs": _LIMIT,
                         "processes": _LIMIT,
+                        "slots": object_of(
+                            {
+                                name.removeprefix("max_"): {"type": "integer", "minimum": -1}
+                                for name in SLOT_LIMITS
+                            },
+                            description="Slots of a pool that jobs may hold at the same time; -1: "
+                            "no limit.",
+                        ),
                     }
                 ),
                 {"type": "null"},

@@ -50,6 +50,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "swaps": job.swaps,
         "migrations": job.migrations,
         "failures": job.failures,
+        "queue_offset": job.queue_offset,
         "pool": job.pool,
         "flavor": job.flavor,
         "image": job.image,

@@ -2,11 +2,20 @@
 
 from oslo_config import cfg, types
 
-from nova_twotier.core import policies
+from nova_twotier.core import fair_share, policies
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
 
 #: What the name of a pool may be: it becomes part of a provider's name.
 POOL = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
+
+_TIERS = {FG: "foreground", BG: "background"}
+#: The options that limit the slots of each user or project in a tier, by name.
+SLOT_LIMITS: dict[str, tuple[str, Tier]] = {
+    f"max_{word}_slots_per_{owner}": (owner, tier)
+    for owner in ("user", "project")
+    for tier, word in _TIERS.items()
+}
 
 DEFAULT = cfg.OptGroup("DEFAULT")
 GROUP = cfg.OptGroup("manager", title="Queue manager")
@@ -47,6 +56,74 @@ smaller this is, the fewer pass. 0: by submission alone, as amcbf.
 
 Example: 0.5
 """,
+    ),
+    cfg.StrOpt(
+        "fair_share",
+        default="none",
+        choices=[
+            ("none", "The place is the submission, or the release of a job that was held."),
+            ("project", "By what the project has used."),
+            ("user", "By what the user has used, in each project on its own."),
+        ],
+        help="""
+Whose recent use of the pool puts a job back in the queue.
+
+A job's place is its submission plus an offset, which is fixed when the job becomes eligible:
+fair_share_longest_offset * (1 - 2 ** -(use / due)). The use is the mean of the slots that its owner
+has held lately, by fair_share_half_life and fair_share_background_weight; due is the number of the
+pool's slots divided by the number of owners that have used it lately. The policies sdf, sbf and
+smjf order by something else than places and hardly change.
+
+Example: project
+""",
+    ),
+    cfg.FloatOpt(
+        "fair_share_half_life",
+        default=fair_share.HALF_LIFE,
+        min=1,
+        help="""
+Seconds after which use counts half for fair_share. Use of ten half-lives ago is forgotten, and so
+is what ``twotier-manage db purge`` has deleted.
+
+Example: 86400
+""",
+    ),
+    cfg.FloatOpt(
+        "fair_share_background_weight",
+        default=fair_share.BACKGROUND_WEIGHT,
+        min=0,
+        max=1,
+        help="What a second on a background slot counts for fair_share, where one on a foreground "
+        "slot counts 1.",
+    ),
+    cfg.FloatOpt(
+        "fair_share_longest_offset",
+        default=fair_share.LONGEST_OFFSET,
+        min=0,
+        help="""
+Seconds by which fair_share puts a job back at most. So no job is passed, because of fair_share, by
+jobs that become eligible so much later.
+
+Example: 43200
+""",
+    ),
+    *(
+        cfg.IntOpt(
+            name,
+            mutable=True,
+            default=-1,
+            min=-1,
+            help=f"""
+Most {_TIERS[tier]} slots of a pool that the jobs of one {owner} may hold at the same time; -1: no
+limit.
+
+A job that would exceed it is not started in the {_TIERS[tier]}. Jobs that the limits would never
+let start are refused when they are submitted. API and queue managers need the same value.
+
+Example: 64
+""",
+        )
+        for name, (owner, tier) in SLOT_LIMITS.items()
     ),
     cfg.FloatOpt(
         "threshold",

@@ -36,6 +36,8 @@ class Job:
     :param walltime: run time in seconds after which it is stopped, or None if it never is.
     :param rank: its position in the queue, in seconds, where that is not its arrival; a policy's
         `Policy.admit` sets it.
+    :param offset: seconds by which it is behind that position, fixed before it joins the queue; see
+        `core.fair_share`.
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -50,6 +52,7 @@ class Job:
     background: bool = True
     walltime: float | None = None
     rank: float | None = None
+    offset: float = 0.0
     #: The highest of the utilisations.
     hottest: float = field(init=False, compare=False, repr=False)
     #: The processes in the order in which they are dispatched, by descending utilisation; None if
@@ -57,8 +60,8 @@ class Job:
     dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
     #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
-    #: Position in the queue: by arrival, or by rank if the job has one, then by number. Wherever
-    #: `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
+    #: Position in the queue: by arrival, or by rank if the job has one, plus offset; then by
+    #: number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
@@ -75,7 +78,7 @@ class Job:
         expected = math.inf if self.estimate is None else self.estimate
         object.__setattr__(self, "expected", expected)
         rank = self.arrival if self.rank is None else self.rank
-        object.__setattr__(self, "order", (rank, self.number))
+        object.__setattr__(self, "order", (rank + self.offset, self.number))
 
     @property
     def label(self) -> str:

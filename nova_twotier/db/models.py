@@ -172,7 +172,7 @@ class Job(Queueing, Reasoned, Base):
     failures: Mapped[int] = mapped_column(default=0)
     setbacks: Mapped[int] = mapped_column(default=0, server_default="0")
     evictions: Mapped[int] = mapped_column(default=0)
-    #: How often it has started, from the beginning or restored; 0 for runs before schema 0014.
+    #: How often it has started, from the beginning or restored; 0 for runs before schema 0019.
     runs: Mapped[int] = mapped_column(default=0, server_default="0")
     restores: Mapped[int] = mapped_column(default=0)
     swaps: Mapped[int] = mapped_column(default=0)
@@ -184,6 +184,8 @@ class Job(Queueing, Reasoned, Base):
 
     #: The tiers that its flavor allows. Not in the database: code that knows the flavors sets it.
     tiers = ALL_TIERS
+    #: Those of them that it may not take for now, see `bar`. Not in the database either.
+    _barred: frozenset[Tier] = frozenset()
     #: Makes what the policy of its pool is shown of it, see `Policy.admit`. Not in the database:
     #: code that knows the policy sets it.
     admit = staticmethod(as_it_is)
@@ -194,6 +196,17 @@ class Job(Queueing, Reasoned, Base):
         if state in OVER:
             self.user_data = None
         return state
+
+    def bar(self, tiers: frozenset[Tier]) -> bool:
+        """Set the tiers that it may not take for now; returns whether that changes something.
+
+        Not all that its flavor allows: policies are shown no job that may run in none.
+        """
+        if tiers == self._barred:
+            return False
+        self._barred = tiers
+        self.__dict__.pop("core", None)
+        return True
 
     @property
     def label(self) -> str:
@@ -317,8 +330,8 @@ class Job(Queueing, Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement or its place in the queue. What others change of it is
-        read from the database as a new `Job`.
+        It changes only with a measurement, its place in the queue, or the tiers that are barred.
+        What others change of it is read from the database as a new `Job`.
         """
         core = CoreJob(
             number=self.number,
@@ -327,9 +340,10 @@ class Job(Queueing, Reasoned, Base):
             cpu=tuple(self.profile),
             estimate=self.estimate,
             mbps=self.mbps,
-            foreground=FG in self.tiers,
-            background=BG in self.tiers,
+            foreground=FG in self.tiers and FG not in self._barred,
+            background=BG in self.tiers and BG not in self._barred,
             walltime=self.walltime,
+            offset=self.queue_offset or 0.0,
         )
         return self.admit(core)
 

@@ -48,7 +48,7 @@ class OpenJobs:
         self._known = {}
 
     def read(self, session: Session) -> dict[int, Job]:
-        """The jobs by number, in queue order."""
+        """The jobs by number, by arrival in the queue."""
         query = select(Job.number, Job.revision).where(
             Job.pool == self._pool, Job.state.not_in(OVER)
         )

@@ -28,7 +28,9 @@ class Queueing:
         default=lambda context: context.get_current_parameters()["submitted_at"],
         server_default="0",
     )
-    #: Its place without priorities; None: `eligible_at`.
+    #: Seconds by which fair share puts it behind that; None: not decided, it is not put behind.
+    queue_offset: Mapped[float | None]
+    #: Its `place` without priorities; None: that is its place.
     own_place: Mapped[float | None]
     #: The waiting jobs of a project share out their places by it, the highest first.
     priority: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -42,6 +44,11 @@ class Queueing:
     def dependencies(self, given: Iterable[Dependency]) -> None:
         self.dependencies_data = dependencies.dump(given)
 
+    @property
+    def place(self) -> float:
+        """Its place in the queue with fair share, in seconds since the epoch."""
+        return self.eligible_at + (self.queue_offset or 0.0)
+
     def enter_queue(self, since: float) -> None:
         """Give it the place of a job that arrives now.
 
@@ -49,12 +56,20 @@ class Queueing:
             have stepped.
         """
         self._move(max(since, self.eligible_at))
-        self.own_place = None
+        self.own_place = self.queue_offset = None
+
+    def place_behind(self, offset: float) -> None:
+        """Fix the seconds by which fair share puts it behind its arrival."""
+        self.queue_offset = offset
+        self._move(self.eligible_at)
 
     def take_place(self, at: float) -> None:
         """Give it a place that was another job's; it remembers its own."""
         if self.own_place is None:
-            self.own_place = self.eligible_at
+            self.own_place = self.place
+        if self.queue_offset:
+            # The place that it takes has the offset of the other job in it.
+            self.queue_offset = 0.0
         self._move(at)
 
     def _move(self, place: float) -> None:

@@ -319,7 +319,7 @@ def open_store(conf, **changes) -> Store:
 def open_jobs(
     session: Session, pool: str | None = None, numbers: Collection[int] | None = None
 ) -> list[Job]:
-    """Jobs that are not over, of a pool or of all, in the order in which they wait.
+    """Jobs that are not over, of a pool or of all, by arrival in the queue.
 
     :param numbers: only those of them.
     """

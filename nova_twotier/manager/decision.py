@@ -32,6 +32,8 @@ from nova_twotier.manager import (
 )
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
+from nova_twotier.manager.fair_share import NONE
+from nova_twotier.manager.limits import Gate, held_tiers
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
@@ -66,12 +68,14 @@ class Decisions:
         self._slots = 0
         self._reasons = Reasons(policy)
         self._releases = Releases()
+        self._gate = Gate(options, policy.tiers)
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
     def forget_jobs(self) -> None:
         """What policies see of the jobs may have changed: all is decided anew."""
         self._queue, self._cores, self._waiting = Queue(), {}, {}
+        self._gate.forget()
         self.events.happened(ALL)
 
     def decide(
@@ -136,11 +140,19 @@ class Decisions:
         self._slots = slots
         renewed += priorities.exchange(queue, prioritised)
         events = self.events
+        if self._gate.active:
+            others = (job for number, job in active.items() if number not in queue)
+            changed, news = self._gate.apply(queue, held_tiers(others, starting, departures))
+            renewed += changed
+            if news:
+                events.happened(ALL)
         events.notice_jobs(queue, held, now)
         if self._follow(queue, renewed):
             # The jobs that were behind it move up.
             events.happened(ALL)
         events.notice_terms(running)
+        if self._options.fair_share != NONE and self._arrived_ahead(queue, running):
+            events.happened(ALL)
         events.notice_late(starting.values(), now)
         events.notice_unmanaged(active.values(), opened, seen)
         events.notice_preemptible(preemptible.keys())
@@ -311,6 +323,16 @@ class Decisions:
                     shown.queue.add(self._cores[number])
                 return decision, shown, aside
             aside |= stuck
+
+    def _arrived_ahead(self, queue: Mapping[int, Job], running: Iterable[Job]) -> bool:
+        """Whether a job has arrived ahead of others that wait or run, as `fair_share.is_ahead`.
+
+        :param queue: the jobs that wait now, by number.
+        """
+        arrived = min((job.core.order for job in self.events.arrived(queue)), default=None)
+        if arrived is None:
+            return False
+        return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)
 
     def _renewed(self, waiting: Mapping[int, Job]) -> list[Job]:
         """The jobs that are new, or were read anew, since the last poll."""

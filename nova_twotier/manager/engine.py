@@ -37,6 +37,7 @@ from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
 from nova_twotier.manager.endings import endings, warning
 from nova_twotier.manager.events import ALL
+from nova_twotier.manager.fair_share import Sharing, share
 from nova_twotier.manager.fencing import Fence
 from nova_twotier.manager.network import Network
 from nova_twotier.manager.notices import Notices
@@ -62,11 +63,15 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Recorded:
-    """What the database has of running jobs, their slots and their servers, and of dead hosts."""
+    """What the database has of running jobs, their slots and their servers, and of dead hosts.
+
+    :ivar sharing: what owners have used; None without fair share.
+    """
 
     places: schedule.Places
     servers: RecordedServers
     dead: DeadHosts
+    sharing: Sharing | None
 
 
 class Engine:
@@ -201,7 +206,9 @@ class Engine:
             with self._store.reading() as session:
                 places = schedule.Places(schedule.open_places(session, self._pool))
                 servers = RecordedServers(session, self._pool)
-                self._recorded = _Recorded(places, servers, DeadHosts(session, self._pool))
+                dead = DeadHosts(session, self._pool)
+                sharing = share(self._options, session, self._pool, self._clock())
+                self._recorded = _Recorded(places, servers, dead, sharing)
             self._outages.dead = self._recorded.dead.names
         return self._recorded
 
@@ -274,6 +281,8 @@ class Engine:
             self._decisions.events.happened(ALL)
 
         # 3. A decision about everything that has no open action.
+        if recorded.sharing:
+            recorded.sharing.place(work.jobs, work.seen.shape_slots, work.env.now)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
             # The outcome of other actions may have changed some of them.
@@ -301,6 +310,8 @@ class Engine:
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
         work.places = recorded.places.follow(work.seen, work.jobs, running)
+        if recorded.sharing:
+            recorded.sharing.follow(work.places, work.jobs)
         servers = recorded.servers.follow(work.seen, work.jobs, running)
         work.servers, work.without_servers = servers
 

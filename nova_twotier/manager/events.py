@@ -1,7 +1,7 @@
 """What has happened since the policy last decided, so that it may decide otherwise now."""
 
 import math
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import is_hot
@@ -91,6 +91,10 @@ class Events:
         if any(before.get(number, now) != now for number, now in terms.items()):
             self.happened(ALL)
         self._terms = terms
+
+    def arrived(self, waiting: Mapping[int, Job]) -> list[Job]:
+        """The waiting jobs that the policy has not decided about yet."""
+        return [waiting[number] for number in waiting.keys() - self._known]
 
     def notice_late(self, starting: Iterable[Action], now: float) -> None:
         """Note starts that no longer reserve idle slots."""

@@ -35,8 +35,8 @@ def exchange(waiting: Mapping[int, Job], prioritised: Set[int]) -> list[Job]:
 
 
 def _share_out(jobs: Iterable[Job]) -> list[Job]:
-    holders = sorted(jobs, key=attrgetter("eligible_at", "number"))
-    places = [(job.eligible_at, job.number) for job in holders]
+    holders = sorted(jobs, key=attrgetter("place", "number"))
+    places = [(job.place, job.number) for job in holders]
     moved, last = [], (-math.inf, 0)
     for place, job in zip(places, sorted(holders, key=_rank), strict=True):
         # Of jobs at the same time, those with lower numbers come first. It must pass none that the
@@ -44,12 +44,12 @@ def _share_out(jobs: Iterable[Job]) -> list[Job]:
         at, number = max(place, last)
         at = math.nextafter(at, math.inf) if job.number < number else at
         last = at, job.number
-        if last != (job.eligible_at, job.number):
+        if last != (job.place, job.number):
             job.take_place(at)
             moved.append(job)
     return moved
 
 
 def _rank(job: Job) -> tuple[int, float, int]:
-    own = job.eligible_at if job.own_place is None else job.own_place
+    own = job.place if job.own_place is None else job.own_place
     return -job.priority, own, job.number

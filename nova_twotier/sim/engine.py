@@ -7,12 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.fair_share import is_ahead
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import ENDED, EVENTS, Event, Snapshot
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.stage import Stage
 
-_ARRIVAL = Event.ARRIVAL.value
+_ARRIVAL, _FOREGROUND = Event.ARRIVAL.value, Event.FOREGROUND.value
 
 #: Called after a pass, when its actions have been carried out: the snapshot, which stays as it is,
 #: the waiting and the running jobs by number, and the time.
@@ -29,10 +31,12 @@ def run(
     cluster: Cluster,
     stage: Stage,
     watch: Watch | None = None,
+    sharing: Sharing | None = None,
 ) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
     :param arrivals: jobs in the order in which they arrive; read one job ahead.
+    :param sharing: None: no fair share.
     :returns: the jobs, each as it ends.
     :raises Stuck: if jobs never end.
     """
@@ -51,18 +55,25 @@ def run(
         if end == now:
             for ended in stage.take_ended(now):
                 cluster.remove(ended.job)
+                if sharing is not None:
+                    sharing.left(ended.job, now)
                 bits |= ENDED[ended.tier]
                 yield ended
         while coming and arrival <= now:
-            job = coming.job = policy.admit(coming.job)
+            job = coming.job if sharing is None else sharing.place(coming.job)
+            job = coming.job = policy.admit(job)
             waiting[job.number] = coming
             queue.add(job)
             bits |= _ARRIVAL
+            if sharing is not None and is_ahead(snapshot, job):
+                bits |= _FOREGROUND
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf
         actions = policy.play(snapshot, EVENTS[bits], now)
         if actions:
             stage.carry_out(actions, waiting, now)
+            if sharing is not None:
+                sharing.carried_out(actions, now)
         stage.settle(now)
         if watch:
             watch(snapshot, waiting, stage.running, now)

@@ -13,6 +13,12 @@ from nova_twotier.core import policies
 from nova_twotier.core import progress as models
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.fair_share import (
+    BACKGROUND_WEIGHT,
+    HALF_LIFE,
+    LONGEST_OFFSET,
+    FairShare,
+)
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
@@ -24,6 +30,7 @@ from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
 from nova_twotier.sim.workloads.utilisation import Utilisation
@@ -31,6 +38,9 @@ from nova_twotier.sim.workloads.workload import Submission, Workload
 
 #: What becomes of an estimate that is understated.
 UNDERSTATED = 0.1
+
+#: Whose use fair share may go by.
+OWNERS = ("user", "group")
 
 #: Columns of a result, one row a job; times in seconds, counts without unit.
 COLUMNS = {
@@ -69,13 +79,15 @@ class Scenario:
     :param exact_estimates: whether the policy is told the run times.
     :param understated: share of the jobs, drawn, whose estimate is told at a tenth.
     :param deadline_factor: as of `Policy`, for those that order by deadline.
+    :param fair_share: whose recent use puts jobs back: "user" or "group"; None: nobody's.
+    :param half_life: as of `FairShare`; so are the next two.
     :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
     :param embedding: which hosts take a job there, by name (`rivals.get`).
     :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
     :param queueing: whether jobs wait; else those that do not fit at their arrival are rejected.
     :param seed: of the utilisations and bandwidths, and of what the model draws.
-    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, and those of the
-        embedding, the topology and the bandwidth: if a field is wrong.
+    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare, and
+        those of the embedding, the topology and the bandwidth: if a field is wrong.
     """
 
     policy: str
@@ -89,6 +101,10 @@ class Scenario:
     exact_estimates: bool = False
     understated: float = 0.0
     deadline_factor: float = 1.0
+    fair_share: str | None = None
+    half_life: float = HALF_LIFE
+    background_weight: float = BACKGROUND_WEIGHT
+    longest_offset: float = LONGEST_OFFSET
     topology: str | None = None
     embedding: str = "adaba"
     bandwidth: str | None = None
@@ -106,6 +122,13 @@ class Scenario:
                 raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
         if not 0 <= self.understated <= 1:
             raise InvalidScenario(f"understated is {self.understated}; give a share of 0 to 1")
+        if self.fair_share not in (None, *OWNERS):
+            raise InvalidScenario(
+                f"fair share is by {self.fair_share!r}; choose one of: {', '.join(OWNERS)}"
+            )
+        self.sharing()
+        if self.fair_share is not None and not self.queueing:
+            raise InvalidScenario("fair share orders a queue; without one, leave it out")
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:
@@ -119,6 +142,9 @@ class Scenario:
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
+
+    def sharing(self) -> FairShare:
+        return FairShare(self.half_life, self.background_weight, self.longest_offset)
 
 
 @dataclass
@@ -159,7 +185,8 @@ def simulate(
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
     :param watch: called after each pass; not without a queue.
     :param ended: called with each job that has ended, before the pass that follows.
-    :raises InvalidScenario: if the workload is for other nodes than the topology has.
+    :raises InvalidScenario: if the workload is for other nodes than the topology has, or has no
+        owners for fair share.
     """
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if isinstance(policy, EasyPlusPlus):
@@ -178,7 +205,8 @@ def simulate(
     arrivals = executions(accepted, scenario)
     if scenario.queueing:
         arrivals = network.admitted(arrivals, cluster, rejected)
-        run = engine.run(arrivals, policy, cluster, stage, watch)
+        sharing = _sharing(workload, scenario, size)
+        run = engine.run(arrivals, policy, cluster, stage, watch, sharing)
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
@@ -200,6 +228,18 @@ def simulate(
         busy=busy,
         schedule=pandas.DataFrame(recorder.stays(), columns=Stay._fields) if recorder else None,
     )
+
+
+def _sharing(workload: Workload, scenario: Scenario, slots: int) -> Sharing | None:
+    if scenario.fair_share is None:
+        return None
+    known = workload.users if scenario.fair_share == "user" else workload.groups
+    if not known:
+        raise InvalidScenario(
+            f"{workload.name} has no {scenario.fair_share}s for fair share; take a trace with them"
+        )
+    owners = {number: str(owner) for number, owner in known.items()}
+    return Sharing(scenario.sharing(), owners, slots)
 
 
 def make_cluster(

@@ -32,6 +32,9 @@ class ShowQueue(command.ShowOne):
             for name in ("jobs", "processes"):
                 queue[f"{name}_used"] = limits[name]["used"]
                 queue[f"{name}_limit"] = limits[name]["allowed"]
+            for name, most in limits.get("slots", {}).items():
+                if most >= 0:
+                    queue[f"{name}_limit"] = most
         return columns.one(queue)
 
 

@@ -51,7 +51,8 @@ SLOTS = Code(
 BACKGROUND_SLOTS = Code(
     "background-slots",
     "needs {size} background slots, {open} open and idle",
-    "Its flavor allows the background only, where too few slots are open and idle.",
+    "Its flavor allows the background only, or a limit of its owner's foreground slots is reached; "
+    "and in the background too few slots are open and idle.",
     "Wait, choose a smaller size, or a flavor that allows the foreground.",
 )
 TURN = Code(
@@ -130,6 +131,14 @@ NETWORK_TOO_SMALL = Code(
     "no switch has {size} slots below it with {mbps} Mbit/s each, not even without other jobs",
     "The pool's network could not carry the job if it were empty.",
     "Cancel it and submit it with less bandwidth or a smaller size.",
+)
+SLOT_LIMIT = Code(
+    "slot-limit",
+    "needs {size} {tier} slots; its {per} may hold {limit} at a time and holds {used}",
+    "Its user or project has reached a limit of the slots that it may hold in the pool, or an "
+    "earlier job of the same owner waits for room under that limit.",
+    "Wait until other jobs of yours have ended. If the job is larger than the limit, cancel it and "
+    "submit it with a smaller size.",
 )
 QUOTA = Code(
     "quota",

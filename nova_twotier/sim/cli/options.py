@@ -2,6 +2,7 @@
 
 import argparse
 
+from nova_twotier.core import fair_share
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim.cli import progress, values
 
@@ -119,6 +120,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         help="amcbf-deadline considers jobs by arrival + K * estimate, 0 or more, e.g. 0.5 "
         "(default: 1)",
     )
+    _add_fair_share(group)
     group.add_argument(
         "--progress",
         "--model",
@@ -145,6 +147,38 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         help="time that a migration or a restore takes, e.g. 0 (default: 20)",
     )
     _add_network(parser)
+
+
+def _add_fair_share(group) -> None:
+    group.add_argument(
+        "--fair-share",
+        choices=("user", "group"),
+        help="put jobs back in the queue by what their user or group, as the trace has it, has "
+        "used lately (default: by arrival alone)",
+    )
+    group.add_argument(
+        "--half-life",
+        type=values.seconds,
+        default=fair_share.HALF_LIFE,
+        metavar="SECONDS",
+        help="with --fair-share: time after which use counts half, e.g. 86400 (default: 7 days)",
+    )
+    group.add_argument(
+        "--background-weight",
+        type=values.share,
+        default=fair_share.BACKGROUND_WEIGHT,
+        metavar="W",
+        help="with --fair-share: what a slot in the background counts, 0 to 1, where one in the "
+        "foreground counts 1 (default: 0.5)",
+    )
+    group.add_argument(
+        "--longest-offset",
+        type=values.seconds,
+        default=fair_share.LONGEST_OFFSET,
+        metavar="SECONDS",
+        help="with --fair-share: how far a job may be put back at most, e.g. 43200 (default: a "
+        "day)",
+    )
 
 
 def _add_network(parser: argparse.ArgumentParser) -> None:
@@ -292,6 +326,10 @@ def scenario(parsed: argparse.Namespace, policy: str):
         exact_estimates=parsed.exact_estimates,
         understated=parsed.understated,
         deadline_factor=parsed.deadline_factor,
+        fair_share=parsed.fair_share,
+        half_life=parsed.half_life,
+        background_weight=parsed.background_weight,
+        longest_offset=parsed.longest_offset,
         topology=parsed.topology,
         embedding=parsed.embedding,
         bandwidth=parsed.bandwidth,

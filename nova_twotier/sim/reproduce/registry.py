@@ -2,6 +2,7 @@
 
 from nova_twotier.sim.reproduce import (
     cisne,
+    fair_share,
     jss_figures,
     jss_tables,
     policy_study,
@@ -24,6 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         policy_study.STUDY,
         *cisne.EXPERIMENTS,
         prediction.TRACES,
+        fair_share.STUDY,
     )
 }
 

@@ -22,7 +22,8 @@ class InvalidWorkload(ValueError):
 class Submission(NamedTuple):
     """A job as it is submitted: `size` processes; times in seconds.
 
-    `user` is the number of its user in the trace; below 0 where that is not known.
+    `user` and `group` are the numbers of its user and group in the trace; below 0 where they are
+    not known.
     """
 
     number: int
@@ -31,6 +32,7 @@ class Submission(NamedTuple):
     runtime: float
     estimate: float
     user: int = -1
+    group: int = -1
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Workload:
                 record.run,
                 record.estimate,
                 record.user,
+                record.group,
             )
             for record in trace.records
         )
@@ -112,6 +115,11 @@ class Workload:
     def users(self) -> dict[int, int]:
         """The user of each job, by its number, without the jobs whose user is not known."""
         return {job.number: job.user for job in self.jobs if job.user >= 0}
+
+    @property
+    def groups(self) -> dict[int, int]:
+        """The group of each job, by its number, without the jobs whose group is not known."""
+        return {job.number: job.group for job in self.jobs if job.group >= 0}
 
     @property
     def span(self) -> float:
@@ -225,7 +233,7 @@ def _record(job: Submission) -> Record:
         requested_memory=-1,
         status=1,
         user=job.user,
-        group=-1,
+        group=job.group,
         executable=-1,
         queue=-1,
         partition=-1,

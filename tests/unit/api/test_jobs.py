@@ -279,6 +279,13 @@ class TestExplaining(ApiCase):
     def explain(self, job, by="alice:demo"):
         return self.answered(200, self.get(f"/v1/jobs/{job['uuid']}/explain", by))
 
+    def test_fair_share_puts_jobs_back(self):
+        first, second = self.submit(), self.submit()
+        self.assertIsNone(self.get(f"/v1/jobs/{first['uuid']}").json["queue_offset"])
+        self.change(first, queue_offset=3600.0)
+        self.assertEqual(3600.0, self.get(f"/v1/jobs/{first['uuid']}").json["queue_offset"])
+        self.assertEqual([2, 1], [self.explain(job)["position"] for job in (first, second)])
+
     def test_positions_are_counted_over_all_projects_without_the_held(self):
         for token in ("bob:other", "alice:demo"):
             self.submit(token)

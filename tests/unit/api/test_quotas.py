@@ -43,9 +43,56 @@ class TestQuotas(ApiCase):
                 "job_size": 8,
                 "jobs": {"used": 1, "allowed": 2},
                 "processes": {"used": 6, "allowed": 10},
+                "slots": dict.fromkeys(
+                    (
+                        *("foreground_slots_per_user", "background_slots_per_user"),
+                        *("foreground_slots_per_project", "background_slots_per_project"),
+                    ),
+                    -1,
+                ),
             },
             self.get("/v1/queue").json["limits"],
         )
+
+
+class TestSlotLimits(ApiCase):
+    OPTIONS = (
+        "[manager]\nmax_foreground_slots_per_user = 4\nmax_foreground_slots_per_project = 6\n"
+        "max_background_slots_per_project = 5"
+    )
+
+    def test_a_job_larger_than_those_of_all_tiers_is_refused(self):
+        answer = self.ask("POST", "/v1/jobs", json={"size": 6})
+        [detail] = self.refused(403, "quota.exceeded", answer)
+        self.assertEqual(
+            "a job of 6 processes could never start: users and projects may hold at most 5 slots "
+            "of a tier at the same time; submit a smaller one",
+            detail,
+        )
+        self.assertEqual(0, self.get("/v1/queue").json["limits"]["jobs"]["used"])
+        self.submit(size=5)
+
+    def test_they_are_shown(self):
+        limits = self.get("/v1/queue").json["limits"]["slots"]
+        self.assertEqual(
+            (4, -1), (limits["foreground_slots_per_user"], limits["background_slots_per_user"])
+        )
+
+
+class TestSlotLimitsWithoutBackground(ApiCase):
+    OPTIONS = "[manager]\npolicy = easy\nmax_foreground_slots_per_user = 4"
+
+    def test_only_the_foreground_counts(self):
+        answer = self.ask("POST", "/v1/jobs", json={"size": 5})
+        self.refused(403, "quota.exceeded", answer)
+        self.submit(size=4)
+
+
+class TestSlotLimitsOfOneTier(ApiCase):
+    OPTIONS = "[manager]\nmax_foreground_slots_per_user = 4"
+
+    def test_the_other_one_is_left(self):
+        self.submit(size=5)
 
 
 class TestDefaults(ApiCase):

@@ -426,6 +426,15 @@ def _state(row):
     return row["Name"], row["State"]
 
 
+class TestLimits(CommandCase):
+    OPTIONS = "[manager]\nmax_foreground_slots_per_user = 4"
+
+    def test_only_those_that_are_set_are_shown(self):
+        shown = self.shown("queue", "show")
+        limits = {name: value for name, value in shown.items() if "slots" in name}
+        self.assertEqual({"foreground_slots_per_user_limit": 4}, limits)
+
+
 class TestQueue(CommandCase):
     ADMIN = "carol:ops:admin"
 
@@ -445,6 +454,7 @@ class TestQueue(CommandCase):
         self.assertEqual(text, self.shown("queue", "show")["manager"]["text"])
         table = self.succeed("queue", "show", "-c", "manager")
         self.assertIn(f"| manager | {text} |", table)
+        self.assertEqual([], [name for name in shown if "slots" in name])
 
     def test_of_all_projects(self):
         self.submit("bob:other")

@@ -20,7 +20,7 @@ WAIT, SLOWDOWN = measures.AVERAGES
 METRICS = (WAIT, SLOWDOWN)
 NAN = math.nan
 #: Their runs are of traces: they have tests of their own.
-NEED_TRACES = ("jss2015-table", "symmetry2018-", "policies")
+NEED_TRACES = ("fair-share", "jss2015-table", "symmetry2018-", "policies")
 #: Experiments whose runs have metrics of their own; see `test_reproduce_prediction`.
 OWN_METRICS = ("cisne-", "prediction")
 

@@ -1,0 +1,205 @@
+"""Limits of the slots of a user or a project: never exceeded, and nobody is passed under one."""
+
+import testtools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import waits
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.states import ActionKind
+from nova_twotier.manager.limits import Limit, barred, held_tiers
+from tests.unit.manager import builders
+from tests.unit.manager.builders import BG, FG, action, hosts, servers
+from tests.unit.manager.decision_case import DecisionCase, waiting
+
+START = ActionKind.START
+
+
+def queued(size, user="alice", project="p", tiers=(FG, BG), **values):
+    job = waiting(size=size, user_id=user, project_id=project, **values)
+    job.tiers = tiers
+    return job
+
+
+def running(size, user="alice", project="p", tier=FG, **values):
+    return builders.job(size=size, user_id=user, project_id=project, tier=tier, **values)
+
+
+def tiers_of(found, job):
+    return set(found.get(job.number, ()))
+
+
+class TestBarred(testtools.TestCase):
+    def test_up_to_the_limit_in_the_order_of_the_queue(self):
+        jobs = [queued(2, submitted_at=float(at)) for at in (3, 1, 2)]
+        found = barred([Limit("user", FG, 5)], jobs, {running(1): frozenset({FG})})
+        self.assertEqual([{FG}, set(), set()], [tiers_of(found, job) for job in jobs])
+        expected = waits.SLOT_LIMIT(per="user", limit=5, tier="foreground", used=1, size=2)
+        self.assertEqual(expected, found[jobs[0].number][FG])
+        self.assertEqual(
+            "needs 2 foreground slots; its user may hold 5 at a time and holds 1", str(expected)
+        )
+
+    def test_a_smaller_job_does_not_pass_under_the_limit(self):
+        large, small = queued(4), queued(1)
+        holding = {running(2): frozenset({FG})}
+        found = barred([Limit("user", FG, 5)], [large, small], holding)
+        self.assertEqual([{FG}, {FG}], [tiers_of(found, job) for job in (large, small)])
+
+    def test_one_that_never_fits_holds_up_none(self):
+        large, small = queued(6), queued(1)
+        found = barred([Limit("user", FG, 5)], [large, small], {})
+        self.assertEqual([{FG}, set()], [tiers_of(found, job) for job in (large, small)])
+
+    def test_each_owner_on_its_own(self):
+        jobs = [queued(2), queued(2, user="bob"), queued(2, project="q")]
+        holding = {running(3): frozenset({FG})}
+        by_user = barred([Limit("user", FG, 4)], jobs, holding)
+        by_project = barred([Limit("project", FG, 4)], jobs, holding)
+        self.assertEqual([{FG}, set(), {FG}], [tiers_of(by_user, job) for job in jobs])
+        self.assertEqual([{FG}, {FG}, set()], [tiers_of(by_project, job) for job in jobs])
+
+    def test_jobs_of_the_background_rise_in_their_turn(self):
+        below, later = running(2, tier=BG, submitted_at=1.0), queued(2, submitted_at=2.0)
+        found = barred([Limit("user", FG, 2)], [later], {below: frozenset({BG})})
+        self.assertEqual([set(), {FG}], [tiers_of(found, job) for job in (below, later)])
+        below.submitted_at = below.eligible_at = 3.0
+        below.__dict__.pop("core")
+        found = barred([Limit("user", FG, 2)], [later], {below: frozenset({BG})})
+        self.assertEqual([{FG}, set()], [tiers_of(found, job) for job in (below, later)])
+
+    def test_who_waits_for_the_background_comes_before_who_might_fall(self):
+        above, later = running(2, submitted_at=1.0), queued(2, submitted_at=2.0)
+        found = barred([Limit("user", BG, 2)], [later], {above: frozenset({FG})})
+        self.assertEqual([{BG}, set()], [tiers_of(found, job) for job in (above, later)])
+
+    @given(
+        st.lists(
+            st.tuples(st.integers(1, 5), st.sampled_from("ab"), st.sampled_from("pq")), max_size=8
+        ),
+        st.lists(
+            st.tuples(st.integers(1, 5), st.sampled_from("ab"), st.sampled_from("pq")), max_size=8
+        ),
+        st.lists(
+            st.builds(
+                Limit,
+                st.sampled_from(("user", "project")),
+                st.sampled_from((FG, BG)),
+                st.integers(0, 15),
+            ),
+            max_size=4,
+        ),
+        st.data(),
+    )
+    def test_whatever_starts_no_limit_is_exceeded(self, queue, active, limits, data):
+        """Nor is one that was exceeded, since it was lowered, exceeded by more."""
+        candidates = [queued(size, user, project) for size, user, project in queue]
+        holding = {
+            running(size, user, project): frozenset({data.draw(st.sampled_from((FG, BG)))})
+            for size, user, project in active
+        }
+        found = barred(limits, candidates, holding)
+        tiers = dict(holding)
+        for job in (*candidates, *holding):
+            may = [tier for tier in Tier if tier not in found.get(job.number, ())]
+            if may and data.draw(st.booleans()):
+                tiers[job] = frozenset({data.draw(st.sampled_from(may))})
+        for limit in limits:
+            for owner in "abpq":
+                before, after = (
+                    sum(
+                        job.size
+                        for job, held in each.items()
+                        if limit.tier in held and limit.owner(job) == owner
+                    )
+                    for each in (holding, tiers)
+                )
+                self.assertLessEqual(after, max(before, limit.slots))
+
+
+class TestHeld(testtools.TestCase):
+    def test_what_jobs_hold_or_are_about_to(self):
+        runs, waits_ = running(1, tier=BG), queued(1)
+        starts = queued(1)
+        start = action(START, starts, StartPlan(FG, "immediate"))
+        found = held_tiers([runs, waits_, starts], {starts.number: start}, [])
+        self.assertEqual([{BG}, set(), {FG}], [set(found[j]) for j in (runs, waits_, starts)])
+
+
+class TestDecisions(DecisionCase):
+    def limited(self, policy="amcbf", **limits):
+        names = {f"max_{name}": most for name, most in limits.items()}
+        return self.decisions(policy, **names)
+
+    def test_a_job_over_the_limit_is_not_shown(self):
+        """It neither starts nor holds up others, and it says why."""
+        decisions = self.limited("fcfs", foreground_slots_per_user=1)
+        one, two, other = (
+            queued(1, user=user, submitted_at=float(at))
+            for at, user in enumerate(("alice", "alice", "bob"))
+        )
+        found = self.ask(decisions, [one, two, other])
+        self.assertEqual([(START, one.number), (START, other.number)], found)
+        self.assertEqual("slot-limit", two.reason.code.name)
+        self.assertIsNone(one.reason)
+
+    def test_it_is_shown_when_the_owner_has_less(self):
+        decisions = self.limited("fcfs", foreground_slots_per_project=1)
+        first, second = running(1, cpu=1.0), queued(1)
+        gang = servers(first)
+        self.assertEqual([], self.ask(decisions, [first, second], gang))
+        self.assertEqual("slot-limit", second.reason.code.name)
+        self.assertEqual([(START, second.number)], self.ask(decisions, [second], now=1001.0))
+
+    def test_the_background_is_left_to_it(self):
+        decisions = self.limited(foreground_slots_per_user=1)
+        first, second = running(1, cpu=0.1), queued(1, cpu=0.1)
+        look = {"where": hosts("ab", slots=1), "tiers": [FG]}
+        records = self.ask(decisions, [first, second], servers(first), **look)
+        self.assertEqual([(START, second.number)], records)
+        self.assertTrue(second.core.background)
+        self.assertFalse(second.core.foreground)
+
+    def test_not_by_a_policy_without_background(self):
+        decisions = self.limited("easy", foreground_slots_per_user=1)
+        first, second = running(1), queued(1)
+        self.assertEqual([], self.ask(decisions, [first, second], servers(first)))
+        self.assertEqual("slot-limit", second.reason.code.name)
+
+    def test_who_runs_in_the_background_does_not_rise_over_the_limit(self):
+        for most, expected in ((1, []), (2, [(ActionKind.SWAP, None)])):
+            decisions = self.limited(foreground_slots_per_user=most)
+            above, below = running(1, cpu=0.1), running(1, tier=BG, cpu=0.1)
+            gangs = [servers(above, hosts=("a",)), servers(below, hosts=("b",))]
+            found = self.ask(decisions, [above, below], *gangs, tiers=[FG, BG])
+            self.assertEqual(expected, found, most)
+
+    def test_a_change_of_the_limit_counts_at_once(self):
+        decisions = self.limited("fcfs", foreground_slots_per_user=0)
+        job = queued(1)
+        self.assertEqual([], self.ask(decisions, [job]))
+        decisions._options.max_foreground_slots_per_user = -1
+        self.assertEqual([(START, job.number)], self.ask(decisions, [job], now=1001.0))
+
+    def test_many_are_told_in_turn(self):
+        decisions = self.limited("fcfs", foreground_slots_per_user=0)
+        jobs = [queued(1) for _job in range(310)]
+        self.ask(decisions, jobs)
+        self.assertEqual(300, sum(job.reason is not None for job in jobs))
+        self.ask(decisions, jobs, now=1001.0)
+        self.assertEqual({"slot-limit"}, {job.reason.code.name for job in jobs})
+
+    def test_they_are_told_again_after_a_pause(self):
+        decisions = self.limited("fcfs", foreground_slots_per_user=0)
+        job = queued(1)
+        self.ask(decisions, [job])
+        job.reason = waits.PAUSED()
+        decisions.forget_jobs()
+        self.ask(decisions, [job], now=1001.0)
+        self.assertEqual("slot-limit", job.reason.code.name)
+
+    def test_without_limits_nothing_is_barred(self):
+        first, second = running(1, cpu=1.0), queued(1)
+        found = self.ask(self.limited("fcfs"), [first, second], servers(first))
+        self.assertEqual([(START, second.number)], found)
