@@ -60,8 +60,8 @@ def _check_slot_limits(options, size: int) -> None:
     most = max(allowed.values())
     if size > most:
         raise _over(
-            f"a job of {size:,} processes could never start: users and projects may hold {most:,} "
-            "slots of a tier at most at the same time; submit a smaller one",
+            f"a job of {size:,} processes could never start: users and projects may hold at most "
+            f"{most:,} slots of a tier at the same time; submit a smaller one",
             0,
             most,
         )

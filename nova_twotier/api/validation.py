@@ -117,11 +117,11 @@ def _sentences(error) -> list[str]:
 
 def _instead(name: str, known: Iterable[str]) -> str:
     """What to give instead of an unknown name."""
-    if near := difflib.get_close_matches(name, known, 1):
-        return f"; did you mean {near[0]}?"
     known = list(known)
     if len(known) <= _FEW:
         return f"; there are {', '.join(known)}"
+    if near := difflib.get_close_matches(name, known, 1):
+        return f"; did you mean {near[0]}?"
     return "; /v1/openapi.json lists all that there are"
 
 
