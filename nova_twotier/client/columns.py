@@ -85,6 +85,17 @@ class Servers(FormattableColumn):
         return "\n".join([*shown, *([f"and {more:,} more: see -f json"] if more > 0 else [])])
 
 
+class Webhook(FormattableColumn):
+    """Where the events of a job are posted, and what is still to come."""
+
+    def human_readable(self):
+        if not self._value:
+            return "None"
+        count, error = self._value["undelivered"], self._value["error"]
+        behind = f", {count} to come" if count else ""
+        return self._value["origin"] + behind + (f": {error}" if error else "")
+
+
 class Dependencies(FormattableColumn):
     """What a job starts after, as the options of `job create` say it."""
 
@@ -136,6 +147,17 @@ def amount(value: float | None, width: int) -> Shown:
     return Shown(value, f"{'-' if value is None else value:>{width}}")
 
 
+#: Fields that are shown in a form of their own.
+_CELLS: dict[str, type[FormattableColumn]] = {
+    "dependencies": Dependencies,
+    "events": Events,
+    "manager": Manager,
+    "servers": Servers,
+    "webhook": Webhook,
+    "why": Why,
+}
+
+
 def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
@@ -144,16 +166,8 @@ def cell(name: str, value):
         return Elapsed(value)
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
-    if name == "events":
-        return Events(value)
-    if name == "servers":
-        return Servers(value)
-    if name == "why":
-        return Why(value)
-    if name == "dependencies":
-        return Dependencies(value)
-    if name == "manager":
-        return Manager(value)
+    if name in _CELLS:
+        return _CELLS[name](value)
     return Words(value) if isinstance(value, list | dict) else value
 
 

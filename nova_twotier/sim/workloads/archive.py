@@ -214,7 +214,7 @@ def _download(url: str, path: pathlib.Path, limit: int, progress: Callable[[int]
         left = limit
         try:
             # Only schemes of `SCHEMES` come here.
-            with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310
+            with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  # nosec B310
                 while left >= 0 and (chunk := answer.read(CHUNK)):
                     file.write(chunk)
                     left -= len(chunk)

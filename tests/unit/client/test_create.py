@@ -290,6 +290,8 @@ class TestWebhook(CreateCase):
         key = self.file("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "hook.key")
         job = self.create("--size", "1", "--webhook", self.URL, "--webhook-secret", key)
         self.assertEqual("https://hooks.example.org", job["webhook"]["origin"])
+        table = self.succeed("job", "show", str(job["number"]))
+        self.assertRegex(table, r"webhook +\| https://hooks.example.org, 1 to come +\|")
         stored = self.store.find(job["uuid"])
         self.assertEqual("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", stored.webhook_secret)
 
