@@ -17,7 +17,7 @@ from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
 from nova_twotier.db import changes, deliveries
-from nova_twotier.db.models import Job
+from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
@@ -54,7 +54,8 @@ class Jobs(JobResource):
         asked = wanted.pop("dependencies", ())
         wanted["dependencies"] = dependencies(self.site, request.caller, asked)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
-        uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"])
+        pool = wanted.get("pool", DEFAULT_POOL)
+        uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"], pool)
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
             job_resources.check(self.site, request.caller, wanted, trust)
             job = self.site.store.submit(**wanted, **owner, trust_id=trust, submission=uuid)

@@ -8,14 +8,15 @@ from nova_twotier.api.site import Site
 from nova_twotier.conf.manager import SLOT_LIMITS
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
-from nova_twotier.db import submissions
+from nova_twotier.db import queue_policy, submissions
+from nova_twotier.db.models import DEFAULT_POOL
 
 #: Makes counting and recording atomic among the threads of this process; SQLite does so among all
 #: processes. With other databases, a project may exceed its quota by one job for each process.
 _recording = threading.Lock()
 
 
-def reserve(site: Site, project_id: str, size: int) -> str:
+def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) -> str:
     """Reserve quota for a job of this size; returns the uuid of the job.
 
     It counts from now on, although it is not submitted yet.
@@ -27,7 +28,7 @@ def reserve(site: Site, project_id: str, size: int) -> str:
         most = options.max_job_size
         raise _over(f"a job may have {most:,} processes at most; this one has {size:,}", 0, most)
 
-    _check_slot_limits(site.conf.manager, size)
+    _check_slot_limits(site, pool, size)
 
     def admit(jobs: int, processes: int) -> None:
         most = options.max_jobs_per_project
@@ -50,9 +51,14 @@ def reserve(site: Site, project_id: str, size: int) -> str:
         return submissions.begin(site.store, project_id, size, admit)
 
 
-def _check_slot_limits(options, size: int) -> None:
+def _check_slot_limits(site: Site, pool: str, size: int) -> None:
     """:raises Refused: if the job is larger than the limits of all tiers that the policy uses."""
-    allowed = dict.fromkeys((Tier.FG, Tier.BG)[: policies.get(options.policy).tiers], math.inf)
+    options = site.conf.manager
+    if not any(getattr(options, name) >= 0 for name in SLOT_LIMITS):
+        return
+    with site.store.reading() as session:
+        policy = queue_policy.chosen(session, pool) or options.policy
+    allowed = dict.fromkeys((Tier.FG, Tier.BG)[: policies.get(policy).tiers], math.inf)
     for name, (_owner, tier) in SLOT_LIMITS.items():
         most = getattr(options, name)
         if tier in allowed and most >= 0:

@@ -9,11 +9,9 @@ from sqlalchemy.orm import Session
 
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.db.models import Action, Job
-from nova_twotier.db.states import OVER, ActionState, JobState
+from nova_twotier.db.states import OVER, REQUEUE, ActionState, JobState
 from nova_twotier.db.store import NoSuchJob, Store, check_text
 
-#: The action that the manager is asked for, see `Job.requested_action`.
-REQUEUE = "requeue"
 #: Units, for people.
 _UNITS = {"estimate": " s", "walltime": " s"}
 

@@ -23,6 +23,7 @@ from nova_twotier.db.queueing import Queueing
 from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import (
     OVER,
+    REQUEUE,
     ActionState,
     JobState,
     Preemption,
@@ -66,7 +67,9 @@ BUS = "bus"
 def route_of(webhook: str) -> str:
     """The origin of a URL: its scheme, host and port."""
     url = urlsplit(webhook)
-    return f"{url.scheme}://{url.netloc}"
+    # Without user, in lower case, and with the port as a number: one receiver has one route.
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    return f"{url.scheme}://{host}" + (f":{url.port}" if url.port else "")
 
 
 def pause(times: int) -> float:
@@ -254,6 +257,8 @@ class Job(Queueing, Reasoned, Base):
         self.saved, self.warned_at = False, None
         self.run_before, self.run_since = 0.0, None
         self.used, self.used_until = None, 0.0
+        if self.requested_action == REQUEUE:
+            self.requested_action = None
 
     def measure(self, found: Mapping[int, float], at: float) -> None:
         """Record CPU utilisations that were measured; from now on they count, not earlier ones.

@@ -28,7 +28,7 @@ class OpenJobs:
         self._admit = admit
         #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
         self._known: dict[int, tuple[int, Job, str | None]] = {}
-        #: Numbers of the jobs with a priority other than 0, at the last read.
+        #: Numbers of the jobs with a priority other than 0, or another's place, at the last read.
         self.prioritised: set[int] = set()
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
 
@@ -62,7 +62,7 @@ class OpenJobs:
         for over in changed - fresh.keys():
             del revisions[over]
         self.prioritised -= changed
-        self.prioritised.update(number for number, job in fresh.items() if job.priority)
+        self.prioritised.update(number for number, job in fresh.items() if job.exchanges)
         if self.prioritised:
             self.prioritised &= revisions.keys()
         self._known = {

@@ -36,9 +36,9 @@ def choose(store: Store, pool: str, policy: str | None) -> None:
 
 
 def in_use(session: Session, pool: str) -> str | None:
-    """The policy that the leader of a pool uses, or the last one did.
+    """The policy that the leader of a pool uses.
 
-    None: no manager has led it yet, or only managers of releases before schema 0018.
+    None: nobody leads it, its leader has not polled yet, or is of a release before schema 0018.
     """
     return session.scalar(select(Leader.policy).where(Leader.pool == pool))
 

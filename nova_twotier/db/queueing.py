@@ -13,6 +13,7 @@ from nova_twotier.db.dependencies import Dependency
 class Queueing:
     """Maps what keeps a job out of the queue, and its place there, to columns of its table."""
 
+    submitted_at: Mapped[float]
     #: A held job neither starts nor, after an eviction, restarts until it is released.
     held: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: It is not in the queue yet: a gate keeps it out, see `manager.gates`.
@@ -45,6 +46,16 @@ class Queueing:
         self.dependencies_data = dependencies.dump(given)
 
     @property
+    def came_through(self) -> bool:
+        """Whether it has come into the queue through gates."""
+        return self.begin_at is not None or self.dependencies_data is not None
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it has a priority, or a place that was another job's because of one."""
+        return bool(self.priority) or self.own_place is not None
+
+    @property
     def place(self) -> float:
         """Its place in the queue with fair share, in seconds since the epoch."""
         return self.eligible_at + (self.queue_offset or 0.0)
@@ -55,7 +66,9 @@ class Queueing:
         :param since: that place, in seconds since the epoch. It never moves forward: a clock may
             have stepped.
         """
-        self._move(max(since, self.eligible_at))
+        # A place that was another job's may be later than any arrival: it has an offset in it.
+        least = self.eligible_at if self.own_place is None else self.submitted_at
+        self._move(max(since, least))
         self.own_place = self.queue_offset = None
 
     def place_behind(self, offset: float) -> None:

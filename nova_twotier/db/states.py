@@ -50,3 +50,7 @@ class ActionState(StrEnum):
     EXPECTED = "expected"  # recorded; begun or not
     DONE = "done"  # its effect was observed
     FAILED = "failed"  # given up, and undone
+
+
+#: The requested action that lets a job begin anew.
+REQUEUE = "requeue"

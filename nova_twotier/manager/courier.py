@@ -23,6 +23,8 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds between two looks for what is due.
 INTERVAL = 1.0
+#: Routes that are served at the same time.
+MOST_ROUTES = 32
 
 
 class Courier:
@@ -61,9 +63,9 @@ class Courier:
 
     def look(self) -> None:
         """Serve each route on which something is due, unless it is being served."""
+        self._serving = {route: each for route, each in self._serving.items() if each.is_alive()}
         for route in deliveries.due_routes(self._store, self._clock()):
-            serving = self._serving.get(route)
-            if serving is None or not serving.is_alive():
+            if route not in self._serving and len(self._serving) < MOST_ROUTES:
                 # A bus that cannot be reached must not hold up the end of this process.
                 thread = threading.Thread(target=self._serve, args=(route,), daemon=True)
                 self._serving[route] = thread

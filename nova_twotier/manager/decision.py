@@ -1,7 +1,7 @@
 """When the policy is asked, what it is shown, and what becomes of its answer."""
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
 from functools import partial
 from itertools import compress
 from operator import is_not
@@ -88,14 +88,14 @@ class Decisions:
         preemptible: Mapping[str, Server] = MappingProxyType({}),
         begun: Container[str] = (),
         prioritised: Set[int] = frozenset(),
-        vacated: Container[str] = (),
+        vacated: Collection[str] = (),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
         :param plain_waiting: jobs for which `Job.plain_waiting` holds and that have no open action.
         :param preemptible: stand-alone servers that may become `victims`, by id.
         :param begun: ids of those that already are.
-        :param prioritised: numbers of jobs with a priority other than 0.
+        :param prioritised: numbers of jobs with a priority other than 0, or another's place.
         :param vacated: names of the drained hosts whose jobs are to be moved to others.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
@@ -151,7 +151,7 @@ class Decisions:
             # The jobs that were behind it move up.
             events.happened(ALL)
         events.notice_terms(running)
-        if self._options.fair_share != NONE and self._arrived_ahead(queue, running):
+        if self._arrived_ahead(queue, running):
             events.happened(ALL)
         events.notice_late(starting.values(), now)
         events.notice_unmanaged(active.values(), opened, seen)
@@ -206,7 +206,7 @@ class Decisions:
             moved = relocations.find(decision, jobs, seen, build)
         records = planning.records(decision, jobs, seen, now, idle, moved)
         self.victims = []
-        stranded = False
+        stranded = bool(vacated)
         if not records:
             # Only when the policy itself has nothing to move: it comes first.
             records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated)
@@ -329,7 +329,10 @@ class Decisions:
 
         :param queue: the jobs that wait now, by number.
         """
-        arrived = min((job.core.order for job in self.events.arrived(queue)), default=None)
+        # Without fair share and gates, jobs arrive behind all others.
+        placed = self._options.fair_share != NONE
+        news = self.events.arrived(queue)
+        arrived = min((job.core.order for job in news if placed or job.came_through), default=None)
         if arrived is None:
             return False
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)

@@ -73,7 +73,7 @@ class Drains:
             drain = self._begun.get(name)
             if shape is not None and shape.pool != self._pool:
                 continue  # its own leader does it
-            if drain is not None and shape is not None and not host.disabled:
+            if drain is not None and shape is not None and host.service and not host.disabled:
                 reason = f"{OURS}: {drain.reason}" if drain.reason else OURS
                 LOG.info("Host %s is drained: disabling its nova-compute", name)
                 run = partial(self._cloud.disable, host.service, reason[:LONGEST])

@@ -5,10 +5,9 @@ from types import MappingProxyType
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Effect, Reason, changes, failures
-from nova_twotier.db.changes import REQUEUE
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import EndPlan, EvictPlan, Plan, PowerOnPlan
-from nova_twotier.db.states import ActionKind, JobState, Preemption
+from nova_twotier.db.states import REQUEUE, ActionKind, JobState, Preemption
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import defect
 from nova_twotier.manager.planning import PHASE_EVICT

@@ -215,8 +215,10 @@ class Engine:
     def _observe(self, recorded: _Recorded) -> Observation:
         self._cloud.remember(recorded.servers.job_of)
         now = self._clock()
-        drained = self._drains.read(now)
-        if self._hosts.refresh(now) or drained:
+        if self._drains.read(now):
+            # Noted before Nova is asked, which may fail.
+            self._decisions.events.happened(Event.FOREGROUND)
+        if self._hosts.refresh(now):
             self._decisions.events.happened(Event.FOREGROUND)
         if self._open_jobs.limit_tiers(self._hosts.limited_flavors):
             self._decisions.forget_jobs()

@@ -155,7 +155,9 @@ class Gate:
             if reasons and not usable and number in queue:
                 gated[number] = job, next(iter(reasons.values()))
                 del queue[number]
-            elif job.bar(frozenset(reasons)) and number in queue:
+            # A job that holds slots may do so in a tier that its flavor does not allow any more:
+            # it is never barred from all.
+            elif job.bar(frozenset(reasons) if usable else frozenset()) and number in queue:
                 changed.append(job)
         before, self._barred = self._barred, {n: frozenset(tiers) for n, tiers in found.items()}
         news = any(
@@ -172,7 +174,7 @@ class Gate:
             del told[number]
         left = AT_ONCE
         for number, (job, reason) in gated.items():
-            if told.get(number) != reason:
+            if told.get(number) != reason or job.reason is None:
                 job.reason = told[number] = reason
                 left -= 1
                 if not left:

@@ -21,7 +21,7 @@ def exchange(waiting: Mapping[int, Job], prioritised: Set[int]) -> list[Job]:
 
     :param waiting: the jobs that policies are shown, by number. Others have no place to give away:
         a job that is too large for its pool, or is refused bandwidth or quota, takes up none.
-    :param prioritised: numbers of jobs with a priority other than 0.
+    :param prioritised: numbers of jobs with a priority other than 0, or another's place.
     :returns: the jobs that have another place now.
     """
     projects = {waiting[number].project_id for number in prioritised if number in waiting}

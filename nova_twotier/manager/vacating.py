@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import VacatePlan
 from nova_twotier.db.states import ActionKind
@@ -34,16 +34,31 @@ def find(
         if run.pinned or not _movable(job, seen) or cluster.idle[run.tier] < len(moving):
             left = True
             continue
+        # The hottest process gets the best place.
+        moving.sort(key=lambda process: -run.job.cpu[process])
         targets = dict(zip(moving, cluster.rank(run.tier, len(moving)), strict=True))
+        after = tuple(targets.get(process, host) for process, host in enumerate(run.hosts))
+        if not _moved(cluster, run, run._replace(hosts=after)):
+            left = True
+            continue
         plan = VacatePlan(
             targets={process: seen.hosts[host].name for process, host in targets.items()},
             origins={process: seen.hosts[run.hosts[process]].name for process in moving},
         )
         found.append(Record(ActionKind.VACATE, PHASE_MIGRATE, number, plan, now))
-        after = tuple(targets.get(process, host) for process, host in enumerate(run.hosts))
-        cluster.remove(run.job)
-        cluster.adopt(run._replace(hosts=after))
     return found, left
+
+
+def _moved(cluster: Cluster, run: Run, after: Run) -> bool:
+    """Move a job, unless it would close slots under others: these would be preempted."""
+    before = {host: cluster.overfull(host) for host in after.hosts}
+    cluster.remove(run.job)
+    cluster.adopt(after)
+    if all(cluster.overfull(host) <= was for host, was in before.items()):
+        return True
+    cluster.remove(run.job)
+    cluster.adopt(run)
+    return False
 
 
 def _movable(job: Job, seen: Observation) -> bool:

@@ -6,7 +6,6 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import failures
-from nova_twotier.db.changes import REQUEUE
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import OVER, JobState
@@ -104,9 +103,6 @@ class End(Operation):
             job.begin_anew(context.env.now)
             if plan.reason is None or plan.reason.code is not failures.REQUESTED:
                 job.requeues += 1
-            elif job.requested_action == REQUEUE:
-                # Otherwise it has been asked to end since.
-                job.requested_action = None
         return [Note(job.number, job.state, job.reason)]
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import deliveries
-from nova_twotier.db.models import Delivery, Job
+from nova_twotier.db.models import Delivery, Job, route_of
 from nova_twotier.db.store import Store
 from nova_twotier.manager.courier import Courier
 from tests.unit.cloud.receiver import Receiver
@@ -192,6 +192,15 @@ class TestDelivering(CourierCase):
         self.now += self.options.retry_for
         self.look()
         self.assertEqual(([], []), (self.posted(), self.left()))
+
+
+class TestRoutes(testtools.TestCase):
+    def test_one_for_each_receiver(self):
+        for url in ("https://a.test/x", "https://A.TEST/y", "https://a.test", "HTTPS://a.test/?z"):
+            self.assertEqual("https://a.test", route_of(url))
+        for url in ("https://a.test:8443/", "https://A.test:0008443/x"):
+            self.assertEqual("https://a.test:8443", route_of(url))
+        self.assertEqual("http://[::1]:80", route_of("http://[::1]:80/"))
 
 
 class TestBus(CourierCase):

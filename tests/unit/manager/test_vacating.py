@@ -16,6 +16,21 @@ NAMES = "abc"
 class TestFind(testtools.TestCase):
     """Three hosts of two slots; `a` is drained."""
 
+    def test_not_where_it_would_close_a_slot_under_another(self):
+        """The policy would preempt that one."""
+        cluster = Cluster([Host(name, 2, 2, name != "a") for name in NAMES])
+        jobs, gangs = {}, []
+        for number, (tier, where, cpu) in enumerate(
+            ((FG, "a", 1.0), (FG, "b", 0.5), (FG, "cc", 0.5), (BG, "bb", 0.5), (BG, "cc", 0.5)), 1
+        ):
+            jobs[number] = one = job(size=len(where), tier=tier, number=number, cpu=cpu)
+            gangs.append(servers(one, hosts=tuple(where)))
+            cluster.adopt(Run(one.core, tier, tuple(map(NAMES.index, where)), False, math.inf))
+        look = seen(*gangs, where=hosts(NAMES, slots=2))
+        self.assertEqual(([], True), vacating.find(cluster, jobs, look, 7.0, ("a",)))
+        self.assertEqual([0, 0, 0], [cluster.overfull(host) for host in range(3)])
+        self.assertEqual((0,), cluster.runs[1].hosts)
+
     def find(self, *placed, pinned=(), vacated=("a",), status="ACTIVE", **values):
         """Targets and origins of each job, by its place, and whether others are left.
 
