@@ -22,9 +22,8 @@ class TogetherCase(PollCase):
 
 
 class TestLimits(TogetherCase):
-    options = {"max_background_slots_per_user": 0}
-
     def test_a_job_whose_flavor_is_closed_to_its_tier_meanwhile(self):
+        self.options = {"max_background_slots_per_user": 0}
         self.start()
         job = self.running(
             size=2, number=1, tier=FG, started_at=1.0, flavor="background", user_id="u"
@@ -99,7 +98,7 @@ class TestDrains(TogetherCase):
         swapped = mock.patch("nova_twotier.manager.operations.swap.change_tiers", return_value="")
         with swapped:
             for _each in range(12):
-                tier = self.store.job(1).tier
+                tier = FG if self.store.job(1).tier == FG else BG
                 seen = builders.seen(*gangs, tiers=[tier, FG], at=self.now)
                 self.engine.seen = replace(seen, enabled=frozenset({"b"}))
                 self.engine.poll()
