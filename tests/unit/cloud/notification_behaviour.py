@@ -42,6 +42,8 @@ class NotificationBehaviour:
         values = {**ours, **values}
         for name, value in values.items():
             conf.set_override(name, value, group="notifications")
+            # oslo.config keeps it with the group, for all that come after.
+            self.addCleanup(conf.clear_override, name, group="notifications")
         return conf
 
     def listen(self, pool=None):
