@@ -69,6 +69,7 @@ class TestBoot(CloudCase):
     def test_an_image_that_lets_guests_shut_down_slowly(self):
         """Nova would wait that long each time that it is shelved."""
         self.conf.set_override("longest_shutdown", 60.0, "manager")
+        self.addCleanup(self.conf.clear_override, "longest_shutdown", "manager")
         self.image({"os_shutdown_timeout": "60"})
         self.boot(job())
         self.image({"os_shutdown_timeout": "61"})
