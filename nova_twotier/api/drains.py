@@ -25,7 +25,11 @@ class Drain(Resource):
         body, now = request.body, time.time()
         view = hosts.read_hosts(self.site.placement).get(body["host"])
         if view is None:
-            raise Refused(404, "host.not_found", "there is no such host with slots; see host list")
+            raise Refused(
+                404,
+                "host.not_found",
+                f"there is no host {body['host']!r} with slots; see openstack twotier host list",
+            )
         since, until = (
             parse_time(body[name]).timestamp() if body.get(name) else None
             for name in ("starts_at", "ends_at")
@@ -58,6 +62,10 @@ class Undrain(Resource):
     def on_post(self, request: Request):
         host = request.body["host"]
         if not drains.undrain(self.site.store, host):
-            raise Refused(409, "host.not_drained", "the host is not drained; see host list")
+            raise Refused(
+                409,
+                "host.not_drained",
+                f"host {host!r} is not drained; see openstack twotier host list",
+            )
         LOG.info("Host %s is no longer drained: user %s", host, request.caller.user_id)
         return {"name": host, "drain": None}

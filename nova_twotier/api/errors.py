@@ -65,9 +65,7 @@ def ending() -> Refused:
 
 
 def nothing_to_requeue() -> Refused:
-    return Refused(
-        409, "job.not_started", "the job waits in the queue, and has nothing to begin anew"
-    )
+    return Refused(409, "job.not_started", "the job has not started: there is nothing to requeue")
 
 
 def never_met(job: str, state: str) -> Refused:

@@ -27,7 +27,9 @@ def job(body: Mapping, options, job_events) -> dict:
     given["cpu"] = [float(value) for value in values]
     given["retries"] = int(body.get("retries", options.retries))
     if "pool" in body and body["pool"] not in options.pools:
-        raise invalid(f"pool: there is none of that name; there are {', '.join(options.pools)}")
+        raise invalid(
+            f"pool: there is none of that name; the pools are: {', '.join(options.pools)}"
+        )
     if "image" in given:
         given["image"] = given["image"].lower()
     if "networks" in given:
@@ -53,7 +55,7 @@ def _check_webhook(given: Mapping, beginnings: Sequence[str]) -> None:
     if "webhook" not in given:
         return
     if not beginnings:
-        raise invalid("webhook: the operator allows none, see [job_events]allowed_webhooks")
+        raise invalid("webhook: the operator allows none")
     if not webhooks.allowed(given["webhook"], beginnings):
         raise invalid(f"webhook: give a URL that begins with {' or '.join(beginnings)}")
     try:

@@ -50,13 +50,26 @@ def state(api: Api, job: dict) -> str:
 
 
 def _place(api: Api, job: dict) -> str:
-    """A comma and a queued job's place in the queue; empty if it is not known."""
+    """A queued job's place in the queue, or what it waits for before; empty if it is not known."""
     # The job is submitted, whether or not the API still answers.
     with contextlib.suppress(ApiError):
-        position = api.explain(job["uuid"])["position"]
-        if position:
-            return f", {ordinal(position)} in the queue"
+        explained = api.explain(job["uuid"])
+        if explained["position"]:
+            return f", {ordinal(explained['position'])} in the queue"
+        if (waits := _wait(explained)) is not None:
+            return f", but not in the queue yet: it waits {waits}"
     return ""
+
+
+def _wait(explained: dict) -> str | None:
+    """For what a job waits before it is in the queue; None for none of these, or an older API."""
+    jobs = explained.get("dependencies") or ()
+    unmet = [
+        f"for job {each['number']} ({each['condition']})" for each in jobs if not each["met_at"]
+    ]
+    begin = explained.get("begin_at")
+    parts = [*([f"until {begin[:19]}Z"] if begin else []), *unmet]
+    return " and ".join(parts) or None
 
 
 def ordinal(number: int) -> str:

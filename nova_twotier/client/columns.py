@@ -147,6 +147,8 @@ def amount(value: float | None, width: int) -> Shown:
     return Shown(value, f"{'-' if value is None else value:>{width}}")
 
 
+#: Fields with seconds.
+_DURATIONS = ("estimate", "queue_offset", "walltime")
 #: Fields that are shown in a form of their own.
 _CELLS: dict[str, type[FormattableColumn]] = {
     "dependencies": Dependencies,
@@ -162,7 +164,7 @@ def cell(name: str, value):
     """A field of the API, formatted if necessary."""
     if name == "at" or name.endswith("_at"):
         return Time(value)
-    if name.endswith("elapsed"):
+    if name.endswith("elapsed") or (name in _DURATIONS and value is not None):
         return Elapsed(value)
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)

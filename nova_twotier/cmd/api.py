@@ -58,6 +58,8 @@ def _serve(conf, application) -> None:
     server = Server(conf.api, conf.oslo_middleware.max_request_body_size, application)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit())
+    # A log rotation, or a reload of all services, must not end it.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     LOG.info("The API listens on %s port %s", *server.address)
     try:
         server.run()

@@ -1,4 +1,4 @@
-"""`openstack twotier host drain|undrain`, for managers: maintenance, as `scontrol` drains nodes."""
+"""`openstack twotier host drain|undrain`, for administrators: maintenance, as `scontrol` has it."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ INTERVAL = 5.0
 
 
 class DrainHost(command.ShowOne):
-    """Drain a host: nothing new is placed there, and jobs end or are moved; for managers"""
+    """Drain a host: nothing new is placed there, and jobs end or are moved; for administrators"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -62,7 +62,7 @@ class DrainHost(command.ShowOne):
 
 
 class UndrainHost(command.ShowOne):
-    """End the drain of a host: it takes new processes again; for managers"""
+    """End the drain of a host: it takes new processes again; for administrators"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

@@ -1,4 +1,4 @@
-"""`openstack twotier host list|show`, for managers."""
+"""`openstack twotier host list|show`, for administrators."""
 
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
@@ -34,7 +34,7 @@ def shown(host: dict) -> tuple[tuple, tuple]:
 
 
 class ListHosts(command.Lister):
-    """List hosts with the slots and tiers that are in use; for managers"""
+    """List hosts with the slots and tiers that are in use; for administrators"""
 
     def take_action(self, parsed_args):
         hosts = self.app.client_manager.twotier.hosts()
@@ -42,7 +42,7 @@ class ListHosts(command.Lister):
 
 
 class ShowHost(command.ShowOne):
-    """Show the slots and tiers of a host; for managers"""
+    """Show the slots and tiers of a host; for administrators"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

@@ -39,7 +39,7 @@ class ShowQueue(command.ShowOne):
 
 
 class ChangeQueue(command.ShowOne):
-    """Changes the queue's mode or its policy; for managers."""
+    """Changes the queue's mode or its policy; for administrators."""
 
     mode = ""
 
@@ -57,7 +57,7 @@ class ChangeQueue(command.ShowOne):
 
 
 class SetQueue(ChangeQueue):
-    """Change the queue; for managers"""
+    """Change the queue; for administrators"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -84,13 +84,13 @@ class SetQueue(ChangeQueue):
 
 
 class PauseQueue(ChangeQueue):
-    """Pause the queue: no job starts or is preempted, running jobs continue; for managers"""
+    """Pause the queue: no job starts or is preempted, running jobs continue; for administrators"""
 
     mode = "paused"
 
 
 class ResumeQueue(ChangeQueue):
-    """Resume the queue: jobs start again, and new ones are accepted; for managers"""
+    """Resume the queue: jobs start again, and new ones are accepted; for administrators"""
 
     mode = "active"
 

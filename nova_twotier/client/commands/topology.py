@@ -1,4 +1,4 @@
-"""`openstack twotier topology show`, for managers."""
+"""`openstack twotier topology show`, for administrators."""
 
 from osc_lib.command import command
 
@@ -8,7 +8,7 @@ HEADINGS = ("Name", "Type", "Rate", "Residual", "FG Free", "BG Free")
 
 
 class ShowTopology(command.Lister):
-    """Show the tree of switches and hosts with the free bandwidth and slots; for managers.
+    """Show the tree of switches and hosts with the free bandwidth and slots; for administrators.
 
     Rate and Residual are the total and the unreserved Mbit/s of the link up; Residual is negative
     if the link's rate was lowered below its reservations. FG Free and BG Free are free places for

@@ -6,25 +6,25 @@ IMMEDIATE = Code(
     "immediate",
     "in {tier}, immediate",
     "It started in this tier, and no earlier arrival was waiting.",
-    "None is needed.",
+    "Nothing.",
 )
 BACKFILLED = Code(
     "backfilled",
     "in {tier}, backfilled",
     "It started in this tier before an earlier arrival, which did not fit.",
-    "None is needed; the earlier job may preempt it.",
+    "Nothing; the earlier job may preempt it.",
 )
 RESERVED = Code(
     "reserved",
     "in {tier}, reserved",
     "It started in this tier in its turn, after it had waited under a reservation.",
-    "None is needed.",
+    "Nothing.",
 )
 TENTATIVE = Code(
     "tentative",
     "in {tier}, tentative",
     "It started in this tier out of turn, and begins anew if its turn needs the slots.",
-    "None is needed; `--checkpoint` saves its state in that case.",
+    "Nothing; `--checkpoint` saves its state in that case.",
 )
 PREEMPTED = Code(
     "preempted",
@@ -60,25 +60,25 @@ MOVED = Code(
     "moved",
     "{moved} of {size} processes to {tier}",
     "It took another tier because it was its turn there: processes swap in place or migrate.",
-    "None is needed.",
+    "Nothing.",
 )
 DEMOTED = Code(
     "demoted",
     "{moved} of {size} processes to {tier}, preempted by {by}",
     "A job that comes before it took the foreground; it continues in the background.",
-    "None is needed: it is promoted in its turn.",
+    "Nothing: it is promoted in its turn.",
 )
 VACATED = Code(
     "vacated",
     "{moved} of {size} processes to other hosts in {tier}: maintenance",
     "The operator drains a host that it ran on; it was migrated while it ran, and keeps its tier.",
-    "None is needed.",
+    "Nothing.",
 )
 MEASURED = Code(
     "measured",
     "CPU of {processes}",
     "Its CPU utilisation was measured, and differs from what was expected.",
-    "None is needed; declare it with `--cpu`.",
+    "Nothing; declare it with `--cpu`.",
 )
 WALLTIME_NEAR = Code(
     "walltime-near",

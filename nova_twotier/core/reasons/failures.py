@@ -146,7 +146,7 @@ SERVERS_OFF = Code(
     "servers-off",
     "its servers are off",
     "Its guests had ended before it could be preempted.",
-    "None is needed.",
+    "Nothing.",
 )
 NOT_SAVED = Code(
     "not-saved",
@@ -176,7 +176,7 @@ REQUESTED = Code(
     "requested",
     "its owner asked to {action} it",
     "Its owner completed, cancelled or requeued it.",
-    "None is needed.",
+    "Nothing.",
 )
 DEPENDENCY = Code(
     "dependency-failed",

@@ -18,13 +18,14 @@ BEGIN = Code(
     "begin",
     "waits until {begin}",
     "Its owner has asked for it not to start before this time.",
-    "None is needed: it is in the queue from then on.",
+    "Nothing: it is in the queue from then on.",
 )
 DEPENDENCY = Code(
     "dependency",
     "waits for {by} to {wanted}[, and for {more} more]",
     "Its owner has asked for it to start after other jobs.",
-    "None is needed: it is in the queue from then on. Without them: cancel it and submit it anew.",
+    "Nothing: it is in the queue from then on. To do without the other jobs, cancel it and submit "
+    "it anew.",
 )
 PAUSED = Code(
     "paused",

@@ -74,7 +74,7 @@ class TestDrain(DrainCase):
             session.add(old)
         self.assertIsNone(self.shown())
         [detail] = self.refused(409, "host.not_drained", self.undrain())
-        self.assertEqual("the host is not drained; see host list", detail)
+        self.assertEqual("host 'a' is not drained; see openstack twotier host list", detail)
 
     def test_another_drain_replaces_the_first(self):
         self.drain(reason="fan")
@@ -102,7 +102,7 @@ class TestDrain(DrainCase):
 
     def test_a_host_that_there_is_not(self):
         [detail] = self.refused(404, "host.not_found", self.drain(host="z"))
-        self.assertEqual("there is no such host with slots; see host list", detail)
+        self.assertEqual("there is no host 'z' with slots; see openstack twotier host list", detail)
         self.refused(409, "host.not_drained", self.undrain("z"))
 
     def test_a_host_that_has_left_the_ledger(self):

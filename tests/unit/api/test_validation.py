@@ -47,7 +47,7 @@ class TestBodies(ApiCase):
             ("pool", None, "give a text"),
             ("pool", "", "give a text that is not empty"),
             ("pool", "p" * 256, "give at most 255 characters"),
-            ("pool", "gpu", "there is none of that name; there are default"),
+            ("pool", "gpu", "there is none of that name; the pools are: default"),
             ("flavor", "", "give a text that is not empty"),
             ("flavor", "f" * 256, "give at most 255 characters"),
             ("flavor", "a\nb", "give a text that matches"),
@@ -113,7 +113,7 @@ class TestBodies(ApiCase):
             ({"webhook_secret": key}, "webhook: give webhook and webhook_secret together"),
             (
                 {"webhook": "https://a.test/", "webhook_secret": key},
-                "webhook: the operator allows none, see [job_events]allowed_webhooks",
+                "webhook: the operator allows none",
             ),
         ):
             self.assertEqual([detail], self.wrong({"size": 1, **given}))

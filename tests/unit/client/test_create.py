@@ -132,6 +132,16 @@ class TestLine(CreateCase):
             "Job 1 is queued, held until it is released.\n", self.line("--size", "1", "--held")
         )
 
+    def test_what_it_waits_for_before_it_is_in_the_queue(self):
+        self.assertRegex(
+            self.line("--size", "1", "--begin", "2031-01-31T12:00:00Z"),
+            r"^Job 1 is queued, but not in the queue yet: it waits until 2031-01-31T12:00:00Z\.\n$",
+        )
+        self.assertEqual(
+            "Job 2 is queued, but not in the queue yet: it waits for job 1 (after-ok).\n",
+            self.line("--size", "1", "--after-ok", "1"),
+        )
+
     def test_after_waiting(self):
         self.become(models.JobState.RUNNING, "bg")
         self.assertEqual(

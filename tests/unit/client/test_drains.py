@@ -99,6 +99,6 @@ class TestDrain(CommandCase):
             code, _out, error = self.openstack("host", "drain", "a", *words, by=CAROL)
             self.assertEqual(2, code)
             self.assertIn(said, error)
-        self.assertIn("no such host", self.refused("host", "drain", "z", by=CAROL))
+        self.assertIn("there is no host", self.refused("host", "drain", "z", by=CAROL))
         self.assertIn("is not drained", self.refused("host", "undrain", "a", by=CAROL))
         self.assertIn("(HTTP 403)", self.refused("host", "drain", "a"))

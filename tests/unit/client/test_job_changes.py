@@ -39,7 +39,7 @@ class TestRequeue(CommandCase):
             "job", "requeue", "b", "a", "-f", "value", "-c", "Name", "-c", "Asked To"
         )
         self.assertEqual((1, "a requeue\n"), (code, out))
-        self.assertIn("b: the job waits in the queue, and has nothing to begin", self.logged.output)
+        self.assertIn("b: the job has not started: there is nothing to requeue", self.logged.output)
 
 
 class TestLater(CommandCase):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -29,6 +30,12 @@ class TestServer(ServerCase):
             timeout=30,
         )
         self.assertEqual(201, in_pieces.status_code)
+        self.stop()
+
+    def test_a_log_rotation_does_not_end_it(self):
+        self.start()
+        self.server.send_signal(signal.SIGHUP)
+        self.assertEqual(200, requests.get(f"{self.url}/healthcheck", timeout=30).status_code)
         self.stop()
 
     def test_the_largest_body_is_decided_by_one_option(self):
