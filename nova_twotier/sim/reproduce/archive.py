@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from nova_twotier.sim.workloads import archive
 
-#: The default directory of the traces.
-DIRECTORY = archive.DIRECTORY
+#: The default directory of the traces: what `traces fetch` makes, else that of a shared tree.
+SHARED = pathlib.Path("..", "shared", "traces")
+DIRECTORY = SHARED if SHARED.is_dir() and not archive.DIRECTORY.is_dir() else archive.DIRECTORY
 
 
 class MissingTraces(ValueError):
