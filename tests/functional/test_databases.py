@@ -22,6 +22,7 @@ from nova_twotier.db import migration
 from nova_twotier.db.connection import StoreError, connect
 from nova_twotier.db.models import Event, Place
 from nova_twotier.db.store import Store, open_store
+from tests.unit.cmd.test_manager import COMPLETE
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
@@ -199,6 +200,8 @@ class OnServer(SchemaBehaviour):
         self.first_schema(versioned=True)
         error = io.StringIO()
         with configured(self.url) as file, contextlib.redirect_stderr(error):
+            with pathlib.Path(file).open("a") as conf:
+                conf.write(COMPLETE)
             self.assertEqual(1, manager.main(["--config-file", file]))
         said = [line for line in error.getvalue().splitlines() if line.startswith("twotier-m")]
         self.assertEqual(1, len(said))
