@@ -41,11 +41,13 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         if (thing := (caller.project_id, caller.user_id, kind, name)) not in site.known
     ]
     # Without Keystone, the API need not know Nova.
-    if not things or not (trust or site.conf.nova.auth_type):
+    if not things or site.known.silent or not (trust or site.conf.nova.auth_type):
         return
     try:
         missing = list(_missing(site, things, trust))
     except (CloudError, TrustError, Refused) as error:
+        if isinstance(error, CloudError) and error.passing:
+            site.known.did_not_answer()
         LOG.warning("A job was accepted without asking Nova for what it needs: %s", error)
         return
     if missing:

@@ -203,7 +203,7 @@ JOB_REQUEST = object_of(
 
 
 def _changeable(name: str) -> dict:
-    """The schema of a property as of a submission: what is left out of a change is not changed."""
+    """The schema of a property in a change of a job: as in a submission, but without a default."""
     return {key: it for key, it in JOB_REQUEST["properties"][name].items() if key != "default"}
 
 

@@ -1,4 +1,4 @@
-"""Remembers what callers were found to have in Nova."""
+"""Remembers what callers were found to have in Nova, and that Nova did not answer."""
 
 import time
 
@@ -15,9 +15,19 @@ class Known:
 
     def __init__(self) -> None:
         self._until: dict[Thing, float] = {}
+        self._silent_until = 0.0
 
     def __contains__(self, thing: Thing) -> bool:
         return self._until.get(thing, 0.0) > time.monotonic()
+
+    @property
+    def silent(self) -> bool:
+        """Whether Nova did not answer a moment ago: it may take long to fail again."""
+        return self._silent_until > time.monotonic()
+
+    def did_not_answer(self) -> None:
+        """Note that Nova does not answer."""
+        self._silent_until = time.monotonic() + self.LIFETIME
 
     def add(self, thing: Thing) -> None:
         if len(self._until) >= self.MOST:

@@ -85,7 +85,7 @@ class Pools(Resource):
 def rooms(
     shapes: Mapping[str, Shape], views: Mapping[str, HostView], available: Collection[str]
 ) -> dict[str, Room]:
-    """The room of each pool that has hosts.
+    """Numbers of hosts, slots and free places of each pool that has hosts.
 
     :param shapes: of the hosts, by name.
     :param views: of the hosts with free places; the others are full.

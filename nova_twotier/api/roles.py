@@ -42,7 +42,7 @@ def _alternatives(enforcer: Enforcer, check) -> Iterator[tuple]:
 
 
 def _way(checks: tuple) -> tuple[str, str | None] | None:
-    """The role that these checks ask for, and where it must be held: `None` stands for anywhere.
+    """The role that a policy rule requires, and where it must be held; None: anywhere.
 
     None if they are about something else than one role.
     """

@@ -13,7 +13,7 @@ from nova_twotier.db.store import Store
 
 
 def fields(store: Store, job: Job, hosts: bool) -> dict:
-    """What the recorded schedule adds to a job.
+    """A job's servers and its time in each tier, from the recorded schedule.
 
     :param hosts: whether the reader may see the hosts.
     """

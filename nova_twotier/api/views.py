@@ -6,7 +6,7 @@ from nova_twotier.api.endpoint import Request
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
-from nova_twotier.db.models import Job, route_of
+from nova_twotier.db.models import Job, origin_of
 from nova_twotier.db.readers import Reader, rfc3339
 
 
@@ -86,7 +86,7 @@ def job_in_full(
         "reports": job.report_token is not None,
         "webhook": backlog
         and {
-            "origin": route_of(job.webhook or ""),
+            "origin": origin_of(job.webhook or ""),
             "undelivered": backlog.count,
             "error": backlog.error or None,
         },

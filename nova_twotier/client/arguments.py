@@ -86,7 +86,7 @@ def _time(text: str, sign: int, how_long: str) -> str:
 
 
 def day_or_moment(text: str) -> str:
-    """The beginning of a day of UTC, as the API has it; also what `moment` takes."""
+    """Parse a day of UTC (its beginning), or whatever `moment` takes, into a time for the API."""
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).isoformat()
     except ValueError:

@@ -14,7 +14,7 @@ _FORMS = (
 
 
 def parse(text: str) -> str:
-    """A time with its zone, as the API has it. Without a zone it is one of this machine's.
+    """Parse a time into one with a zone, for the API; without one, it is this machine's.
 
     :raises argparse.ArgumentTypeError: if it is none.
     """

@@ -62,7 +62,7 @@ def _place(api: Api, job: dict) -> str:
 
 
 def _wait(explained: dict) -> str | None:
-    """For what a job waits before it is in the queue; None for none of these, or an older API."""
+    """What keeps a job out of the queue: a time or other jobs; None: neither, or an older API."""
     jobs = explained.get("dependencies") or ()
     unmet = [
         f"for job {each['number']} ({each['condition']})" for each in jobs if not each["met_at"]

@@ -97,7 +97,7 @@ class Webhook(FormattableColumn):
 
 
 class Dependencies(FormattableColumn):
-    """What a job starts after, as the options of `job create` say it."""
+    """A job's dependencies, in the words of the options of `job create`."""
 
     def human_readable(self):
         return ", ".join(

@@ -6,32 +6,23 @@ from typing import Any
 
 from oslo_config import cfg
 
-from nova_twotier.conf import ConfigError
+from nova_twotier.cloud import message_bus
 
 
 class JobBus:
     """The message bus of `[job_events]transport_url`; it connects at the first event.
 
-    :raises ConfigError: if the library is missing.
+    :raises ConfigError: if the library is missing, or does not know the kind of bus.
     """
 
     def __init__(self, conf: cfg.ConfigOpts):
         self._conf = conf
         self._notifier: Any = None
-        if conf.job_events.transport_url:
-            # From the extra `notifications`: imported only if there is a bus.
-            try:
-                import oslo_messaging
-            except ImportError as error:
-                raise ConfigError(
-                    "[job_events]transport_url is set, but oslo.messaging is not installed: "
-                    "install nova-twotier[notifications], or leave the option out"
-                ) from error
-            self._messaging = oslo_messaging
+        self._messaging = message_bus.messaging(conf, "job_events")
 
     @property
     def configured(self) -> bool:
-        return bool(self._conf.job_events.transport_url)
+        return self._messaging is not None
 
     def publish(self, content: Mapping[str, Any]) -> None:
         """Publish an event; waits as long as the bus cannot be reached."""

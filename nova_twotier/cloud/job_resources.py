@@ -29,5 +29,6 @@ class JobResources:
             flavors = self._reader.flavors()
             return any(name in (flavor["name"], flavor["id"]) for flavor in flavors)
         if "/" in name:
-            raise CloudError(f"Nova cannot be asked for {name!r}: it would take it for a path")
+            # As if Nova had refused: no name that a tenant gives says that Nova is away.
+            raise CloudError(f"Nova cannot be asked for {name!r}: it would take it for a path", 400)
         return self._reader.exists(_PATHS[kind] + quote(name, safe=""), IMAGES_MICROVERSION)

@@ -11,7 +11,7 @@ from typing import Any
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.conf import ConfigError
+from nova_twotier.cloud import message_bus
 
 LOG = logging.getLogger(__name__)
 
@@ -35,29 +35,11 @@ class Listener:
         self._conf, self._pool = conf, pool
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
-        if conf.notifications.transport_url:
-            # From the extra `notifications`: imported only if there is a bus.
-            try:
-                import oslo_messaging
-            except ImportError as error:
-                raise ConfigError(
-                    "[notifications]transport_url is set, but oslo.messaging is not installed: "
-                    "install nova-twotier[notifications], or leave the option out"
-                ) from error
-            self._messaging = oslo_messaging
-            try:
-                # Without connecting; `_listen` makes its own.
-                oslo_messaging.get_notification_transport(conf, conf.notifications.transport_url)
-            except oslo_messaging.MessagingException as error:
-                # Without the URL: it may contain a password.
-                raise ConfigError(
-                    "[notifications]transport_url cannot be used: give one such as "
-                    "rabbit://USER:PASSWORD@HOST:5672/"
-                ) from error
+        self._messaging = message_bus.messaging(conf, "notifications")
 
     def start(self, servers: Callable[[], None], hosts: Callable[[], None]) -> None:
         """Call `servers` or `hosts` from other threads at each notification about them."""
-        if self._conf.notifications.transport_url:
+        if self._messaging is not None:
             self._stopping = threading.Event()
             # In the background: the manager polls as long as the bus does not answer.
             self._thread = threading.Thread(

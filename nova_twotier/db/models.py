@@ -64,10 +64,10 @@ ALL_TIERS: tuple[Tier, ...] = (FG, BG)
 BUS = "bus"
 
 
-def route_of(webhook: str) -> str:
-    """The origin of a URL: its scheme, host and port."""
+def origin_of(webhook: str) -> str:
+    """The scheme, host and port of a URL."""
     url = urlsplit(webhook)
-    # Without user, in lower case, and with the port as a number: one receiver has one route.
+    # In lower case, and with the port as a number: one receiver has one origin.
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
     return f"{url.scheme}://{host}" + (f":{url.port}" if url.port else "")
 
@@ -225,7 +225,8 @@ class Job(Queueing, Reasoned, Base):
         self, at: float, kind: str, reason: Reason | None = None, detail: str = ""
     ) -> "Event":
         """Something that happens to it, with the deliveries to those who are to hear of it."""
-        routes = [route_of(self.webhook)] if self.webhook else []
+        # Of the project, too: one that fills a receiver with its events holds up no other.
+        routes = [f"{self.project_id} {origin_of(self.webhook)}"] if self.webhook else []
         if self.published:
             routes.append(BUS)
         deliveries = [Delivery(route=route, due_at=at) for route in routes]
@@ -462,8 +463,8 @@ class Delivery(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     event: Mapped[int] = mapped_column(ForeignKey("event.id"), index=True)
-    #: The origin of the job's webhook, or `BUS`.
-    route: Mapped[str] = mapped_column(String(300))
+    #: The project with the origin of the job's webhook, or `BUS`.
+    route: Mapped[str] = mapped_column(String(400))
     #: When it is tried, or tried again.
     due_at: Mapped[float] = mapped_column(index=True)
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")

@@ -1,7 +1,7 @@
 """Tells webhooks and the message bus about the events of jobs.
 
-Every route, which is the origin of a webhook or the bus, has a thread of its own while something is
-due on it: one that does not answer holds up no other.
+Every route, which is a project with the origin of its webhooks, or the bus, has a thread of its own
+while something is due on it: one that does not answer holds up no other.
 """
 
 import threading
@@ -14,7 +14,7 @@ from nova_twotier.cloud.job_bus import JobBus
 from nova_twotier.cloud.webhooks import DeliveryError, Webhooks
 from nova_twotier.db import deliveries
 from nova_twotier.db.deliveries import Claim
-from nova_twotier.db.models import BUS, Event, Job
+from nova_twotier.db.models import BUS, Event, Job, origin_of
 from nova_twotier.db.readers import Reader, rfc3339
 from nova_twotier.db.store import DATABASE_ERRORS, Store
 from nova_twotier.manager.election import brief
@@ -95,10 +95,9 @@ class Courier:
             if self._clock() - event.at < self._options.retry_for:
                 deliveries.failed(self._store, claim, str(error))
                 return
-            LOG.warning(
-                "Job %s: its event '%s' is not delivered to %s: %s",
-                *(job.label, event.kind, route, error),
-            )
+            where = "the bus" if route == BUS else origin_of(job.webhook or "")
+            words = "Job %s: its event '%s' is not delivered to %s: %s"
+            LOG.warning(words, job.label, event.kind, where, error)
         deliveries.close(self._store, claim)
 
     def _publish(self, message: dict) -> None:

@@ -87,7 +87,20 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
             remembered.add(thing)
         self.assertEqual([False, False, True], [thing in remembered for thing in things])
 
+    def test_nova_is_left_alone_for_a_while_after_it_did_not_answer(self):
+        """Each submission would wait for it as long as the first."""
+        self.nova.get(f"{NOVA}/os-keypairs/yours", status_code=503)
+        for by in ("alice:demo", "bob:demo", "carol:demo"):
+            self.answered(201, self.submitting(by, key_name="yours"))
+        self.assertEqual(1, len(self.asked))
+
+    def test_a_tenant_cannot_say_that_nova_is_away(self):
+        self.answered(201, self.submitting(key_name="../flavors"))
+        self.answered(201, self.submitting("bob:demo", key_name="mine"))
+        self.assertEqual(1, len(self.asked))
+
     def test_while_nova_does_not_say_jobs_are_accepted(self):
+        self.useFixture(fixtures.MockPatchObject(known.Known, "LIFETIME", 0.0))
         for answer in (
             {"status_code": 503},
             {"status_code": 403, "json": {"forbidden": {"message": "no"}}},

@@ -375,7 +375,7 @@ transport_url = fake://
 
     def test_why_the_last_attempt_failed(self):
         job = self.answered(201, self.ask_for("https://hooks.example.org/a"))
-        claim = deliveries.claim(self.store, "https://hooks.example.org", 2.0**40)
+        claim = deliveries.claim(self.store, "demo https://hooks.example.org", 2.0**40)
         deliveries.failed(self.store, claim, "the webhook answered with HTTP status 500")
         shown = self.get(f"/v1/jobs/{job['uuid']}").json["webhook"]
         self.assertEqual(

@@ -9,20 +9,22 @@ from nova_twotier.db.models import BUS, Delivery, Job
 from nova_twotier.db.states import JobState
 
 HOOK = "https://hooks.example.org:8443/me?token=1"
-ORIGIN = "https://hooks.example.org:8443"
+ROUTE = "a https://hooks.example.org:8443"
 
 
 class DeliveriesBehaviour:
     """Tests of `self.store`, a new one for each."""
 
     def submit_with_webhook(self, **values):
-        return self.store.submit(1, [], webhook=HOOK, webhook_secret="key", at=0.0, **values)
+        return self.store.submit(
+            1, [], webhook=HOOK, webhook_secret="key", at=0.0, project_id="a", **values
+        )
 
     def left(self):
         with self.store.reading() as session:
             return list(session.scalars(select(Delivery).order_by(Delivery.id)))
 
-    def claim_all(self, route=ORIGIN, now=100.0):
+    def claim_all(self, route=ROUTE, now=100.0):
         found = []
         while (claim := deliveries.claim(self.store, route, now)) is not None:
             found.append(claim)
@@ -35,8 +37,8 @@ class DeliveriesBehaviour:
         self.store.submit(1, [])
         self.assertEqual([], self.left())
         both = self.submit_with_webhook(published=True)
-        self.assertEqual([ORIGIN, BUS], [each.route for each in self.left()])
-        self.assertCountEqual([ORIGIN, BUS], deliveries.due_routes(self.store, 0.0))
+        self.assertEqual([ROUTE, BUS], [each.route for each in self.left()])
+        self.assertCountEqual([ROUTE, BUS], deliveries.due_routes(self.store, 0.0))
         self.assertEqual([(both.number, "submitted")], self.kinds(self.claim_all()))
 
     def test_whatever_the_api_records(self):
@@ -60,15 +62,15 @@ class DeliveriesBehaviour:
 
     def test_one_that_is_claimed_and_never_heard_of_is_due_again(self):
         self.submit_with_webhook()
-        self.assertIsNotNone(deliveries.claim(self.store, ORIGIN, 100.0, patience=30.0))
-        self.assertIsNone(deliveries.claim(self.store, ORIGIN, 129.0))
-        self.assertIsNotNone(deliveries.claim(self.store, ORIGIN, 130.0))
+        self.assertIsNotNone(deliveries.claim(self.store, ROUTE, 100.0, patience=30.0))
+        self.assertIsNone(deliveries.claim(self.store, ROUTE, 129.0))
+        self.assertIsNotNone(deliveries.claim(self.store, ROUTE, 130.0))
 
     def test_pauses_grow(self):
         self.submit_with_webhook()
         job, now, pauses = self.store.job(1), 0.0, []
         for _each in range(12):
-            claim = deliveries.claim(self.store, ORIGIN, now)
+            claim = deliveries.claim(self.store, ROUTE, now)
             deliveries.failed(self.store, claim, "HTTP 500" + "." * 300)
             [left] = self.left()
             pauses.append(left.due_at - now)

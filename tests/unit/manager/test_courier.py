@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import deliveries
-from nova_twotier.db.models import Delivery, Job, route_of
+from nova_twotier.db.models import Delivery, Job, origin_of
 from nova_twotier.db.store import Store
 from nova_twotier.manager.courier import Courier
 from tests.unit.cloud.receiver import Receiver
@@ -166,6 +166,17 @@ class TestDelivering(CourierCase):
         self.until(lambda: not self.left())
         self.assertEqual(2, len(slow.received))
 
+    def test_a_project_that_hangs_at_a_receiver_holds_up_no_other_there(self):
+        self.submit()
+        self.receiver.gate.clear()
+        self.courier.look()
+        self.until(lambda: self.receiver.received)
+        self.submit(project_id="b")
+        self.courier.look()
+        self.until(lambda: len(self.receiver.received) == 2)
+        self.receiver.gate.set()
+        self.until(lambda: not self.left())
+
     def test_two_managers_do_not_both_deliver(self):
         for _each in range(10):
             self.submit()
@@ -178,7 +189,7 @@ class TestDelivering(CourierCase):
 
     def test_the_next_manager_delivers_what_one_was_killed_over(self):
         self.submit()
-        deliveries.claim(self.store, self.receiver.url, self.now, PATIENCE)
+        deliveries.claim(self.store, f"a {self.receiver.url}", self.now, PATIENCE)
         self.look()
         self.assertEqual((0, 1), (len(self.posted()), len(self.left())))
         self.now += PATIENCE
@@ -194,13 +205,13 @@ class TestDelivering(CourierCase):
         self.assertEqual(([], []), (self.posted(), self.left()))
 
 
-class TestRoutes(testtools.TestCase):
+class TestOrigins(testtools.TestCase):
     def test_one_for_each_receiver(self):
         for url in ("https://a.test/x", "https://A.TEST/y", "https://a.test", "HTTPS://a.test/?z"):
-            self.assertEqual("https://a.test", route_of(url))
+            self.assertEqual("https://a.test", origin_of(url))
         for url in ("https://a.test:8443/", "https://A.test:0008443/x"):
-            self.assertEqual("https://a.test:8443", route_of(url))
-        self.assertEqual("http://[::1]:80", route_of("http://[::1]:80/"))
+            self.assertEqual("https://a.test:8443", origin_of(url))
+        self.assertEqual("http://[::1]:80", origin_of("http://[::1]:80/"))
 
 
 class TestBus(CourierCase):

@@ -16,7 +16,7 @@ def upgrade():
         "delivery",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("event", sa.Integer, sa.ForeignKey("event.id"), nullable=False),
-        sa.Column("route", sa.String(300), nullable=False),
+        sa.Column("route", sa.String(400), nullable=False),
         sa.Column("due_at", sa.Double, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
         sa.Column("error", sa.String(255), nullable=False, server_default=""),
