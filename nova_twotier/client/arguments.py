@@ -108,3 +108,13 @@ def words(text: str, known: Sequence[str]) -> list[str]:
             f"{wrong[0]!r}: give one or more of {', '.join(known)}, separated by commas"
         )
     return list(dict.fromkeys(given))
+
+
+def add_all_projects(parser: argparse.ArgumentParser, what: str = "of all projects") -> None:
+    """Add the option `--all-projects`.
+
+    :param what: what it does, for the help.
+    """
+    parser.add_argument(
+        "--all-projects", action="store_true", default=None, help=f"{what}; for administrators"
+    )

@@ -21,12 +21,7 @@ class CancelJob(command.Lister):
         parser.add_argument(
             "--all", action="store_true", help="all jobs of the project that are not over"
         )
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="with the other options: in all projects; for administrators",
-        )
+        arguments.add_all_projects(parser, "with the other options: in all projects")
         return parser
 
     def take_action(self, parsed_args):

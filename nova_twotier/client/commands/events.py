@@ -41,12 +41,7 @@ class ListEvents(command.Lister):
             "--since or --limit, earlier ones first. For programs: -f value, csv, or json, which "
             "prints an object in each line",
         )
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="of all projects; for administrators",
-        )
+        arguments.add_all_projects(parser)
         return parser
 
     def take_action(self, parsed_args):

@@ -26,12 +26,7 @@ class ListJobs(command.Lister):
             metavar="<n>",
             help="at most so many, the newest (default: all)",
         )
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="of all projects; for administrators",
-        )
+        arguments.add_all_projects(parser)
         parser.add_argument(
             "--long", action="store_true", help="with how they started and what happened since"
         )

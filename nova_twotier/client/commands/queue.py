@@ -3,7 +3,7 @@
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import columns
+from nova_twotier.client import arguments, columns
 
 MODES = ("active", "paused", "draining")
 
@@ -13,12 +13,7 @@ class ShowQueue(command.ShowOne):
 
     def get_parser(self, prog_name):
         parser = with_pool(super().get_parser(prog_name))
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="count the jobs of all projects; for administrators",
-        )
+        arguments.add_all_projects(parser, "count the jobs of all projects")
         return parser
 
     def take_action(self, parsed_args):

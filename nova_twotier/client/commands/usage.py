@@ -34,18 +34,11 @@ class ShowUsage(command.ShowOne):
     """Show for how long jobs held slots in a period, and how much of that was lost"""
 
     def get_parser(self, prog_name):
-        parser = with_period(super().get_parser(prog_name))
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="of all projects; for administrators",
-        )
-        return parser
+        return _with_choice(super().get_parser(prog_name))
 
     def take_action(self, parsed_args):
         clients = self.app.client_manager
-        query = chosen(clients, parsed_args)
+        query = _chosen(clients, parsed_args)
         found = clients.twotier.usage(**query)
         total = found["total"]
         shown = {
@@ -66,7 +59,7 @@ class ListUsage(command.Lister):
     """List for how long jobs held slots in a period, by user unless --by says otherwise"""
 
     def get_parser(self, prog_name):
-        parser = with_period(super().get_parser(prog_name))
+        parser = _with_choice(super().get_parser(prog_name))
         parser.add_argument(
             "--by",
             type=_by,
@@ -74,18 +67,12 @@ class ListUsage(command.Lister):
             help=f"sum by {', '.join(BY)}, or several such as project,month; days and months are "
             "those of UTC (default: user; with --all-projects: project)",
         )
-        parser.add_argument(
-            "--all-projects",
-            action="store_true",
-            default=None,
-            help="of all projects; for administrators",
-        )
         return parser
 
     def take_action(self, parsed_args):
         clients = self.app.client_manager
         by = parsed_args.by or ["project" if parsed_args.all_projects else "user"]
-        found = clients.twotier.usage(by=by, **chosen(clients, parsed_args))["usage"]
+        found = clients.twotier.usage(by=by, **_chosen(clients, parsed_args))["usage"]
         # In the order of the table, not of the words.
         shown = {head: field for word in BY if word in by for head, field in BY[word].items()}
         shown |= SUMS
@@ -93,8 +80,8 @@ class ListUsage(command.Lister):
         return tuple(shown), rows
 
 
-def with_period(parser):
-    """The parser with the options of what to sum."""
+def _with_choice(parser):
+    """Add the options that say which use to sum; returns the parser."""
     parser.add_argument(
         "--start",
         type=arguments.day_or_moment,
@@ -116,10 +103,11 @@ def with_period(parser):
     )
     parser.add_argument("--user", metavar="<user>", help="only jobs of this user, by name or id")
     parser.add_argument("--pool", metavar="<pool>", help="only jobs of this pool of hosts")
+    arguments.add_all_projects(parser)
     return parser
 
 
-def chosen(clients, parsed_args) -> dict:
+def _chosen(clients, parsed_args) -> dict:
     """The query of what the options choose."""
     project, user = parsed_args.project, parsed_args.user
     return {
