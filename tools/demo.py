@@ -18,11 +18,17 @@ from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
 from nova_twotier.tools.replay import summary
 from nova_twotier.tools.replay.errors import ReplayError
-from nova_twotier.tools.replay.run import EXCERPT, Settings, replay
+from nova_twotier.tools.replay.run import DATA, Settings, replay
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 
 PROG = "demo"
 HOSTS, SLOTS, TIERS = 8, 4, 2
+#: Consecutive jobs of KTH-SP2 that ran at least an hour.
+TRACE = DATA / "kth-sp2-long-jobs.swf"
+#: With these the jobs arrive in about as long as one of them runs, half a minute, so that Nova's
+#: boots take a small part of their stays.
+SPEEDUP, LOAD_SCALE = 773.0, 3.37
+JOBS = 32
 #: The policies of the queue manager.
 PLAYED = sorted(name for name, policy in POLICIES.items() if not policy.bandwidth)
 #: Wall seconds after which a replay that is not over is given up.
@@ -30,8 +36,8 @@ TIMEOUT = 900.0
 #: What the first policy must really have done: key of the totals, least number, and in words.
 FEATS = (
     ("background_starts", 5, "jobs started in the background"),
-    ("swaps", 1, "swap"),
-    ("live_migrations", 1, "live migration in Nova"),
+    ("swaps", 3, "swaps"),
+    ("live_migrations", 3, "live migrations in Nova"),
 )
 
 
@@ -75,10 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=60,
+        default=JOBS,
         metavar="N",
-        choices=range(1, 101),
-        help="jobs of the excerpt, 1 to 100 (default: %(default)s)",
+        choices=range(1, JOBS + 1),
+        help=f"jobs of the excerpt, 1 to {JOBS} (default: %(default)s)",
     )
     parser.add_argument(
         "--policies",
@@ -151,7 +157,7 @@ def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, 
     argv = python("nova_twotier.cmd.manager", f"--config-file={manager_conf}")
     with Supervisor("manager", argv, out / "manager.log", say) as manager:
         say(f"manager: pid {manager.pid}; try `kill -9 {manager.pid}`, the replay goes on")
-        settings = Settings(trace=EXCERPT, out=out, jobs=jobs, timeout=TIMEOUT)
+        settings = Settings(TRACE, out, jobs, SPEEDUP, LOAD_SCALE, timeout=TIMEOUT)
         done = replay(conf, settings, console, watch=lambda _player: manager.check())
     if done["interrupted"] == "interrupted":
         raise KeyboardInterrupt
