@@ -74,7 +74,7 @@ class _Records:
 
 
 class _NoJudge:
-    """Hosts that do not answer take nothing new; whether they are dead is for the manager to say."""
+    """Silent hosts take nothing new; whether they are dead is for the manager to say."""
 
     dead: frozenset[str] = frozenset()
     reason: Reason | None = None

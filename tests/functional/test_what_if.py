@@ -15,7 +15,7 @@ from nova_twotier.core.queue_state import changes
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.queue_state import take
 from nova_twotier.sim import what_if
-from tests.functional.queue_case import QueueTestCase
+from tests.functional.queue_case import OPTIONS, QueueTestCase
 
 ESTIMATE = 600.0
 
@@ -40,13 +40,13 @@ class TestWhatIf(QueueTestCase):
         self.until(number, JobState.RUNNING)
         return number
 
-    def submit(self, size, cpu):
-        return self.store.submit(size, [cpu] * size, estimate=ESTIMATE, at=self.now).number
+    def submit(self, size, cpu, estimate=ESTIMATE):
+        return self.store.submit(size, [cpu] * size, estimate=estimate, at=self.now).number
 
-    def asked(self, size, cpu):
-        """What is expected of a job if it is submitted now."""
-        state, number = changes.add_job(self.state(), size, ESTIMATE, cpu)
-        return what_if.expect(state)[number]
+    def asked(self, size, cpu, estimate=ESTIMATE):
+        """What is expected of a job if it is submitted now, and all run as long as they said."""
+        state, number = changes.add_job(self.state(), size, estimate, cpu)
+        return what_if.expect(state, "requested")[number]
 
     def placed(self, number):
         """The tier of a job, and how many of its servers are on each host."""
@@ -64,9 +64,9 @@ class TestWhatIf(QueueTestCase):
         first = self.running(3, 0.5)
         submitted = self.now
         # One slot is idle, and three are half used: it shares one of these.
-        expected = self.asked(2, 0.4)
+        expected = self.asked(2, 0.4, estimate=9000.0)
         self.assertEqual((0.0, "bg"), (expected.start, expected.tier))
-        second = self.submit(2, 0.4)
+        second = self.submit(2, 0.4, estimate=9000.0)
         self.until(second, JobState.RUNNING)
         self.check(second, expected, submitted)
 
@@ -83,7 +83,6 @@ class TestWhatIf(QueueTestCase):
         self.check(third, expected, submitted)
 
     def test_state_of_what_is_there(self):
-        self.now = time.time()
         running = self.running(2, 0.5)
         waiting = self.submit(4, 0.5)
         held = self.store.submit(1, [0.5], held=True, at=self.now)
@@ -98,3 +97,35 @@ class TestWhatIf(QueueTestCase):
         self.assertEqual([(2, 2), (2, 2)], [(host.slots, host.tiers) for host in state.hosts])
         self.assertEqual(("amcbf", "default"), (state.policy, state.pool))
         self.assertNotIn(held.number, [each.job.number for each in state.jobs])
+
+    def test_command(self):
+        """It writes the same from the outside, and changes nothing."""
+        running = self.running(2, 0.5)
+        before = self.store.job(running).revision, self.usage()
+        self.access_of("nova_twotier.cmd.manage_snapshot")
+        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        file, self.conf = directory / "state.json", directory / "nova-twotier.conf"
+        with self.store.reading() as session:
+            database = f"[database]\nconnection = {session.get_bind().url}\n"
+        self.conf.write_text(OPTIONS.format(flavor=self.flavor, image=self.image) + database)
+        code, out, err = self.manage("--output", str(file), "--anonymous")
+        self.assertEqual((0, ""), (code, err))
+        self.assertIn("| waiting | running |", out)
+        state = queue_state.load(json.loads(file.read_text()))
+        self.assertEqual([running], [each.job.number for each in state.jobs])
+        self.assertEqual(["host1", "host2"], [host.name for host in state.hosts])
+        self.assertEqual("", state.pool)
+        self.assertEqual(before, (self.store.job(running).revision, self.usage()))
+
+        code, out, err = self.manage()
+        self.assertEqual("default", queue_state.load(json.loads(out)).pool)
+        code, out, err = self.manage("--pool", "gpu")
+        message = "pool gpu has neither hosts nor jobs; with hosts there are: default"
+        self.assertEqual((2, f"twotier-manage: {message}\n"), (code, err))
+
+    def manage(self, *args):
+        """Exit code, standard output and standard error of `twotier-manage snapshot`."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = manage.main(["--config-file", str(self.conf), "snapshot", *args])
+        return code, out.getvalue(), err.getvalue()

@@ -27,7 +27,8 @@ def add_job(
 
     :raises InvalidJob: if there can be no such job.
     """
-    number = 1 + max((each.job.number for each in (*state.jobs, *state.past)), default=0)
+    known = [each.job.number for each in state.jobs] + [each.job.number for each in state.past]
+    number = 1 + max(known, default=0)
     job = Job(
         number,
         size,

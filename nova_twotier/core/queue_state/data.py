@@ -70,7 +70,7 @@ def _host(host: Host, leaving: bool) -> dict[str, Any]:
 
 def _job(each: QueueJob, names: Sequence[str]) -> dict[str, Any]:
     job = each.job
-    data = {
+    data: dict[str, Any] = {
         "number": job.number,
         "size": job.size,
         "arrival": job.arrival,

@@ -17,8 +17,9 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD=VALUE,...",
-        help="another job arrives now: size, and if known estimate (seconds), cpu (0 to 1), walltime "
-        "(seconds), user, tier (any, fg or bg), e.g. size=8,estimate=3600,cpu=0.9; may be repeated",
+        help="another job arrives now: size, and if known estimate (seconds), cpu (0 to 1), "
+        "walltime (seconds), user and tier (any, fg or bg), e.g. size=8,estimate=3600,cpu=0.9; may "
+        "be repeated",
     )
     group.add_argument(
         "--without-job",
