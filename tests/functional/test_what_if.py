@@ -29,9 +29,7 @@ class TestWhatIf(QueueTestCase):
         return super().new_engine(clock=lambda: self.now, **pool)
 
     def state(self):
-        taken = take(
-            self.store, self.cloud, self.ledger, self.options, "default", lambda: self.now
-        )
+        taken = take(self.store, self.cloud, self.ledger, self.options, "default", lambda: self.now)
         # As what-if reads it from the file.
         return queue_state.load(json.loads(queue_state.text(taken.state)))
 

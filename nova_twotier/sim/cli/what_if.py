@@ -52,9 +52,7 @@ class WhatIf(Table):
             help="write the state without the changes, e.g. state.json",
         )
         changes.add_changes(parser)
-        options.add_load(parser)
-        options.add_workload(parser)
-        options.add_scenario(parser)
+        _add_run(parser)
 
     def take_action(self, parsed_args):
         from nova_twotier.core import queue_state
@@ -84,8 +82,21 @@ class WhatIf(Table):
         return what_if_tables.summary((state, before), (other, after), added)
 
 
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    """What a run until the time is like."""
+    options.add_load(parser)
+    options.add_workload(parser)
+    options.add_scenario(parser)
+
+
 def _state(parsed: argparse.Namespace):
     if parsed.at is None and parsed.under is None:
+        run = argparse.ArgumentParser(add_help=False)
+        _add_run(run)
+        for name, default in vars(run.parse_args([])).items():
+            if getattr(parsed, name) != default:
+                option = name.replace("_", "-")
+                raise ValueError(f"{option} is of a run: it needs --at SECONDS and --under POLICY")
         return changes.read(parsed.source)
     if parsed.at is None or parsed.under is None:
         raise ValueError("of a trace or a model, give both --at SECONDS and --under POLICY")
