@@ -55,6 +55,12 @@ class WhatIf(Table):
         _add_run(parser)
 
     def take_action(self, parsed_args):
+        from nova_twotier.sim.cli import what_if_tables
+
+        rows = self._rows(parsed_args)
+        return what_if_tables.plain(rows) if parsed_args.formatter == "csv" else rows
+
+    def _rows(self, parsed_args):
         from nova_twotier.core import queue_state
         from nova_twotier.sim import what_if
         from nova_twotier.sim.cli import what_if_tables

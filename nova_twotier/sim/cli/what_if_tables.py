@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cliff.columns import FormattableColumn
 
+from nova_twotier.core.prediction.calibration import Interval
 from nova_twotier.core.queue_state import QueueState
 from nova_twotier.sim import what_if
 from nova_twotier.sim.what_if import Expected
@@ -139,8 +140,8 @@ def _spans(outlook: what_if.Outlook) -> tuple[Span, ...]:
 
 def by_job(before: Mapping[int, Expected], after: Mapping[int, Expected]) -> Rows:
     """A row for each job, before and after the changes."""
-    columns = ("job", "size", "state", "start_before", "start_after", "start_interval", "starts_on")
-    columns += ("end_before", "end_after", "end_interval")
+    columns = ("job", "size", "state", "start_before", "start_after", "start_low", "start_high")
+    columns += ("starts_on", "end_before", "end_after", "end_low", "end_high")
     rows = []
     for number in sorted(before.keys() | after.keys()):
         old, new = before.get(number), after.get(number)
@@ -150,13 +151,30 @@ def by_job(before: Mapping[int, Expected], after: Mapping[int, Expected]) -> Row
             (
                 *(number, job.size, state if new else "gone"),
                 *(Span(each and each.start) for each in (old, new)),
-                Between(new and new.start_interval),
+                *_ends_of(new and new.start_interval),
                 places(job),
                 *(Span(each and each.finish) for each in (old, new)),
-                Between(new and new.finish_interval),
+                *_ends_of(new and new.finish_interval),
             )
         )
     return columns, [tuple(map(_cell, row)) for row in rows]
+
+
+def _ends_of(interval: Interval | None) -> tuple[Span | None, Span | None]:
+    return (None, None) if interval is None else (Span(interval.low), Span(interval.high))
+
+
+def plain(rows: Rows) -> Rows:
+    """The same for a CSV file, in which cliff would write None for what there is not."""
+    columns, cells = rows
+    return columns, [tuple(map(_plain, row)) for row in cells]
+
+
+def _plain(value):
+    if not isinstance(value, FormattableColumn):
+        return value
+    found = value.machine_readable()
+    return "" if found is None else found
 
 
 class Absent(FormattableColumn):
