@@ -11,7 +11,7 @@ class WhatIf(Table):
 
     _epilog = (
         "Examples: twotier-sim what-if state.json --add-job size=8,estimate=3600; "
-        "twotier-sim what-if KTH.swf.gz --at 8640000 --under easy --policy all. "
+        "twotier-sim what-if KTH.swf.gz --at 9763200 --under easy --policy all. "
         "Times are from the time of the state; an interval holds with a probability of 80 %. "
         "No job is assumed to arrive later."
     )
@@ -27,7 +27,7 @@ class WhatIf(Table):
             "--at",
             type=values.seconds,
             metavar="SECONDS",
-            help="the time of the trace, or of the model's jobs, e.g. 8640000",
+            help="the time of the trace, or of the model's jobs, e.g. 9763200",
         )
         parser.add_argument(
             "--under",
