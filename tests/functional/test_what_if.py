@@ -33,8 +33,9 @@ class TestWhatIf(QueueTestCase):
         # As what-if reads it from the file.
         return queue_state.load(json.loads(queue_state.text(taken.state)))
 
-    def running(self, size, cpu):
-        number = self.submit(size, cpu)
+    def running(self, *cpu):
+        """A job with a process of each of these utilisations."""
+        number = self.store.submit(len(cpu), list(cpu), estimate=ESTIMATE, at=self.now).number
         self.until(number, JobState.RUNNING)
         return number
 
@@ -59,9 +60,10 @@ class TestWhatIf(QueueTestCase):
         self.assertEqual((expected.tier, Counter(expected.hosts)), self.placed(number))
 
     def test_starts_where_and_when_it_was_expected(self):
-        first = self.running(3, 0.5)
+        # No two places are equally good: between those, Nova takes either.
+        first = self.running(0.7, 0.6, 0.5)
         submitted = self.now
-        # One slot is idle, and three are half used: it shares one of these.
+        # One slot is idle, and three are partly used: it shares one of these.
         expected = self.asked(2, 0.4, estimate=9000.0)
         self.assertEqual((0.0, "bg"), (expected.start, expected.tier))
         second = self.submit(2, 0.4, estimate=9000.0)
@@ -71,9 +73,9 @@ class TestWhatIf(QueueTestCase):
         # The rest of the background is too small for this one: it waits until the first job ends.
         self.now += 100
         submitted = self.now
-        expected = self.asked(3, 0.9)
+        expected = self.asked(4, 0.9)
         self.assertEqual(500.0, expected.start)
-        third = self.submit(3, 0.9)
+        third = self.submit(4, 0.9)
         self.engine.poll()
         self.now += expected.start
         self.store.request_action(first, "complete")
@@ -81,7 +83,7 @@ class TestWhatIf(QueueTestCase):
         self.check(third, expected, submitted)
 
     def test_state_of_what_is_there(self):
-        running = self.running(2, 0.5)
+        running = self.running(0.5, 0.5)
         waiting = self.submit(4, 0.5)
         held = self.store.submit(1, [0.5], held=True, at=self.now)
         self.engine.poll()
@@ -98,7 +100,7 @@ class TestWhatIf(QueueTestCase):
 
     def test_command(self):
         """It writes the same from the outside, and changes nothing."""
-        running = self.running(2, 0.5)
+        running = self.running(0.5, 0.5)
         before = self.store.job(running).revision, self.usage()
         self.access_of("nova_twotier.cmd.manage_snapshot")
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)

@@ -1,4 +1,4 @@
-"""`twotier-manage snapshot`: mistakes are one line; for what it writes, see the functional tests."""
+"""`twotier-manage snapshot`: mistakes are one line; what it writes is in the functional tests."""
 
 from nova_twotier.cmd import manage
 from nova_twotier.db.store import Store
