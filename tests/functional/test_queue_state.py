@@ -5,8 +5,11 @@ It reads the database, Placement and Nova as they are between any two polls, wit
 
 import json
 import random
+from collections import Counter
 
 from nova_twotier.core import queue_state
+from nova_twotier.db import drains
+from nova_twotier.db.models import Drain
 from nova_twotier.db.states import OVER, JobState, Preemption
 from nova_twotier.manager.queue_state import take
 from nova_twotier.sim import what_if
@@ -65,3 +68,24 @@ class TestAtAnyTime(InMemoryTestCase):
 
     def test_acfcfs(self):
         self.run_("acfcfs", 2)
+
+
+class TestHosts(InMemoryTestCase):
+    def state(self):
+        now = lambda: self.now  # noqa: E731
+        return take(self.store, self.nova, self.ledger, self.options, "default", now).state
+
+    def test_hosts_that_take_nothing_new(self):
+        """One is drained; one has left its aggregate, and a job is still there."""
+        self.cloud(seed=1)
+        engine = self.engine("fcfs")
+        self.store.submit(6, [0.5] * 6, at=self.now)
+        self.rounds(engine, 6)
+        self.assertEqual([(3, True)] * 2, [(h.slots, h.enabled) for h in self.state().hosts])
+        drains.drain(self.store, Drain(host="host0", since=0.0, reason="", migrate=False))
+        self.nova.left.add("host1")
+        state = self.state()
+        self.assertEqual([(3, False)] * 2, [(h.slots, h.enabled) for h in state.hosts])
+        self.assertEqual((frozenset({1}), 3), (state.leaving, state.slots))
+        self.assertEqual((3, 3), tuple(Counter(state.jobs[0].hosts)[host] for host in (0, 1)))
+        self.assertEqual(state, queue_state.load(json.loads(queue_state.text(state))))
