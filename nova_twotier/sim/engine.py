@@ -32,11 +32,13 @@ def run(
     stage: Stage,
     watch: Watch | None = None,
     sharing: Sharing | None = None,
+    until: float = math.inf,
 ) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
     :param arrivals: jobs in the order in which they arrive; read one job ahead.
     :param sharing: None: no fair share.
+    :param until: nothing happens after this time; what `watch` was given last stays as it is then.
     :returns: the jobs, each as it ends.
     :raises Stuck: if jobs never end.
     """
@@ -49,6 +51,8 @@ def run(
     while True:
         end = stage.next_end()
         now = end if end < arrival else arrival
+        if now > until:
+            return
         if now == math.inf:
             break
         bits = 0

@@ -136,6 +136,11 @@ class Forecaster:
             made = record.made[number]
             record.starts.learn(at, made.forecast.start, now, made.start)
 
+    def calibrations(self, estimator: str) -> tuple[Calibration, Calibration]:
+        """How the predictions of an estimator have come out: of starts, and of ends."""
+        record = self._records[estimator]
+        return record.starts, record.finishes
+
     def ended(self, execution: Execution) -> None:
         """Take note of a job that has ended."""
         job, finish, start = execution.job, execution.finish, execution.start

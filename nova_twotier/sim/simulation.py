@@ -205,7 +205,7 @@ def simulate(
     arrivals = executions(accepted, scenario)
     if scenario.queueing:
         arrivals = network.admitted(arrivals, cluster, rejected)
-        sharing = _sharing(workload, scenario, size)
+        sharing = sharing_of(workload, scenario, size)
         run = engine.run(arrivals, policy, cluster, stage, watch, sharing)
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
@@ -230,7 +230,8 @@ def simulate(
     )
 
 
-def _sharing(workload: Workload, scenario: Scenario, slots: int) -> Sharing | None:
+def sharing_of(workload: Workload, scenario: Scenario, slots: int) -> Sharing | None:
+    """What the owners use during a run; None without fair share."""
     if scenario.fair_share is None:
         return None
     known = workload.users if scenario.fair_share == "user" else workload.groups

@@ -32,7 +32,7 @@ class Historical(Estimator):
                 start = now + (median_high(waits) - waited if waits else 0.0)
                 forecasts[job.number] = Forecast(start, start + self._left(present, job))
         for number, run in present.snapshot.cluster.runs.items():
-            if target in (None, number):
+            if target in (None, number) and number not in present.staying:
                 forecasts[number] = Forecast(now, now + self._left(present, run.job))
         return forecasts
 
