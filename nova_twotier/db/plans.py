@@ -15,10 +15,13 @@ class StartPlan:
     """Boot or restore a job in a tier.
 
     :param how: how the start came about, see `core.actions.How`.
-    :param hosts: of a job with bandwidth: the host of each process.
+    :param hosts: of a job with bandwidth, and of one that is restored while maintenance is planned:
+        the host of each process.
     :param links: Mbit/s that are reserved for it, by link.
     :param freed: slots that were not idle when it was decided: those that the preemptions and moves
         of the same decision free are reserved for it, however long that takes.
+    :param near: the hosts that it may start on, as the scheduler is told; empty: on any.
+    :param by: when it must have begun, since it would not end before planned maintenance otherwise.
     """
 
     tier: Tier
@@ -26,6 +29,8 @@ class StartPlan:
     hosts: tuple[str, ...] = ()
     links: Mapping[str, int] = field(default_factory=dict)
     freed: int = 0
+    near: str = ""
+    by: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,9 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 tuple(data["hosts"]),
                 dict(data["links"]),
                 data.get("freed", 0),
+                # Those of older releases do not have the last two.
+                data.get("near", ""),
+                data.get("by"),
             )
         case ActionKind.EVICT:
             unmoved = data.get("unmoved", False)

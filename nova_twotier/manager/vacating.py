@@ -1,8 +1,8 @@
 """Moves jobs off hosts that are drained with migration, to idle slots of the same tier."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
-from nova_twotier.core.cluster import Cluster, Run
+from nova_twotier.core.cluster import Cluster, OutOfSlots, Run
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import VacatePlan
 from nova_twotier.db.states import ActionKind
@@ -13,7 +13,12 @@ from nova_twotier.manager.relocations import is_at_work
 
 
 def find(
-    cluster: Cluster, jobs: Jobs, seen: Observation, now: float, hosts: Container[str]
+    cluster: Cluster,
+    jobs: Jobs,
+    seen: Observation,
+    now: float,
+    hosts: Container[str],
+    lead: Callable[[int], float] = lambda _number: 0.0,
 ) -> tuple[list[Record], bool]:
     """Live migrations off some hosts, and whether jobs are left there that cannot be moved yet.
 
@@ -22,6 +27,8 @@ def find(
 
     :param cluster: as it is when nothing else is to be done; it is changed.
     :param hosts: names of the hosts to leave. The cluster must show them as disabled.
+    :param lead: seconds that a job with a number still takes at most: if it can, it goes to hosts
+        that are not drained before it ends.
     """
     leaving = {index for index, host in enumerate(seen.hosts) if host.name in hosts}
     found: list[Record] = []
@@ -36,7 +43,8 @@ def find(
             continue
         # The hottest process gets the best place.
         moving.sort(key=lambda process: -run.job.cpu[process])
-        targets = dict(zip(moving, cluster.rank(run.tier, len(moving)), strict=True))
+        places = _places(cluster, run, len(moving), now + lead(number))
+        targets = dict(zip(moving, places, strict=True))
         after = tuple(targets.get(process, host) for process, host in enumerate(run.hosts))
         if not _moved(cluster, run, run._replace(hosts=after)):
             left = True
@@ -47,6 +55,19 @@ def find(
         )
         found.append(Record(ActionKind.VACATE, PHASE_MIGRATE, number, plan, now))
     return found, left
+
+
+def _places(cluster: Cluster, run: Run, count: int, end: float) -> list[int]:
+    """The best places, on hosts that do not close before the job ends if there are enough."""
+    early = {
+        host: cluster.room(run.tier, host)
+        for host, spec in enumerate(cluster.hosts)
+        if spec.closes < end
+    }
+    try:
+        return cluster.rank(run.tier, count, early)
+    except OutOfSlots:
+        return cluster.rank(run.tier, count)
 
 
 def _moved(cluster: Cluster, run: Run, after: Run) -> bool:
