@@ -1,12 +1,13 @@
 """The plans of actions of each kind, as they are recorded before an action begins."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nova_twotier.core import reasons
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.as_json import plain
 from nova_twotier.db.states import ActionKind, JobState, Preemption
 
 
@@ -138,17 +139,7 @@ Plan = StartPlan | EvictPlan | Moves | PowerOnPlan | EndPlan
 
 def dump(plan: Plan) -> dict[str, Any]:
     """As JSON has it."""
-    return _plain(plan)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Reason):
-        return reasons.dump(value)
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    return value
+    return plain(plan)
 
 
 def load(kind: str, data: Mapping[str, Any]) -> Plan:

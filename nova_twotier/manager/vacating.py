@@ -3,13 +3,16 @@
 from collections.abc import Callable, Container
 
 from nova_twotier.core.cluster import Cluster, OutOfSlots, Run
-from nova_twotier.db.models import Job
+from nova_twotier.db.models import Job, pause
 from nova_twotier.db.plans import VacatePlan
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.planning import PHASE_MIGRATE, Record
 from nova_twotier.manager.relocations import is_at_work
+
+#: Seconds until a job is moved again that could not be migrated many times.
+LONGEST_PAUSE = 3600.0
 
 
 def find(
@@ -38,7 +41,8 @@ def find(
         job = jobs.get(number)
         if job is None or not moving:
             continue
-        if run.pinned or not _movable(job, seen) or cluster.idle[run.tier] < len(moving):
+        movable = _movable(job, seen) and now >= _again(job)
+        if run.pinned or not movable or cluster.idle[run.tier] < len(moving):
             left = True
             continue
         # The hottest process gets the best place.
@@ -80,6 +84,15 @@ def _moved(cluster: Cluster, run: Run, after: Run) -> bool:
     cluster.remove(run.job)
     cluster.adopt(run)
     return False
+
+
+def _again(job: Job) -> float:
+    """When a job may be moved that was refused so often in a row: twice as long after each time.
+
+    Policies may move it earlier, after its back-off.
+    """
+    refused_at = job.not_before - pause(job.setbacks)
+    return refused_at + min(LONGEST_PAUSE, 2.0 ** min(job.setbacks, 30))
 
 
 def _movable(job: Job, seen: Observation) -> bool:
