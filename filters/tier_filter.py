@@ -10,8 +10,8 @@ class TierFilter(TwoTierFilter):
     `twotier:tier` if the flavor's `twotier:tiers` lists it, else from the flavor's `twotier:tier`,
     else it is the foreground. A wrong hint or extra spec fails the request, and the log says which.
 
-    A job that boots while maintenance is planned comes to none of the hosts that would close too early
-    for it: the queue manager names them in the hint `twotier:hosts`.
+    A job that boots while maintenance is planned comes to none of the hosts that would close too
+    early for it: the queue manager names them in the hint `twotier:hosts`.
 
     Required with the ledger. Without this filter, Nova would claim a slot of either tier.
     """

@@ -8,8 +8,8 @@ Without `twotier:tiers` a job may choose any tier, but a hint only the flavor's 
 Tenants write the hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier`,
 `twotier:mbps`, and `twotier:bandwidth`, the guaranteed whole Mbit/s of a VM: only together with a
 job that has reserved them. The queue manager adds `twotier:dispatch` to the boot of a job: the
-numbers of its processes, the hottest first; and `twotier:hosts` while maintenance is planned: `not:`
-or `only:`, and what the uuids of the hosts' providers begin with.
+numbers of its processes, the hottest first; and while maintenance is planned, `twotier:hosts`:
+`not:` or `only:`, and what the uuids of the hosts' providers begin with.
 """
 
 import re

@@ -100,9 +100,7 @@ def _level(end: float, levels: Sequence[float]) -> float:
     return next((level for level in levels if end <= level), math.inf)
 
 
-def _views(
-    snapshot: Snapshot, levels: Sequence[float], now: float, lead: Lead
-) -> Iterator[_View]:
+def _views(snapshot: Snapshot, levels: Sequence[float], now: float, lead: Lead) -> Iterator[_View]:
     """In the order in which the policy is to be asked about them."""
     hosts = snapshot.cluster.hosts
     jobs = list(snapshot.queue)

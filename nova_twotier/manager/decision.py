@@ -214,9 +214,7 @@ class Decisions:
         stranded = bool(vacated)
         if not records:
             # Only when the policy itself has nothing to move: it comes first.
-            records, stranded = vacating.find(
-                after.cluster, jobs, seen, now, vacated, windows.lead
-            )
+            records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated, windows.lead)
         if preemptible:
             shown = self._without_suspended(decision, windows.lasting(after), fixed)
             coming = _coming(after.cluster, passing & {job.number for job in ending})

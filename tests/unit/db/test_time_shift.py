@@ -38,8 +38,8 @@ NO_TIMES = {
     "job": {
         "bandwidth",
         "estimate",
+        "own_place",
         "queue_offset",
-        "queue_rank",
         "run_before",
         "used_until",
         "walltime",
