@@ -77,7 +77,7 @@ class Windows:
         job waits that could not use them: nobody is to make way for it there."""
         closes = self._seen.closes
         first = min(closes.values(), default=math.inf)
-        if all(self._now + self.lead(job.number) <= first for job in after.queue):
+        if not closes or all(self._now + self.lead(job.number) <= first for job in after.queue):
             return after
         cluster = after.cluster.copy()
         names = enumerate(self._seen.hosts)
@@ -99,14 +99,20 @@ class Windows:
         """Why jobs wait for which slots would be enough without the planned windows, by number."""
         cluster = decision.after.cluster
         begins = sorted(set(self._seen.closes.values()))
-        given = {}
+        given, known = {}, dict[tuple[float, bool, bool], int]()
         for number, job in waiting.items() if begins else ():
             core, lead = job.core, self.lead(number)
             tiers = [tier for tier, may in ((FG, core.foreground), (BG, core.background)) if may]
             idle = max(cluster.idle[tier] for tier in tiers)
             if not lead or core.size > idle or self._now + lead <= begins[0]:
                 continue
-            suits = windows.idle_for(cluster, tiers, self._now + lead)
+            end = self._now + lead
+            # The same hosts suit all jobs that end between two windows.
+            level = next((begin for begin in begins if end <= begin), math.inf)
+            kind = level, core.foreground, core.background
+            suits = known.get(kind)
+            if suits is None:
+                suits = known[kind] = windows.idle_for(cluster, tiers, end)
             if core.size > suits:
                 given[number] = waits.WINDOW(
                     size=core.size,
