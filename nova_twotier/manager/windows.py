@@ -58,8 +58,8 @@ class Windows:
         closes = [self._seen.closes.get(hosts[i].name, math.inf) for i in decision.taking]
         lead = self.lead(record.job)
         by = min(closes, default=math.inf) - lead if lead else math.inf
-        chosen = plan.hosts
-        if self._jobs[record.job].saved and not chosen:
+        near, chosen = self._named(decision.taking, plan.tier), plan.hosts
+        if near and self._jobs[record.job].saved and not chosen:
             # Nova keeps the hint of the boot: a server that comes back is told its host.
             [start] = [
                 each
@@ -68,7 +68,6 @@ class Windows:
             ]
             on = self._seen.suspended_on(self._jobs[record.job]) or start.hosts
             chosen = tuple(hosts[index].name for index in on)
-        near = self._named(decision.taking, plan.tier)
         bound = replace(plan, hosts=chosen, near=near, by=None if by == math.inf else by)
         return record._replace(plan=bound)
 
