@@ -52,13 +52,20 @@ def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) ->
 
 
 def _check_slot_limits(site: Site, pool: str, size: int) -> None:
-    """:raises Refused: if the job is larger than the limits of all tiers that the policy uses."""
+    """:raises Refused: if the job is larger than the limits of all tiers that the policy uses.
+
+    The policy that an operator has chosen at run time counts no more than the configured one, which
+    may return any time: a job that could start under one of the two is accepted, and waits with the
+    reason `slot-limit`.
+    """
     options = site.conf.manager
     if not any(getattr(options, name) >= 0 for name in SLOT_LIMITS):
         return
     with site.store.reading() as session:
-        policy = queue_policy.chosen(session, pool) or options.policy
-    allowed = dict.fromkeys((Tier.FG, Tier.BG)[: policies.get(policy).tiers], math.inf)
+        chosen = queue_policy.chosen(session, pool)
+    known = (policies.POLICIES.get(name) for name in (chosen, options.policy) if name)
+    tiers = max(policy.tiers for policy in known if policy)
+    allowed = dict.fromkeys((Tier.FG, Tier.BG)[:tiers], math.inf)
     for name, (_owner, tier) in SLOT_LIMITS.items():
         most = getattr(options, name)
         if tier in allowed and most >= 0:

@@ -32,7 +32,7 @@ class Usage(Resource):
                 user_id=query.get("user_id"),
                 pool=query.get("pool"),
             )
-            with self.site.store.reading() as session:
+            with self.site.store.snapshot() as session:
                 found = usage.usage(session, question, MOST_ROWS)
         except InvalidUsage as error:
             raise invalid(str(error)) from None

@@ -194,10 +194,11 @@ class Cloud:
         self.nova.services.enable(service)
 
     @translated
-    def boot(self, job: "Job", user_data: str | None = None) -> None:
+    def boot(self, job: "Job", user_data: str | None = None, near: str = "") -> None:
         """Boot all servers of a job at once, in a server group of their own.
 
         :param user_data: in base64.
+        :param near: the hosts that they may come to, see `StartPlan`.
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
@@ -226,6 +227,7 @@ class Cloud:
                     "twotier:job": job.uuid,
                     **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
                     **_dispatch(job),
+                    **({"twotier:hosts": near} if near else {}),
                 },
             )
         except nova_exc.ClientException as error:

@@ -376,6 +376,15 @@ need. With preemption_grace their guests get a notice first.
         min=0,
         help="Seconds before the end of its walltime at which a job and its guests are warned.",
     ),
+    cfg.BoolOpt(
+        "drain_by_estimate",
+        mutable=True,
+        default=False,
+        help="""
+Whether jobs without a walltime are started only where they end, by their estimate, before a planned
+drain of a host begins. A walltime always counts; without either, a job may run into the drain.
+""",
+    ),
     cfg.FloatOpt(
         "min_run_time",
         mutable=True,

@@ -8,8 +8,8 @@ import math
 import random
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -31,12 +31,16 @@ class OutOfSlots(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`."""
+    """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`.
+
+    From the time `closes` on, in seconds, it is planned to take none: see `core.windows`.
+    """
 
     name: str
     slots: int
     tiers: int = 2
     enabled: bool = True
+    closes: float = math.inf
 
 
 class Run(NamedTuple):
@@ -139,6 +143,21 @@ class Cluster:
         self._rankings: dict[Tier, Ranking] = {}
         #: Hosts whose places differ from those in the ranking of the tier.
         self._changed: dict[Tier, set[int]] = {}
+
+    def limit_hosts(self, taking: Container[int]) -> None:
+        """From now on, only these of the hosts that take new VMs do so."""
+        self.replace_hosts(
+            [
+                host if index in taking or not host.enabled else replace(host, enabled=False)
+                for index, host in enumerate(self.hosts)
+            ]
+        )
+
+    def replace_hosts(self, hosts: Iterable[Host]) -> None:
+        """Change which of the hosts take new VMs; the rest of them stays as it is."""
+        self.hosts = tuple(hosts)
+        self._no_rankings()
+        self._count_idle()
 
     def room(self, tier: Tier, host: int) -> int:
         """Free places of the host in this tier; never negative."""

@@ -159,6 +159,8 @@ class Leader(Base):
     since: Mapped[float]
     #: Its last heartbeat, see `terms`; None: no manager has led since an earlier release.
     renewed_at: Mapped[float | None]
+    #: When it last finished a poll, as its last heartbeat said; None: an earlier release leads.
+    polled_at: Mapped[float | None]
     #: The policy that it uses; None: it has not said so yet.
     policy: Mapped[str | None] = mapped_column(String(64))
 

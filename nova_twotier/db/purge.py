@@ -9,7 +9,7 @@ from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session, load_only
 
 from nova_twotier.db import purged_usage
-from nova_twotier.db.models import Action, Delivery, Event, Job, JobServer, Place
+from nova_twotier.db.models import Action, Delivery, Drain, Event, Job, JobServer, Place
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -35,7 +35,8 @@ def purge(
     dry_run: bool = False,
     pause: Callable[[float], object] = time.sleep,
 ) -> Purged:
-    """Delete the jobs that ended before some time, all their records, old swaps and queue events.
+    """Delete the jobs that ended before some time, all their records, old swaps, queue events and
+    drains of hosts.
 
     The newest job and the newest event are kept, since SQLite would reuse their numbers: texts that
     name the job would mean another, and readers of the events page by page would miss some. What
@@ -62,6 +63,9 @@ def purge(
                 break
             purged = purged.plus(deleted)
             pause(time.monotonic() - began)
+    if not dry_run:
+        with store.transaction() as session:
+            session.execute(delete(Drain).where(Drain.until < before))
     return purged
 
 

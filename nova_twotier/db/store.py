@@ -91,6 +91,15 @@ class Store:
             session.connection(execution_options=READING)
             yield session
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """Like `reading`; all queries see the database as it was at the first one."""
+        with self.reading() as session:
+            if self._engine.dialect.name != "sqlite":  # there any transaction does
+                statement = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                session.connection().exec_driver_sql(statement)
+            yield session
+
     def close(self) -> None:
         self._engine.dispose()
 

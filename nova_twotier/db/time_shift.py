@@ -17,11 +17,11 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     This covers runs, back-off pauses, and actions with their deadlines. Records of the past and the
     order of waiting jobs stay as they are.
     """
-    measured = or_(Job.run_since.is_not(None), Job.swapped_at.is_not(None), Job.not_before > 0)
+    times = Job.run_since, Job.swapped_at, Job.warned_at
+    measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
     jobs = update(Job).where(Job.pool == pool, Job.state.not_in(OVER), measured)
     values = {
-        "run_since": Job.run_since + seconds,
-        "swapped_at": Job.swapped_at + seconds,
+        **{time.key: time + seconds for time in times},
         # 0 means no pause.
         "not_before": case((Job.not_before > 0, Job.not_before + seconds), else_=0.0),
     }

@@ -64,7 +64,13 @@ def cluster_of(
     counted = set(resting)
     runs = list(_runs(seen, running, settled, counted))
     hosts = [
-        Host(host.name, host.shape.slots, host.shape.tiers, host.name in seen.enabled)
+        Host(
+            host.name,
+            host.shape.slots,
+            host.shape.tiers,
+            host.name in seen.enabled,
+            seen.closes.get(host.name, math.inf),
+        )
         for host in seen.hosts
     ]
     cluster = filled(hosts, threshold=threshold, runs=runs)

@@ -86,6 +86,7 @@ class Observer:
                 each for vm, found in held.items() for each in found if each != claims.get(vm)
             ),
             preemptible=self._preemptible,
+            closes=self._hosts.closes,
         )
 
     def _find_preemptible(

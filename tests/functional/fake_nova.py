@@ -117,6 +117,8 @@ class FakeNova:
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
+        #: The hosts that a job was booted for, as the scheduler was told.
+        self.near: dict[str, str] = {}
         #: Why nova-computes were disabled.
         self.disabled: dict[str, str] = {}
         #: Hosts that no aggregate enables for tiers any more.
@@ -183,10 +185,11 @@ class FakeNova:
     def enable(self, service):
         self.faults.around(lambda: self.disabled.pop(service, None))
 
-    def boot(self, job, user_data=None):
+    def boot(self, job, user_data=None, near=""):
         if self.slow_boots:
             self.slow_boots.pop()(job)
             raise CloudError("no answer within 60 s")
+        self.near[job.uuid] = near
         self.faults.around(lambda: self._boot(job.uuid, job.size))
 
     def stand_alone(self, host, tier, preemptible="", **values):
@@ -211,7 +214,11 @@ class FakeNova:
             self.fleet[server.id] = server
             self._under_way[server.id] = self._place
             self.log(server.id, "create")
-        placed = [self._claim(server) for server in self.servers() if server.task == "scheduling"]
+        placed = [
+            self._claim(server, near=self.near.get(server.job, ""))
+            for server in self.servers()
+            if server.task == "scheduling"
+        ]
         if job in self.refused or not all(placed):  # all or nothing, as Nova's scheduler
             for server in self.servers():
                 if server.task == "scheduling":
@@ -224,8 +231,11 @@ class FakeNova:
     def shelve(self, server):
         self.faults.around(lambda: self._begin(server.id, "shelving", self._offload, "shelve"))
 
-    def unshelve(self, server):
-        self.faults.around(lambda: self._begin(server.id, "unshelving", self._restore, "unshelve"))
+    def unshelve(self, server, host=None):
+        def restore(server):
+            self._restore(server, host)
+
+        self.faults.around(lambda: self._begin(server.id, "unshelving", restore, "unshelve"))
 
     def suspend(self, server):
         self.faults.around(lambda: self._begin(server.id, "suspending", self._suspend, "suspend"))
@@ -384,8 +394,8 @@ class FakeNova:
         self._unclaim(server)
         self._change(server, status="SHELVED_OFFLOADED", host=None)
 
-    def _restore(self, server):
-        if self._claim(self.fleet[server]):
+    def _restore(self, server, host=None):
+        if self._claim(self.fleet[server], host):
             self._change(server, status="ACTIVE", power_state=RUNNING)
         else:
             self._change(server, status="SHELVED_OFFLOADED")
@@ -415,7 +425,7 @@ class FakeNova:
         self._unclaim(server)
         del self.fleet[server]
 
-    def _claim(self, server, host=None, other_than=None):
+    def _claim(self, server, host=None, other_than=None, near=""):
         """Schedule: the tier of the job's entry, the least loaded host; whether there was room."""
         tier = reading.wanted_tier(self.placement.get(f"/allocations/{server.job}"))
         views = reading.host_views(self.placement.get(reading.CANDIDATES_URL))
@@ -429,6 +439,7 @@ class FakeNova:
                 and name not in self.down
                 and name not in self.disabled
                 and host in (None, name)
+                and _is_near(names.child_uuid(root, Tier(tier)), near)
             )
             if tier
             else []
@@ -466,3 +477,10 @@ class FakeNova:
                 }
             },
         )
+
+
+def _is_near(provider, near):
+    """Whether the hint of a boot allows a provider, see `tier_request`."""
+    kind, _colon, listed = near.partition(":")
+    named = any(provider.startswith(each) for each in listed.split(",") if each)
+    return not near or named is (kind == "only")

@@ -103,6 +103,14 @@ SUSPENDED_HOSTS = Code(
     "Its servers are suspended: they can resume only on their own hosts, whose slots others hold.",
     "Wait; with `--preemption shelve` a job can be restored on any host.",
 )
+WINDOW = Code(
+    "window",
+    "needs {size} slots, {idle} idle on hosts where it would end, after up to {limit} s, before "
+    "their planned maintenance; the first begins at {begin}",
+    "Slots would be enough, but operators maintain their hosts before the job's walltime is over.",
+    "Wait for other hosts, or for the end of the maintenance. A shorter walltime, if it is enough "
+    "for the job, lets it start before: `openstack twotier job set --walltime`.",
+)
 TOO_LARGE = Code(
     "too-large",
     "needs {size} slots in one tier, the pool has {slots}",
