@@ -5,6 +5,9 @@ BIN = $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --durations 10
 PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
+# Some containers keep Python from storing bytecode. Each process of a cloud would compile Nova anew, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint unit quick functional cloud compiled faults nova-tests matrix sample clean
 
 demo: $(VENV)/demo
@@ -19,20 +22,23 @@ lint: $(VENV)/test
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
+# Under stestr all of them. Pytest collects all, too, and runs a part: only how it finds and calls tests can differ.
 unit: $(VENV)/test
 	$(BIN)/stestr run
+	$(BIN)/python -m pytest -q --collect-only --quiet tests/unit
 	$(MAKE) quick
 
-# The unit tests but those that take long, for which one runner will do.
+# The unit tests but those that take long: workloads, programs in processes of their own, and database servers.
+LONG = api/test_openapi.py calibration client/test_shell.py cmd core devstack manager sim test_contributing.py
 quick: $(VENV)/test
-	$(PYTEST) $(patsubst %,--ignore=tests/unit/%,core devstack manager sim test_contributing.py) tests/unit
+	$(PYTEST) $(LONG:%=--ignore=tests/unit/%) tests/unit
 
 functional: $(VENV)/test
 	$(PYTEST) --dist worksteal tests/functional
 	$(BIN)/python -m tests.nova.compare --part
 
 cloud: $(VENV)/test
-	$(PYTEST) --dist loadfile tests/cloud
+	$(PYTEST) --dist loadgroup tests/cloud
 
 # The simulator from the same source, but compiled: .compiled/bin/twotier-sim.
 compiled: VENV = .compiled

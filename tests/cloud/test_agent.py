@@ -30,7 +30,11 @@ from tests.cloud.libvirtd import (
 )
 from tests.cloud.waiting import wait_for
 
-pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
+pytestmark = [
+    pytest.mark.cloud,
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+    pytest.mark.xdist_group("agent"),
+]
 
 #: Seconds for which libvirt is asked while a background VM starves.
 CONTENTION = float(os.environ.get("TWOTIER_CONTENTION", "20"))
