@@ -22,23 +22,22 @@ lint: $(VENV)/test
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
 
-# Under stestr all of them. Pytest collects all, too, and runs a part: only how it finds and calls tests can differ.
 unit: $(VENV)/test
 	$(BIN)/stestr run
-	$(BIN)/python -m pytest -q --collect-only --quiet tests/unit
 	$(MAKE) quick
 
-# The unit tests but those that take long: workloads, programs in processes of their own, and database servers.
+# Pytest, too, collects all unit tests, but runs only those that are quick: how it finds and calls a test is all that
+# differs. What takes long are workloads, and programs in processes of their own.
 LONG = api/test_openapi.py calibration client/test_shell.py cmd core devstack manager sim test_contributing.py
 quick: $(VENV)/test
-	$(PYTEST) $(LONG:%=--ignore=tests/unit/%) tests/unit
+	$(PYTEST) $(LONG:%=--deselect=tests/unit/%) tests/unit
 
 functional: $(VENV)/test
 	$(PYTEST) --dist worksteal tests/functional
 	$(BIN)/python -m tests.nova.compare --part
 
 cloud: $(VENV)/test
-	$(PYTEST) --dist loadgroup tests/cloud
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/cloud
 
 # The simulator from the same source, but compiled: .compiled/bin/twotier-sim.
 compiled: VENV = .compiled

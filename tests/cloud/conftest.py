@@ -9,8 +9,18 @@ from nova_twotier.tools.fakecloud.fixture import fakecloud, fakecloud_options
 
 __all__ = ["fakecloud", "fakecloud_options"]
 
-#: What takes longest. If it began last, the other workers of pytest-xdist would wait for it.
-LONGEST = ("test_faults", "test_demo", "test_full", "test_replay")
+#: The files that take longest. If one began last, the other workers of pytest-xdist would wait for it.
+LONGEST = (
+    "test_faults",
+    "test_agent",
+    "test_trusts",
+    "test_fakecloud",
+    "test_full",
+    "test_replay",
+    "test_libvirt",
+    "test_operations",
+    "test_demo",
+)
 
 
 def pytest_collection_modifyitems(items):

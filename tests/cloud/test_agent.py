@@ -30,11 +30,7 @@ from tests.cloud.libvirtd import (
 )
 from tests.cloud.waiting import wait_for
 
-pytestmark = [
-    pytest.mark.cloud,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.xdist_group("agent"),
-]
+pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 #: Seconds for which libvirt is asked while a background VM starves.
 CONTENTION = float(os.environ.get("TWOTIER_CONTENTION", "20"))

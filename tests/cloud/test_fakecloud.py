@@ -22,7 +22,7 @@ from nova_twotier.tools.fakecloud.embedded import Embedded
 from tests.cloud.outside import processes_of, providers
 from tests.cloud.waiting import wait_for
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("fakecloud")]
+pytestmark = pytest.mark.cloud
 
 # What `up` leaves for others.
 

@@ -18,11 +18,7 @@ from tests.cloud.libvirtd import SPIN, await_split, boot_sector, missing, pins, 
 from tests.cloud.waiting import wait_for
 
 libvirt = pytest.importorskip("libvirt", reason='the node agent needs the "agent" extra')
-pytestmark = [
-    pytest.mark.cloud,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.xdist_group("libvirt"),
-]
+pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 HOST = "real1"
 WEIGHT = {FG: 10000, BG: 100}

@@ -6,7 +6,7 @@ from tests.cloud.gang import HOST, Gang
 from tests.cloud.outside import openstack, used_vcpus
 from tests.cloud.waiting import wait_for
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("operations")]
+pytestmark = pytest.mark.cloud
 
 
 @pytest.fixture(scope="module")

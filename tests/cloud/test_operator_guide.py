@@ -11,7 +11,7 @@ from nova_twotier.cmd import manage, status
 from nova_twotier.tools.fakecloud import FakeCloud, cli, handover
 from tests.cloud.outside import openstack, processes_of
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("operator_guide")]
+pytestmark = pytest.mark.cloud
 
 GUIDE = pathlib.Path(__file__).parents[2] / "doc" / "operator.md"
 #: What the operator fills in, and what there is on the fake cloud.

@@ -20,7 +20,7 @@ from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
 from tests.cloud.waiting import wait_for
 
-pytestmark = [pytest.mark.cloud, pytest.mark.xdist_group("trusts")]
+pytestmark = pytest.mark.cloud
 
 PASSWORD = "tenants-password"
 USER_DATA = base64.b64encode(b"#!/bin/sh\nexport KEY=tenants-key\n").decode()
