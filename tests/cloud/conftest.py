@@ -9,7 +9,7 @@ from nova_twotier.tools.fakecloud.fixture import fakecloud, fakecloud_options
 
 __all__ = ["fakecloud", "fakecloud_options"]
 
-#: The files that take longest. If one began last, the other workers of pytest-xdist would wait for it.
+#: The files that take longest. If one began last, the other workers would wait for it.
 LONGEST = (
     "test_faults",
     "test_agent",
