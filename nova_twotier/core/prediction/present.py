@@ -47,6 +47,8 @@ class Present:
     :param nodes: what is known of the hosts, in their order; empty: nobody else uses them, and all
         are alike.
     :param cost: seconds that a job loses when it is restored or migrates.
+    :param left: seconds of work that are known to be left, by number: infinite for what never ends;
+        absent: estimated.
     """
 
     snapshot: Snapshot
@@ -56,6 +58,7 @@ class Present:
     users: Mapping[int, Hashable] = field(default_factory=dict)
     nodes: Sequence[Node] = ()
     cost: float = 20.0
+    left: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def shared(self) -> bool:
