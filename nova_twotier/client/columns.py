@@ -148,8 +148,11 @@ class Records(FormattableColumn):
 
     def human_readable(self):
         if not self._value:
-            return "no predictions yet"
-        return "; ".join(f"{what}: {held(self._value[what])}" for what in ("starts", "finishes"))
+            return "none yet"
+        which = ("starts", "finishes")
+        if not any(self._value[what]["of"] for what in which):
+            return held(self._value["starts"])
+        return "; ".join(f"intervals of {what}: {held(self._value[what])}" for what in which)
 
 
 class Shown(FormattableColumn):
