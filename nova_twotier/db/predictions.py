@@ -1,7 +1,7 @@
 """Stores predictions, and compares the first one of each job with what came of it."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,15 +128,20 @@ def judge(session: Session, pool: str, learning: Calibrations) -> None:
 def write(
     session: Session, pool: str, now: float, told: Iterable[Told], learned: Calibrations
 ) -> None:
-    """Store the predictions of jobs, with the intervals that follow from the calibrations."""
-    query = select(Prediction.job).join(Job, Job.number == Prediction.job)
-    known: Collection[int] = set(
-        session.scalars(query.where(Job.pool == pool, Job.state.not_in(OVER)))
-    )
+    """Store the predictions of jobs, with the intervals that follow from the calibrations.
+
+    Those of jobs that are over by now are left out.
+    """
+    query = select(Job.number, Prediction.job).outerjoin(Prediction, Prediction.job == Job.number)
+    query = query.where(Job.pool == pool, Job.state.not_in(OVER))
+    # The prediction that there is of each job that is not over; others may have ended meanwhile.
+    known = dict(session.execute(query).all())
     new, old = [], []
     for each in told:
+        if each.number not in known:
+            continue
         values = _values(each, now, learned)
-        if each.number in known:
+        if known[each.number] is not None:
             old.append(values)
             continue
         first = {name: values[name] if each.first else None for name in TIMES}

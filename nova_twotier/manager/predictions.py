@@ -83,6 +83,7 @@ class Predictions:
         self._since = -math.inf
         #: The last trouble that was logged.
         self._trouble = ""
+        self._closed = False
 
     def poll(self, after: Snapshot | None, jobs: Mapping[int, Job], now: float) -> None:
         """Begin a prediction if one is due.
@@ -98,6 +99,7 @@ class Predictions:
 
     def close(self) -> None:
         """Give up the prediction under way."""
+        self._closed = True
         self._predictor.stop()
         if isinstance(self._threads, ThreadPoolExecutor):
             self._threads.shutdown()
@@ -119,7 +121,7 @@ class Predictions:
             pass  # the loop finds out by itself
         except (NoAnswer, *DATABASE_ERRORS) as error:
             trouble = str(error).partition("\n")[0] or type(error).__name__
-            if trouble != self._trouble:
+            if trouble != self._trouble and not self._closed:
                 LOG.warning("The jobs of pool %s were not predicted: %s", self._pool, trouble)
         except Exception as error:
             trouble = repr(error)

@@ -88,7 +88,10 @@ class Predictor:
         # Written at once: pickling in small steps would wait for the interpreter at each.
         process.stdin.write(pickle.dumps(question))
         process.stdin.flush()
-        if not select.select([process.stdout], [], [], LONGEST)[0]:
+        # Not select(), which knows no file descriptors above 1023.
+        answers = select.poll()
+        answers.register(process.stdout, select.POLLIN)
+        if not answers.poll(1000 * LONGEST):
             raise EOFError(f"no answer within {LONGEST:g} s")
         return pickle.load(process.stdout)  # noqa: S301  # nosec B301
 

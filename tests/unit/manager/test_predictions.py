@@ -113,6 +113,18 @@ class TestPredictions(testtools.TestCase):
         made.poll(self.after(), self.jobs, 10.0)
         self.assertEqual([], self.threads.work)
 
+    def test_jobs_that_end_while_they_are_predicted(self):
+        made = self.make()
+        for now in (10.0, 70.0):
+            made.poll(self.after(), self.jobs, now)
+            if now == 70.0:
+                with self.store.transaction() as session:
+                    session.get(Job, self.running).state = JobState.CANCELLED
+            self.threads.do()
+        self.assertNotIn("not predicted", self.logged.output)
+        self.assertEqual(10.0, self.of(self.running).made_at)
+        self.assertEqual(70.0, self.of(self.waiting).made_at)
+
     def test_a_deposed_manager_writes_nothing(self):
         made = self.make()
         made.poll(self.after(), self.jobs, 10.0)
@@ -154,9 +166,11 @@ class TestPredictions(testtools.TestCase):
         more = [
             builders.job(1, JobState.QUEUED, None, number=number + n) for n in range(1, MOST + 5)
         ]
+        with self.store.transaction() as session:
+            session.add_all(more)
         for job in more:
-            self.jobs[job.number] = job
-            after.queue.add(job.core)
+            self.jobs[job.number] = self.store.job(job.number)
+            after.queue.add(self.jobs[job.number].core)
         made = self.make()
         made.poll(after, self.jobs, 10.0)
         self.threads.do()
