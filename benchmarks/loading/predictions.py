@@ -18,7 +18,7 @@ from . import passes, tables
 from .stopwatch import Stopwatch
 
 #: Polls of each kind that are measured.
-POLLS = 60
+POLLS = 30
 
 
 class InThread:

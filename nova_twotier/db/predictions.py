@@ -101,7 +101,7 @@ def judge(session: Session, pool: str, learning: Calibrations) -> None:
         *(Prediction.job, Prediction.judged, Prediction.first_made_at),
         *(Prediction.first_start, Prediction.first_start_low, Prediction.first_start_high),
         *(Prediction.first_finish, Prediction.first_finish_low, Prediction.first_finish_high),
-        *(Job.started_at, Job.finished_at, Job.state.in_(OVER).label("over")),
+        *(Job.started_at, Job.finished_at, Job.state.in_(OVER).label("is_over")),
         _BY_ITSELF.label("by_itself"),
     )
     query = query.join(Job, Job.number == Prediction.job)
@@ -113,7 +113,7 @@ def judge(session: Session, pool: str, learning: Calibrations) -> None:
             level = START
             interval = _interval(row.first_start_low, row.first_start_high)
             learning.starts.learn(made, _or_never(row.first_start), row.started_at, interval)
-        if row.over:
+        if row.is_over:
             level = ALL
             if row.by_itself and row.started_at is not None:
                 interval = _interval(row.first_finish_low, row.first_finish_high)
