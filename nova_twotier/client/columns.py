@@ -61,7 +61,7 @@ class Expected(FormattableColumn):
     """A time that is expected, with the interval that holds it with a probability of 80 %."""
 
     def human_readable(self):
-        return expected(self._value) if self._value else "unknown"
+        return expected(self._value) if self._value else ""
 
 
 class Words(FormattableColumn):

@@ -8,7 +8,7 @@ so also when the manager is killed.
 
 import contextlib
 import os
-import pickle
+import pickle  # nosec B403
 import select
 import signal
 import subprocess

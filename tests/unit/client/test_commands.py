@@ -261,8 +261,8 @@ class TestShow(CommandCase):
             | why             | preempted                                                                |
             | cure            | It starts again by itself; what is kept until then, `--preemption` says. |
             | position        | 1                                                                        |
-            | expected_start  | unknown                                                                  |
-            | expected_finish | unknown                                                                  |
+            | expected_start  |                                                                          |
+            | expected_finish |                                                                          |
             | predicted_at    | None                                                                     |
             | unpredicted     | nothing has been predicted since it was submitted or changed             |
             | unblock         |                                                                          |
