@@ -1,6 +1,7 @@
 """JSON Schemas of jobs, in requests and answers."""
 
 from nova_twotier.api import server_schemas
+from nova_twotier.api.prediction_schemas import PREDICTION, PREDICTIONS
 from nova_twotier.api.schemas import (
     ALL_PROJECTS,
     COUNT,
@@ -256,6 +257,7 @@ _JOB = {
     "submitted_at": {"type": "string", "format": "date-time"},
     "started_at": _TIME,
     "finished_at": _TIME,
+    **PREDICTION,
     "elapsed": {
         "type": "number",
         "minimum": 0,
@@ -391,6 +393,12 @@ EXPLANATION = object_of(
             "description": "In the queue, by submission or release, or by priority in its project; "
             "the policy may start others first. Null unless the job is in the queue.",
         },
+        **PREDICTION,
+        "unblock": {
+            **WHY,
+            "description": "What its expected start depends on; null if that is not known.",
+        },
+        "predictions": PREDICTIONS,
         "begin_at": _JOB["begin_at"],
         "dependencies": _DEPENDENCIES,
         "events": {

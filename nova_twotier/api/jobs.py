@@ -14,6 +14,7 @@ from nova_twotier.api import (
 from nova_twotier.api.dependencies import dependencies
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
+from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
 from nova_twotier.db import changes, deliveries
@@ -30,13 +31,13 @@ class JobResource(Resource):
         return None if sees_all else request.caller.project_id
 
     def shown(self, request: Request, job: Job) -> dict:
-        reason = reason_of(job)
-        reader = Reader(self.site.store, self.project(request), [reason])
+        reason, [told] = reason_of(job), tell(self.site, [job])
+        reader = Reader(self.site.store, self.project(request), [reason, told.unpredicted])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {
-            **views.job_in_full(request, job, reason, reader, behind),
+            **views.job_in_full(request, job, reason, told, reader, behind),
             **servers.fields(self.site.store, job, hosts),
         }
 
@@ -82,11 +83,12 @@ class Jobs(JobResource):
         except NoSuchJob:
             raise invalid("marker: there is no such job; start again from the first page") from None
         jobs, more = jobs[:size], len(jobs) > size
-        reasons = [reason_of(job) for job in jobs]
-        reader = Reader(self.site.store, project, reasons)
-        pairs = zip(jobs, reasons, strict=True)
+        reasons, told = [reason_of(job) for job in jobs], tell(self.site, jobs)
+        unpredicted = (each.unpredicted for each in told)
+        reader = Reader(self.site.store, project, [*reasons, *unpredicted])
+        found = zip(jobs, reasons, told, strict=True)
         return {
-            "jobs": [views.job_summary(request, job, why, reader) for job, why in pairs],
+            "jobs": [views.job_summary(request, *each, reader) for each in found],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
         }
 
@@ -187,9 +189,9 @@ class Explain(JobResource):
     def on_get(self, request: Request, job: Job):
         events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
         manager = self.site.heartbeats([job.pool])[job.pool]
-        why = reason_of(job)
-        told = [why, *(event.reason for event in events)]
-        reader = Reader(self.site.store, self.project(request), told)
+        why, [told] = reason_of(job), tell(self.site, [job])
+        reasons = [why, told.unpredicted, told.unblock, *(event.reason for event in events)]
+        reader = Reader(self.site.store, self.project(request), reasons)
         return {
             "number": job.number,
             "uuid": job.uuid,
@@ -198,6 +200,9 @@ class Explain(JobResource):
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),
+            **views.prediction(told, reader),
+            "unblock": reader.data(told.unblock),
+            "predictions": views.predictions(learned(self.site.store, job.pool)),
             "begin_at": views.time(job.begin_at),
             "dependencies": views.dependencies(job),
             "events": [reader.event(event) for event in events],

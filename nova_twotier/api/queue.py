@@ -5,6 +5,7 @@ from oslo_log import log as logging
 from nova_twotier.api import queries, quotas, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
+from nova_twotier.api.predictions import learned
 from nova_twotier.api.site import Site
 from nova_twotier.core import policies
 from nova_twotier.db import queue_policy
@@ -35,6 +36,7 @@ class Queue(Resource):
             "mode": self.site.store.queue_mode(pool),
             "manager": views.manager(heartbeat),
             "policy": policy_of(self.site, pool, heartbeat),
+            "predictions": views.predictions(learned(self.site.store, pool)),
             "project_id": project,
             "jobs": {state: jobs for state, (jobs, _processes) in found.items()},
             "processes": {

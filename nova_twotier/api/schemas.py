@@ -145,6 +145,36 @@ QUEUE_POLICY = object_of(
         }
     ],
 )
+_RECORD = object_of({"held": COUNT, "of": COUNT})
+PREDICTIONS = object_of(
+    {
+        "made_at": {
+            "type": ["string", "null"],
+            "format": "date-time",
+            "description": "When the last ones were made.",
+        },
+        "estimator": {"type": "string", "description": "`[manager]estimator`."},
+        "probability": {
+            "type": "number",
+            "description": "With which an interval is to hold the time that comes.",
+        },
+        "starts": {
+            **_RECORD,
+            "description": "How many of the last intervals have held the start of a job, of how "
+            "many: of those that were told first, when the job began to wait.",
+        },
+        "finishes": {**_RECORD, "description": "The same of the ends of these jobs."},
+    },
+    examples=[
+        {
+            "made_at": "2026-11-25T02:41:07.120+00:00",
+            "estimator": "sdpn",
+            "probability": 0.8,
+            "starts": {"held": 83, "of": 100},
+            "finishes": {"held": 79, "of": 98},
+        }
+    ],
+)
 _QUEUE = {"pool": {"type": "string"}, "mode": {"enum": MODES}}
 QUEUE_CHANGED = object_of({**_QUEUE, "policy": {"$ref": "#QueuePolicy"}})
 QUEUE = object_of(
@@ -164,6 +194,10 @@ QUEUE = object_of(
             "and nothing is decided.",
         ),
         "policy": {"$ref": "#QueuePolicy"},
+        "predictions": {
+            "anyOf": [{"$ref": "#Predictions"}, {"type": "null"}],
+            "description": "How right the predictions have been; null if none was made.",
+        },
         "project_id": {
             "type": ["string", "null"],
             "description": "Whose jobs are counted; null: those of all projects.",
@@ -249,6 +283,7 @@ NAMED = {
     "Queue": QUEUE,
     "QueueChange": QUEUE_CHANGE,
     "QueuePolicy": QUEUE_POLICY,
+    "Predictions": PREDICTIONS,
     "Version": _VERSION,
     "Errors": ERRORS,
 }

@@ -3,6 +3,7 @@
 import time as clock
 
 from nova_twotier.api.endpoint import Request
+from nova_twotier.api.predictions import Learned, Told
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
@@ -20,9 +21,12 @@ def elapsed(job: Job) -> float:
     return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
-def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
+def job_summary(
+    request: Request, job: Job, reason: Reason | None, told: Told, reader: Reader
+) -> dict:
     """
     :param reason: the job's, see `reason_of`.
+    :param told: what may be told of its prediction.
     :param reader: renders it for the caller.
     """
     return {
@@ -44,6 +48,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "submitted_at": time(job.submitted_at),
         "started_at": time(job.started_at),
         "finished_at": time(job.finished_at),
+        **prediction(told, reader),
         "elapsed": elapsed(job),
         "evictions": job.evictions,
         "restores": job.restores,
@@ -71,13 +76,18 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
 
 
 def job_in_full(
-    request: Request, job: Job, reason: Reason | None, reader: Reader, backlog: Backlog | None
+    request: Request,
+    job: Job,
+    reason: Reason | None,
+    told: Told,
+    reader: Reader,
+    backlog: Backlog | None,
 ) -> dict:
     """
     :param backlog: of its webhook; None if it has none.
     """
     return {
-        **job_summary(request, job, reason, reader),
+        **job_summary(request, job, reason, told, reader),
         "dependencies": dependencies(job),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
@@ -91,6 +101,28 @@ def job_in_full(
             "error": backlog.error or None,
         },
         "peers": job.peers,
+    }
+
+
+def prediction(told: Told, reader: Reader) -> dict:
+    """When a job is expected to start and to end, or why that is not known."""
+    row = told.row
+    names = ("start", "start_low", "start_high", "finish", "finish_low", "finish_high")
+    return {
+        **{f"predicted_{name}": time(getattr(row, name, None)) for name in names},
+        "predicted_at": time(row and row.made_at),
+        "unpredicted": reader.data(told.unpredicted),
+    }
+
+
+def predictions(learned: Learned | None) -> dict | None:
+    """How right the predictions of a queue have been; None: it has made none."""
+    return learned and {
+        "made_at": time(learned.made_at),
+        "estimator": learned.estimator,
+        "probability": 0.8,
+        "starts": {"held": learned.starts.held, "of": learned.starts.of},
+        "finishes": {"held": learned.finishes.held, "of": learned.finishes.of},
     }
 
 

@@ -14,12 +14,14 @@ JOB = {
     "State": "state",
     "Tier": "tier",
     "Submitted": "submitted_at",
+    "Expected Start": "predicted_start",
     "Elapsed": "elapsed",
     "Reason": "reason",
 }
 JOB_LONG = {
     "Pool": "pool",
     "Why": "why",
+    "Expected Finish": "expected_finish",
     "Start": "start",
     "Started": "started_at",
     "Finished": "finished_at",
@@ -46,6 +48,20 @@ class Elapsed(FormattableColumn):
 
     def human_readable(self):
         return clock(self._value)
+
+
+class Minute(FormattableColumn):
+    """A time that is expected, shown to the minute."""
+
+    def human_readable(self):
+        return minute(self._value) if self._value else ""
+
+
+class Expected(FormattableColumn):
+    """A time that is expected, with the interval that holds it with a probability of 80 %."""
+
+    def human_readable(self):
+        return expected(self._value) if self._value else ""
 
 
 class Words(FormattableColumn):
@@ -113,11 +129,30 @@ class Why(FormattableColumn):
         return _code(self._value)
 
 
+class Text(FormattableColumn):
+    """A reason for programs; people see its text."""
+
+    def human_readable(self):
+        return self._value["text"] if self._value else ""
+
+
 class Manager(FormattableColumn):
     """Whether a queue manager is at work, for programs; people see the text."""
 
     def human_readable(self):
         return self._value["text"]
+
+
+class Records(FormattableColumn):
+    """How right a queue's predictions have been, for programs; people see how often they held."""
+
+    def human_readable(self):
+        if not self._value:
+            return "none yet"
+        which = ("starts", "finishes")
+        if not any(self._value[what]["of"] for what in which):
+            return held(self._value["starts"])
+        return "; ".join(f"intervals of {what}: {held(self._value[what])}" for what in which)
 
 
 class Shown(FormattableColumn):
@@ -129,6 +164,40 @@ class Shown(FormattableColumn):
 
     def human_readable(self):
         return self._shown
+
+
+def minute(time: str) -> str:
+    """A time of the API to the minute: `2026-11-25 03:10 UTC`."""
+    return f"{time[:10]} {time[11:16]} UTC"
+
+
+def expected(times: dict) -> str:
+    """`2026-11-25 03:10 UTC (02:55 to 03:40, 80 %)`, with dates in the interval if they differ."""
+    at, low, high = times["at"], times["low"], times["high"]
+    if not (low and high):
+        return minute(at)
+    same = at[:10] == low[:10] == high[:10]
+    low, high = (each[11:16] if same else f"{each[:10]} {each[11:16]}" for each in (low, high))
+    return f"{minute(at)} ({low} to {high}, 80 %)"
+
+
+def held(record: dict) -> str:
+    """How often intervals have held: `held for 83 of the last 100 jobs`."""
+    if not record["of"]:
+        return "too few jobs have ended yet to give an interval"
+    return f"held for {record['held']} of the last {counted(record['of'], 'job')}"
+
+
+def with_expectations(item: dict) -> dict:
+    """A job or an explanation with one field for each time that is expected, not three."""
+    fields: dict = {}
+    for name, value in item.items():
+        if name in ("predicted_start", "predicted_finish"):
+            times = {"at": value, "low": item[f"{name}_low"], "high": item[f"{name}_high"]}
+            fields[name.replace("predicted", "expected")] = times if value else None
+        elif not (name.startswith("predicted_") and name.endswith(("_low", "_high"))):
+            fields[name] = value
+    return fields
 
 
 def _server(server: dict) -> str:
@@ -153,9 +222,15 @@ _DURATIONS = ("estimate", "queue_offset", "walltime")
 _CELLS: dict[str, type[FormattableColumn]] = {
     "dependencies": Dependencies,
     "events": Events,
+    "expected_finish": Expected,
+    "expected_start": Expected,
     "manager": Manager,
+    "predicted_start": Minute,
+    "predictions": Records,
     "servers": Servers,
     "webhook": Webhook,
+    "unblock": Text,
+    "unpredicted": Text,
     "why": Why,
 }
 

@@ -137,4 +137,12 @@ def failure(job: dict) -> str | None:
 
 def _line(explanation: dict) -> str:
     place = f"number {explanation['position']} in the queue: " if explanation["position"] else ""
-    return f"{place}{explanation['reason']}"
+    return f"{place}{explanation['reason']}{_expected(explanation)}"
+
+
+def _expected(explanation: dict) -> str:
+    """When a waiting job is expected to start, or else when one that runs is expected to end."""
+    for name, words in (("predicted_start", "start"), ("predicted_finish", "end")):
+        if at := explanation.get(name):  # an API of an earlier release has no such field
+            return f"; expected to {words} at {columns.minute(at)}"
+    return ""

@@ -2,7 +2,7 @@
 
 from oslo_config import cfg, types
 
-from nova_twotier.core import fair_share, policies
+from nova_twotier.core import fair_share, policies, prediction
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
 
@@ -166,6 +166,33 @@ next poll at once, and so does a notification from Nova.
         default=10.0,
         min=0.05,
         help="Seconds between two polls of the host aggregates and compute services.",
+    ),
+    cfg.FloatOpt(
+        "prediction_interval",
+        mutable=True,
+        default=60.0,
+        min=0,
+        help="""
+Seconds between two predictions of when the pool's jobs start and end. After a decision of the
+policy they are made anew sooner, but at most every 5 s, and so that they take a tenth of the time.
+0: no predictions.
+
+They are made by a process of their own with a low CPU priority, so they do not slow down polls.
+""",
+    ),
+    cfg.StrOpt(
+        "estimator",
+        default="sdpn",
+        choices=[(name, each.summary) for name, each in sorted(prediction.ESTIMATORS.items())],
+        help="""
+How starts and ends of jobs are predicted. With another one than before, it begins anew to learn how
+far its predictions are off.
+
+sdpn had the least or an equally small median error in the measurements of doc/simulator.md, under
+easy and amcbf.
+
+Example: hybrid-li
+""",
     ),
     cfg.FloatOpt(
         "diagnostics_interval",

@@ -13,6 +13,7 @@ from nova_twotier.db import plans
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
 from nova_twotier.db.job import NAME_LENGTH, Job, as_it_is, pause
+from nova_twotier.db.prediction import PoolPrediction, Prediction
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 from nova_twotier.ledger.names import DEFAULT_POOL
@@ -34,6 +35,8 @@ __all__ = [
     "JobState",
     "Leader",
     "Place",
+    "PoolPrediction",
+    "Prediction",
     "Preemption",
     "Queue",
     "QueueMode",

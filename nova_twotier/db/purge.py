@@ -9,7 +9,7 @@ from sqlalchemy import and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session, load_only
 
 from nova_twotier.db import purged_usage
-from nova_twotier.db.models import Action, Delivery, Drain, Event, Job, JobServer, Place
+from nova_twotier.db.models import Action, Delivery, Drain, Event, Job, JobServer, Place, Prediction
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -102,6 +102,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     purged = Purged(len(numbers), *deleted)
     # They mean nothing once the job is over; a pool without a manager keeps them all the same.
     session.execute(delete(JobServer).where(JobServer.job.in_(numbers)))
+    session.execute(delete(Prediction).where(Prediction.job.in_(numbers)))
     session.execute(delete(Job).where(Job.number.in_(numbers)))
     return purged
 

@@ -71,12 +71,16 @@ class Decisions:
         self._reasons = Reasons(policy)
         self._releases = Releases()
         self._gate = Gate(options, policy.tiers)
+        #: How things are after the last decision; it is not changed any more. None: none was made
+        #: since the queue went on.
+        self.after: Snapshot | None = None
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
     def forget_jobs(self) -> None:
         """What policies see of the jobs may have changed: all is decided anew."""
         self._queue, self._cores, self._waiting = Queue(), {}, {}
+        self.after = None
         self._gate.forget()
         self.events.happened(ALL)
 
@@ -221,6 +225,7 @@ class Decisions:
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
         held_up = windows.reasons(found, queue)
         self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE) | held_up)
+        self.after = windows.lasting(after)
         self._reasons.tell(queue)
         # No event tells when others release bandwidth, what hinders servers to make way, or when a
         # job can be moved off a drained host.

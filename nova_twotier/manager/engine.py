@@ -49,6 +49,7 @@ from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.peers import Peers
+from nova_twotier.manager.predictions import Predictions
 from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
@@ -114,6 +115,7 @@ class Engine:
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         # A pool of its own: hosts that do not answer must not hold up the requests of other jobs.
         askers = workers or ThreadPoolExecutor(options.concurrency)
+        self._predictions = Predictions(options, store, pool, policy, fence, workers)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
@@ -182,10 +184,12 @@ class Engine:
         self._peers.poll(work.active, busy, seen)
         self._surplus.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
+        self._predictions.poll(self._decisions.after, work.jobs, seen.at)
         return work.changed
 
     def close(self) -> None:
         """Wait for the requests under way."""
+        self._predictions.close()
         self._requests.close()
         self._upkeep.close()
 

@@ -49,6 +49,8 @@ class ListJobs(command.Lister):
             shown["Project"] = "project_id"
         if parsed_args.long:
             shown |= columns.JOB_LONG
+            shown["Expected Start"] = "expected_start"  # with its interval
+            found = map(columns.with_expectations, found)
         return tuple(shown), [columns.row(shown, job) for job in found]
 
 
@@ -66,18 +68,19 @@ class ShowJob(command.ShowOne):
             complaint = addresses.add(clients, job)
             if complaint:
                 self.log.warning("%s", complaint)
-        return columns.one(job)
+        return columns.one(columns.with_expectations(job))
 
 
 class ExplainJob(command.ShowOne):
-    """Explain why a job waits, its position in the queue, and what happened to it"""
+    """Explain why a job waits, when it is expected to start, and what happened to it"""
 
     def get_parser(self, prog_name):
         return with_job(super().get_parser(prog_name))
 
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
-        return columns.one(api.explain(api.find(parsed_args.job)["uuid"]))
+        explained = api.explain(api.find(parsed_args.job)["uuid"])
+        return columns.one(columns.with_expectations(explained))
 
 
 def with_job(parser):

@@ -38,6 +38,8 @@ class Historical(Estimator):
 
     def _left(self, present: Present, job: Job) -> float:
         """Seconds from its start, or from now if it has begun."""
+        if (left := present.left.get(job.number)) is not None:
+            return left
         done = present.done_by(job)
         history = self._work if done else self._elapsed
         times = history.similar(job, present.user_of(job), beyond=done)

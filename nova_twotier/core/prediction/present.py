@@ -51,6 +51,8 @@ class Present:
         servers that hold slots without the queue; nothing is predicted of them.
     :param pending: what has happened since the last pass, with which a forward run begins; None:
         nothing.
+    :param left: seconds of work that are known to be left, by number: infinite for what never ends;
+        absent: estimated.
     """
 
     snapshot: Snapshot
@@ -62,6 +64,7 @@ class Present:
     cost: float = 20.0
     staying: Container[int] = ()
     pending: Event | None = None
+    left: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def shared(self) -> bool:

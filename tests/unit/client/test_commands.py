@@ -11,7 +11,7 @@ import yaml
 from openstack.exceptions import ForbiddenException
 from sqlalchemy import delete
 
-from nova_twotier.client import filters, progress
+from nova_twotier.client import columns, filters, progress
 from nova_twotier.client.commands import queue
 from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import models
@@ -48,11 +48,11 @@ class TestList(CommandCase):
         self.change(job, submitted_at=0.0, run_before=3723.0, reason=waits.PAUSED())
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
-            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Elapsed | Reason              |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
-            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | 1:02:03 | the queue is paused |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
+            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Expected Start | Elapsed | Reason              |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
+            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z |                | 1:02:03 | the queue is paused |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
             """),  # noqa: E501
             without_uuids(self.succeed("job", "list")),
         )
@@ -171,7 +171,7 @@ class TestShow(CommandCase):
         job = self.submit(name="solver", size=2, cpu=[0.9, 0.4])
         shown = self.shown("job", "show", "solver")
         del job["links"]
-        self.assertEqual(job, shown)
+        self.assertEqual(columns.with_expectations(job), shown)
 
     def test_for_people(self):
         self.submit(name="solver", size=2, cpu=0.5)
@@ -251,21 +251,27 @@ class TestShow(CommandCase):
         self.happen({"uuid": OTHER}, "held", at=4e9)
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------------+--------------------------------------------------------------------------+
-            | Field        | Value                                                                    |
-            +--------------+--------------------------------------------------------------------------+
-            | number       | 1                                                                        |
-            | uuid         | {OTHER}                                     |
-            | state        | queued                                                                   |
-            | reason       | preempted by job 1 (solver), state saved                                 |
-            | why          | preempted                                                                |
-            | cure         | It starts again by itself; what is kept until then, `--preemption` says. |
-            | position     | 1                                                                        |
-            | begin_at     | None                                                                     |
-            | dependencies |                                                                          |
-            | events       | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
-            |              | 2096-10-02T07:06:40Z held                                                |
-            +--------------+--------------------------------------------------------------------------+
+            +-----------------+--------------------------------------------------------------------------+
+            | Field           | Value                                                                    |
+            +-----------------+--------------------------------------------------------------------------+
+            | number          | 1                                                                        |
+            | uuid            | {OTHER}                                     |
+            | state           | queued                                                                   |
+            | reason          | preempted by job 1 (solver), state saved                                 |
+            | why             | preempted                                                                |
+            | cure            | It starts again by itself; what is kept until then, `--preemption` says. |
+            | position        | 1                                                                        |
+            | expected_start  |                                                                          |
+            | expected_finish |                                                                          |
+            | predicted_at    | None                                                                     |
+            | unpredicted     | nothing has been predicted since it was submitted or changed             |
+            | unblock         |                                                                          |
+            | predictions     | none yet                                                                 |
+            | begin_at        | None                                                                     |
+            | dependencies    |                                                                          |
+            | events          | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
+            |                 | 2096-10-02T07:06:40Z held                                                |
+            +-----------------+--------------------------------------------------------------------------+
             """),  # noqa: E501
             self.succeed("job", "explain", OTHER),
         )
