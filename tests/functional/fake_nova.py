@@ -214,11 +214,7 @@ class FakeNova:
             self.fleet[server.id] = server
             self._under_way[server.id] = self._place
             self.log(server.id, "create")
-        placed = [
-            self._claim(server, near=self.near.get(server.job, ""))
-            for server in self.servers()
-            if server.task == "scheduling"
-        ]
+        placed = [self._claim(server) for server in self.servers() if server.task == "scheduling"]
         if job in self.refused or not all(placed):  # all or nothing, as Nova's scheduler
             for server in self.servers():
                 if server.task == "scheduling":
@@ -425,10 +421,11 @@ class FakeNova:
         self._unclaim(server)
         del self.fleet[server]
 
-    def _claim(self, server, host=None, other_than=None, near=""):
+    def _claim(self, server, host=None, other_than=None):
         """Schedule: the tier of the job's entry, the least loaded host; whether there was room."""
         tier = reading.wanted_tier(self.placement.get(f"/allocations/{server.job}"))
         views = reading.host_views(self.placement.get(reading.CANDIDATES_URL))
+        near = self.near.get(server.job, "") if server.task == "scheduling" else ""
         candidates = (
             sorted(
                 (views[root].load_beside(tier, 0), name)
