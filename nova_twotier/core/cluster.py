@@ -192,10 +192,15 @@ class Cluster:
             for host in run.hosts
         )
 
+    @property
+    def has_scavengers(self) -> bool:
+        """Whether a scavenger runs: these are the last in the background."""
+        running = self._running[BG]
+        return running[-1].job.qos is SCAVENGER if running else False
+
     def scavengers(self) -> list[Run]:
         """The runs of scavengers that a policy may evict, in the order of their jobs' arrival."""
         found: list[Run] = []
-        # They are the last in the background; mostly, there are none.
         for run in reversed(self._running[BG]):
             if run.job.qos is not SCAVENGER:
                 break

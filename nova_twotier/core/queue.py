@@ -87,9 +87,9 @@ class Queue:
 
         :raises IndexError: if there is none.
         """
-        jobs, first = self._jobs, self.head
+        jobs = self._jobs
         smallest = jobs[self._of_size[self._sizes[0]][0][1]]
-        if first is None or smallest.precedence == first.precedence:
+        if smallest.precedence == jobs[self._orders[0][1]].precedence:
             return smallest
         sizes = self._sizes[: bisect_right(self._sizes, slots)]
         earliest = [jobs[self._of_size[size][0][1]] for size in sizes]

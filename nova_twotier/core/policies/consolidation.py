@@ -39,13 +39,13 @@ class Consolidation(Policy):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
-        below = snapshot.queue.allowed(BG)
+        below, scavenged = snapshot.queue.allowed(BG), cluster.has_scavengers
         if not (
             selection
             or fills
             or below.has_fitting(idle[BG])
             or cluster.overdue()
-            or reclaims(snapshot)
+            or (scavenged and reclaims(snapshot))
         ):
             return []
         play = Play(snapshot)
@@ -57,7 +57,8 @@ class Consolidation(Policy):
         # 2. Background jobs that now sit under a closed slot leave.
         play.vacate_closed()
         # 3. Scavengers make way for jobs that fit the background without them.
-        play.reclaim()
+        if scavenged:
+            play.reclaim()
         # 4. The background takes what fits, by arrival.
         play.fill(BG)
         return play.actions()

@@ -84,12 +84,11 @@ class Play:
     def _clear(self, run: Run) -> bool:
         """Evict scavengers from the hosts of a job that lost the foreground, the latest first, if
         it has room in the background there without them; returns whether it has."""
-        scavengers = self.cluster.scavengers()
-        if not scavengers:
+        if not self.cluster.has_scavengers:
             return False
         room = {host: self.cluster.room(BG, host) - run.hosts.count(host) for host in run.hosts}
         leaving = []
-        for other in reversed(scavengers):
+        for other in reversed(self.cluster.scavengers()):
             if any(room.get(host, 0) < 0 for host in other.hosts):
                 leaving.append(other.job)
                 for host in other.hosts:
@@ -152,7 +151,8 @@ class Play:
     def fill_tentatively(self, tier: Tier) -> None:
         """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
         idle, queue = self.cluster.idle, self.queue.allowed(tier)
-        for job in queue.smallest_first(idle, tier):
+        while queue.has_fitting(idle[tier]):
+            job = queue.smallest_within(idle[tier])
             self.start(job, tier)
             self._tentative.add(job.number)
 
@@ -162,8 +162,6 @@ class Play:
         Of these the latest leave, and no more than each job needs.
         """
         held = Holders(self.cluster.scavengers())
-        if not held.slots:
-            return
         idle, queue, evicted = self.cluster.idle, self.queue.allowed(BG), list[Job]()
         reach = {BG: idle[BG] + held.slots}
         for job in queue.smallest_first(reach, BG) if self._kills else queue.fitting(reach, BG):
@@ -254,14 +252,12 @@ class Play:
 
 def reclaims(snapshot: Snapshot) -> bool:
     """Whether a waiting job of another class may fit the background without scavengers."""
-    held = snapshot.cluster.scavengers()
-    if not held:
-        return False
-    queue = snapshot.queue.allowed(BG)
+    cluster, queue = snapshot.cluster, snapshot.queue.allowed(BG)
     first = queue.head
     if first is None or first.qos is SCAVENGER:
         return False
-    return queue.has_fitting(snapshot.cluster.idle[BG] + sum([run.job.size for run in held]))
+    held = sum([run.job.size for run in cluster.scavengers()])
+    return queue.has_fitting(cluster.idle[BG] + held)
 
 
 def _start_order(start: Action) -> tuple[bool, Order]:

@@ -51,14 +51,16 @@ class Tentative(Policy):
             selection = self._select(snapshot)
             tries = self.aggressive and queue.allowed(FG).has_fitting(idle[FG])
         fills = queue.allowed(BG).has_fitting(idle[BG])
-        if not (selection or tries or fills or reclaims(snapshot)):
+        scavenged = snapshot.cluster.has_scavengers
+        if not (selection or tries or fills or (scavenged and reclaims(snapshot))):
             return []
         play = Play(snapshot, kills=True)
         if selection:
             self._rearrange(play, selection)
         if self.aggressive and event is not BACKGROUND:
             play.fill_tentatively(FG)
-        play.reclaim()
+        if scavenged:
+            play.reclaim()
         play.fill_tentatively(BG)
         return play.actions()
 
