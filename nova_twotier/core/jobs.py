@@ -67,7 +67,8 @@ class Job:
     #: What policies that do not order by position sort by first; 0 for normal jobs.
     precedence: int = field(init=False, compare=False, repr=False)
     #: Position in the queue: by arrival, or by rank if the job has one, plus offset, in its class;
-    #: then by number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
+    #: then by number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means
+    #: this order.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
