@@ -65,6 +65,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "requeues": job.requeues,
         "begin_at": time(job.begin_at),
         "priority": job.priority,
+        "qos": job.qos,
         "exit_status": job.exit_status,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }

@@ -19,6 +19,7 @@ JOB = {
 }
 JOB_LONG = {
     "Pool": "pool",
+    "QoS": "qos",
     "Why": "why",
     "Start": "start",
     "Started": "started_at",

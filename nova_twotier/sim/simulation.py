@@ -91,7 +91,8 @@ class Scenario:
     :param queueing: whether jobs wait; else those that do not fit at their arrival are rejected.
     :param seed: of the utilisations and bandwidths, and of what the model draws.
     :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare,
-        InvalidClasses, and those of the embedding, the topology and the bandwidth: if a field is wrong.
+        InvalidClasses, and those of the embedding, the topology and the bandwidth: if a field is
+        wrong.
     """
 
     policy: str
