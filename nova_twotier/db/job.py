@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, validates
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.core.qos import SCAVENGER, Qos
+from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
@@ -320,6 +320,6 @@ class Job(Queueing, Reasoned, Base):
             background=BG in tiers and BG not in self._barred,
             walltime=self.walltime,
             offset=self.queue_offset or 0.0,
-            qos=Qos(self.qos),
+            qos=Qos(self.qos or NORMAL),
         )
         return self.admit(core)
