@@ -227,16 +227,16 @@ JOB_CHANGE = object_of(
             "began anew, and more than it has run; null: as long as it likes. A job that has slots "
             "gets a longer one only from callers whom `twotier:jobs:set:extend` allows it.",
         },
-        "qos": {
-            **_changeable("qos"),
-            "description": "Class of service; of a job that waits. See the submission.",
-        },
         "priority": {
             "type": "integer",
             "minimum": -MAX_PRIORITY,
             "maximum": MAX_PRIORITY,
             "description": "Among the waiting jobs of its project and pool: those with higher "
             "priorities get the earlier ones of the places that these jobs have in the queue.",
+        },
+        "qos": {
+            **_changeable("qos"),
+            "description": "Class of service; of a job that waits. See the submission.",
         },
     },
     required=(),

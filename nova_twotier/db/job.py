@@ -146,7 +146,7 @@ class Job(Queueing, Reasoned, Base):
     )
 
     #: The tiers that its flavor allows. Not in the database: code that knows the flavors sets it.
-    flavor_tiers = ALL_TIERS
+    tiers = ALL_TIERS
     #: Those of them that it may not take for now, see `bar`. Not in the database either.
     _barred: frozenset[Tier] = frozenset()
     #: Makes what the policy of its pool is shown of it, see `Policy.admit`. Not in the database:
@@ -161,11 +161,11 @@ class Job(Queueing, Reasoned, Base):
         return state
 
     @property
-    def tiers(self) -> tuple[Tier, ...]:
+    def allowed_tiers(self) -> tuple[Tier, ...]:
         """The tiers that its flavor and its class allow; if there is none, it waits."""
         if self.qos != SCAVENGER:
-            return self.flavor_tiers
-        return (BG,) if BG in self.flavor_tiers else ()
+            return self.tiers
+        return (BG,) if BG in self.tiers else ()
 
     def bar(self, tiers: frozenset[Tier]) -> bool:
         """Set the tiers that it may not take for now; returns whether that changes something.
@@ -291,7 +291,7 @@ class Job(Queueing, Reasoned, Base):
         """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
-            or not self.tiers
+            or not self.allowed_tiers
             or self.held
             or self.gated
             or self.requested_action
@@ -308,7 +308,7 @@ class Job(Queueing, Reasoned, Base):
         What others change of it is read from the database as a new `Job`.
         """
         # One that may run nowhere is shown to nobody.
-        tiers = self.tiers or (BG,)
+        tiers = self.allowed_tiers or (BG,)
         core = CoreJob(
             number=self.number,
             size=self.size,

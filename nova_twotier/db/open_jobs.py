@@ -84,7 +84,7 @@ class OpenJobs:
 
     def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None]:
         if job.flavor in self._limited_flavors:
-            job.flavor_tiers = self._limited_flavors[job.flavor]
+            job.tiers = self._limited_flavors[job.flavor]
         job.admit = self._admit
         # Cache its core job here; a decision would otherwise make those of all waiting jobs.
         _core = job.core

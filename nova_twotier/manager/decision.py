@@ -121,7 +121,7 @@ class Decisions:
             elif job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
-                if not job.tiers:
+                if not job.allowed_tiers:
                     _wait(job, waits.FLAVOR_FOREGROUND())
                 elif job.size > slots:
                     _wait(job, _too_large(job, slots))

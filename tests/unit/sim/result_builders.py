@@ -21,6 +21,7 @@ JOB = {
     "evictions": 0,
     "kills": 0,
     "swaps": 0,
+    "qos": "normal",
 }
 
 
