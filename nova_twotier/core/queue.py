@@ -83,10 +83,8 @@ class Queue:
         return self.smallest_within(self._sizes[-1])
 
     def smallest_within(self, slots: int) -> Job:
-        """Like `smallest_job`, of the jobs that need no more than so many slots.
-
-        :raises IndexError: if there is none.
-        """
+        """Like `smallest_job`, of the jobs that need no more than so many slots: `has_fitting` says
+        whether there is one."""
         jobs = self._jobs
         smallest = jobs[self._of_size[self._sizes[0]][0][1]]
         if smallest.precedence == jobs[self._orders[0][1]].precedence:
