@@ -161,8 +161,9 @@ class Play:
 
         Of these the latest leave, and no more than each job needs.
         """
+        evicted: list[Job] = []
         held = Holders(self.cluster.scavengers())
-        idle, queue, evicted = self.cluster.idle, self.queue.allowed(BG), list[Job]()
+        idle, queue = self.cluster.idle, self.queue.allowed(BG)
         reach = {BG: idle[BG] + held.slots}
         for job in queue.smallest_first(reach, BG) if self._kills else queue.fitting(reach, BG):
             if job.qos is SCAVENGER:
