@@ -19,6 +19,7 @@ from nova_twotier.api.schemas import (
     object_of,
 )
 from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.db.dependencies import Condition
 from nova_twotier.db.models import NAME_LENGTH
 from nova_twotier.db.states import OVER, Preemption
@@ -37,6 +38,7 @@ MAX_DEPENDENCIES = 100
 #: Upper bound of a priority, and with a minus sign the lower one.
 MAX_PRIORITY = 1000
 
+_CLASSES = [str(qos) for qos in Qos]
 _PREEMPTIONS = [str(way) for way in Preemption]
 _CONDITION = {
     "enum": [str(condition) for condition in Condition],
@@ -197,6 +199,14 @@ JOB_REQUEST = object_of(
             "the job it is, and the addresses of all of them: `twotier_env`, `twotier_name`, "
             "`twotier_peers`, as doc/api.md describes them.",
         },
+        "qos": {
+            "enum": _CLASSES,
+            "default": str(NORMAL),
+            "description": "Class of service, if the operator has switched classes on: `urgent` "
+            "jobs are ahead of all others, for callers whom `twotier:jobs:qos:urgent` allows it; a "
+            "`scavenger` is behind all others, runs in the background only, and is preempted as "
+            "soon as another job could start there without it.",
+        },
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -224,6 +234,10 @@ JOB_CHANGE = object_of(
             "maximum": MAX_PRIORITY,
             "description": "Among the waiting jobs of its project and pool: those with higher "
             "priorities get the earlier ones of the places that these jobs have in the queue.",
+        },
+        "qos": {
+            **_changeable("qos"),
+            "description": "Class of service; of a job that waits. See the submission.",
         },
     },
     required=(),
@@ -300,6 +314,7 @@ _JOB = {
     },
     "begin_at": {**_TIME, "description": "It is not in the queue before; null: no such time."},
     "priority": {"type": "integer", "description": "Among the waiting jobs of its project."},
+    "qos": {"enum": _CLASSES, "description": "Class of service."},
     "exit_status": {
         "type": ["integer", "null"],
         "description": "The first that is not 0 of those that its guests reported; null if it is "

@@ -5,6 +5,7 @@ from nova_twotier.api import (
     job_resources,
     job_schemas,
     job_trusts,
+    qos,
     queries,
     quotas,
     requests,
@@ -17,6 +18,7 @@ from nova_twotier.api.errors import invalid
 from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.db import changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
@@ -56,6 +58,7 @@ class Jobs(JobResource):
         wanted["dependencies"] = dependencies(self.site, request.caller, asked)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         pool = wanted.get("pool", DEFAULT_POOL)
+        qos.check(self.site, request.caller, wanted.get("qos", NORMAL), pool, **owner)
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"], pool)
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
             job_resources.check(self.site, request.caller, wanted, trust)
@@ -111,8 +114,14 @@ class OneJob(JobResource):
         rule = "twotier:jobs:set:extend"
         may_extend = request.caller.may(rule, job.project_id, job.user_id)
         new = requests.change(request.body)
+        # Who changes something else of an urgent job need not be allowed to make it one.
+        if new.get("qos", job.qos) != job.qos:
+            owner = job.project_id, job.user_id
+            qos.check(self.site, request.caller, new["qos"], job.pool, *owner)
         try:
             changed = changes.change(self.site.store, job.number, new, may_extend)
+        except changes.HasSlots:
+            raise errors.has_slots() from None
         except changes.Extension as error:
             raise errors.extension(error.walltime) from None
         return self.shown(request, still_open(changed))

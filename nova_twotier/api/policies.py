@@ -14,6 +14,8 @@ from nova_twotier.conf import ConfigError
 ADMIN = "rule:twotier:admin"
 SEES_ALL = "rule:twotier:sees_all"
 READS = f"{SEES_ALL} or rule:twotier:project_reader"
+#: The role of those who may have urgent jobs in their project.
+URGENT_ROLE = "twotier_urgent"
 CHANGES = f"{ADMIN} or rule:twotier:project_member"
 
 BASE = [
@@ -114,7 +116,7 @@ RULES = [
     _rule(
         "jobs:set",
         CHANGES,
-        "Change the name, the estimate, the walltime or the priority of a job.",
+        "Change the name, the estimate, the walltime, the priority or the class of a job.",
         "PATCH",
         JOB,
     ),
@@ -125,6 +127,13 @@ RULES = [
         "present one.",
         "PATCH",
         JOB,
+    ),
+    policy.DocumentedRuleDefault(
+        "twotier:jobs:qos:urgent",
+        f"{ADMIN} or (role:{URGENT_ROLE} and project_id:%(project_id)s)",
+        "Have an urgent job, which is ahead of all others; if the site has classes.",
+        [{"method": "POST", "path": "/v1/jobs"}, {"method": "PATCH", "path": JOB}],
+        scope_types=["system", "project"],
     ),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),
     _rule(

@@ -2,7 +2,7 @@
 
 from oslo_log import log as logging
 
-from nova_twotier.api import queries, quotas, schemas, views
+from nova_twotier.api import qos, queries, quotas, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.predictions import learned
@@ -43,6 +43,8 @@ class Queue(Resource):
                 "waiting": found[JobState.QUEUED][1],
                 "running": found[JobState.RUNNING][1],
             },
+            "jobs_by_qos": queries.by_class(self.site.store, project, pool),
+            "qos_allowed": qos.allowed(self.site, request.caller, pool),
             "limits": None if project is None else quotas.limits(self.site, project),
         }
 

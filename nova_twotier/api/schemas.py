@@ -5,6 +5,7 @@ Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schem
 
 from nova_twotier.conf.manager import SLOT_LIMITS
 from nova_twotier.core import policies
+from nova_twotier.core.qos import Qos
 from nova_twotier.core.reasons import CODES, Effect
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
 from nova_twotier.db.states import JobState, QueueMode
@@ -207,6 +208,15 @@ QUEUE = object_of(
             {"waiting": COUNT, "running": COUNT},
             description="Processes of queued and of running jobs.",
         ),
+        "jobs_by_qos": object_of(
+            dict.fromkeys(("waiting", "running"), object_of(dict.fromkeys(map(str, Qos), COUNT))),
+            description="Jobs that wait, and all others that are not over, by class of service.",
+        ),
+        "qos_allowed": {
+            "type": "array",
+            "items": {"enum": [str(qos) for qos in Qos]},
+            "description": "The classes that jobs which the caller submits may have.",
+        },
         "limits": {
             "anyOf": [
                 object_of(

@@ -70,6 +70,7 @@ def job_summary(
         "requeues": job.requeues,
         "begin_at": time(job.begin_at),
         "priority": job.priority,
+        "qos": job.qos,
         "exit_status": job.exit_status,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }

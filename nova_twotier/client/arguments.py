@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from nova_twotier.client import durations
+from nova_twotier.core.qos import Qos
 
+#: Classes of service.
+CLASSES = [str(qos) for qos in Qos]
 #: Help of an argument that names a job.
 JOB = "number, name or uuid of a job, or the beginning of its uuid"
 

@@ -20,6 +20,7 @@ JOB = {
 }
 JOB_LONG = {
     "Pool": "pool",
+    "QoS": "qos",
     "Why": "why",
     "Expected Finish": "expected_finish",
     "Start": "start",

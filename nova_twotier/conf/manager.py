@@ -125,6 +125,23 @@ Example: 64
         )
         for name, (owner, tier) in SLOT_LIMITS.items()
     ),
+    cfg.BoolOpt(
+        "qos_classes",
+        mutable=True,
+        default=False,
+        help="""
+Whether jobs may be urgent or scavengers; otherwise all that are submitted are normal.
+
+Urgent jobs are ahead of all others in the queue, and preempt them as earlier jobs do; who may have
+them, the API's policy twotier:jobs:qos:urgent says. Scavengers are behind all others, run in the
+background only, and are preempted as soon as another job could start there without them: they
+starve while others want the background. Policies with one tier have no background, so that
+scavengers are refused.
+
+The API needs it, the queue manager does not: jobs that have a class keep it when this is switched
+off.
+""",
+    ),
     cfg.FloatOpt(
         "threshold",
         mutable=True,

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
@@ -201,6 +202,31 @@ class Cluster:
             if used[host] > spec.slots or not spec.enabled:
                 return False
         return True
+
+    def frees_background(self, run: Run) -> bool:
+        """Whether a policy may evict the run, and all its background places would become idle."""
+        used = self.used[BG]
+        return not run.pinned and all(
+            self.hosts[host].enabled and used[host] <= self.open_background(host)
+            for host in run.hosts
+        )
+
+    @property
+    def has_scavengers(self) -> bool:
+        """Whether a scavenger runs: these are the last in the background."""
+        running = self._running[BG]
+        return running[-1].job.qos is SCAVENGER if running else False
+
+    def scavengers(self) -> list[Run]:
+        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival."""
+        found: list[Run] = []
+        for run in reversed(self._running[BG]):
+            if run.job.qos is not SCAVENGER:
+                break
+            if self.frees_background(run):
+                found.append(run)
+        found.reverse()
+        return found
 
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]

@@ -24,6 +24,10 @@ class Ending(Exception):
     """The job is about to end."""
 
 
+class HasSlots(Exception):
+    """The job has slots: it keeps its class."""
+
+
 class Extension(Exception):
     """A job that has slots would get a longer walltime, which needs a permission of its own."""
 
@@ -35,11 +39,12 @@ class Extension(Exception):
 def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) -> Job:
     """Change attributes of a job; one that is over stays as it is.
 
-    :param new: name, estimate and walltime in seconds or None, priority; those that are given.
+    :param new: name, estimate and walltime in seconds or None, priority, qos; those that are given.
     :param may_extend: the walltime may become longer although the job has slots: others were
         planned to start when it ends.
     :raises NoSuchJob: if there is none of that number.
     :raises InvalidJob: if the name cannot be one, or the job has run for the walltime already.
+    :raises HasSlots: if its class would change: that says where it may run.
     :raises Extension: if the walltime may not become longer.
     """
     check_text("name", new.get("name", ""))
@@ -49,6 +54,8 @@ def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) 
             return job
         if "walltime" in new:
             _set_walltime(session, job, new["walltime"], may_extend)
+        if new.get("qos", job.qos) != job.qos and _has_slots(session, job):
+            raise HasSlots
         before = {name: getattr(job, name) for name in new}
         changed = [name for name, value in new.items() if value != before[name]]
         if not changed:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, validates
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
@@ -159,6 +160,13 @@ class Job(Queueing, Reasoned, Base):
             self.user_data = None
         return state
 
+    @property
+    def allowed_tiers(self) -> tuple[Tier, ...]:
+        """The tiers that its flavor and its class allow; if there is none, it waits."""
+        if self.qos != SCAVENGER:
+            return self.tiers
+        return (BG,) if BG in self.tiers else ()
+
     def bar(self, tiers: frozenset[Tier]) -> bool:
         """Set the tiers that it may not take for now; returns whether that changes something.
 
@@ -283,6 +291,7 @@ class Job(Queueing, Reasoned, Base):
         """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
+            or not self.allowed_tiers
             or self.held
             or self.gated
             or self.requested_action
@@ -298,6 +307,8 @@ class Job(Queueing, Reasoned, Base):
         It changes only with a measurement, its place in the queue, or the tiers that are barred.
         What others change of it is read from the database as a new `Job`.
         """
+        # One that may run nowhere is shown to nobody.
+        tiers = self.allowed_tiers or (BG,)
         core = CoreJob(
             number=self.number,
             size=self.size,
@@ -305,9 +316,10 @@ class Job(Queueing, Reasoned, Base):
             cpu=tuple(self.profile),
             estimate=self.estimate,
             mbps=self.mbps,
-            foreground=FG in self.tiers and FG not in self._barred,
-            background=BG in self.tiers and BG not in self._barred,
+            foreground=FG in tiers and FG not in self._barred,
+            background=BG in tiers and BG not in self._barred,
             walltime=self.walltime,
             offset=self.queue_offset or 0.0,
+            qos=Qos(self.qos or NORMAL),
         )
         return self.admit(core)

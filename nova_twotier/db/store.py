@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import migration
 from nova_twotier.db.connection import (
@@ -133,6 +134,7 @@ class Store:
         begin_at: float | None = None,
         dependencies: Sequence[Dependency] = (),
         peers: bool = False,
+        qos: str = NORMAL,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -191,6 +193,7 @@ class Store:
             dependencies=dependencies,
             gated=bool(dependencies) or (begin_at is not None and begin_at > now),
             peers=peers,
+            qos=qos,
             trust_id=trust_id,
         )
         with self.transaction() as session:

@@ -127,7 +127,9 @@ class Decisions:
             elif job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
-                if job.size > slots:
+                if not job.allowed_tiers:
+                    _wait(job, waits.FLAVOR_FOREGROUND())
+                elif job.size > slots:
                     _wait(job, _too_large(job, slots))
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
@@ -347,10 +349,14 @@ class Decisions:
 
         :param queue: the jobs that wait now, by number.
         """
-        # Without fair share and gates, jobs arrive behind all others.
+        # Without fair share and gates, jobs that are not urgent arrive behind all others.
         placed = self._options.fair_share != NONE
-        news = self.events.arrived(queue)
-        arrived = min((job.core.order for job in news if placed or job.came_through), default=None)
+        news = [
+            job.core.order
+            for job in self.events.arrived(queue)
+            if placed or job.core.precedence < 0 or job.came_through
+        ]
+        arrived = min(news, default=None)
         if arrived is None:
             return False
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)

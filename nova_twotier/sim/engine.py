@@ -69,7 +69,7 @@ def run(
             waiting[job.number] = coming
             queue.add(job)
             bits |= _ARRIVAL
-            if sharing is not None and is_ahead(snapshot, job):
+            if (sharing is not None or job.precedence < 0) and is_ahead(snapshot, job):
                 bits |= _FOREGROUND
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf

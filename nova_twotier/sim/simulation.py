@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy
@@ -24,8 +24,10 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
+from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.sim import calibration, engine, network, rivals, variants
+from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
@@ -59,6 +61,7 @@ COLUMNS = {
     "evictions": "int64",
     "kills": "int64",
     "swaps": "int64",
+    "qos": "category",
 }
 
 
@@ -81,13 +84,15 @@ class Scenario:
     :param deadline_factor: as of `Policy`, for those that order by deadline.
     :param fair_share: whose recent use puts jobs back: "user" or "group"; None: nobody's.
     :param half_life: as of `FairShare`; so are the next two.
+    :param qos: the shares of the classes, as `Classes.parse` reads them; None: all are normal.
     :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
     :param embedding: which hosts take a job there, by name (`rivals.get`).
     :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
     :param queueing: whether jobs wait; else those that do not fit at their arrival are rejected.
     :param seed: of the utilisations and bandwidths, and of what the model draws.
-    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare, and
-        those of the embedding, the topology and the bandwidth: if a field is wrong.
+    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare,
+        InvalidClasses, and those of the embedding, the topology and the bandwidth: if a field is
+        wrong.
     """
 
     policy: str
@@ -105,6 +110,7 @@ class Scenario:
     half_life: float = HALF_LIFE
     background_weight: float = BACKGROUND_WEIGHT
     longest_offset: float = LONGEST_OFFSET
+    qos: str | None = None
     topology: str | None = None
     embedding: str = "adaba"
     bandwidth: str | None = None
@@ -129,6 +135,8 @@ class Scenario:
         self.sharing()
         if self.fair_share is not None and not self.queueing:
             raise InvalidScenario("fair share orders a queue; without one, leave it out")
+        if self.qos is not None:
+            self._check_classes(policy)
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:
@@ -139,6 +147,17 @@ class Scenario:
             where = "on a topology" if self.topology is not None else "without a queue"
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
             raise InvalidScenario(f"{self.policy} cannot decide {where}; choose one of: {able}")
+
+    def _check_classes(self, policy: Policy) -> None:
+        tiers = policy.tiers if self.tiers is None else min(self.tiers, policy.tiers)
+        if Classes.parse(self.qos or "").scavenger and tiers == 1:
+            able = ", ".join(n for n, each in policies.POLICIES.items() if each.tiers > 1)
+            raise InvalidScenario(
+                f"scavengers run in the background only, and {self.policy} has none here; choose "
+                f"one of: {able}, with two tiers or more"
+            )
+        if not self.queueing:
+            raise InvalidScenario("classes order a queue; without one, leave them out")
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
@@ -285,9 +304,17 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         numpy.random.default_rng(scenario.seed),
         scenario.threshold,
     )
-    rows = zip(jobs, draws, _estimates(jobs, scenario), _demands(jobs, scenario), strict=True)
-    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps in rows:
-        job = Job(number, size, arrival, known, estimate, mbps=mbps)
+    rows = zip(
+        jobs,
+        draws,
+        _estimates(jobs, scenario),
+        _demands(jobs, scenario),
+        _classes(jobs, scenario),
+        strict=True,
+    )
+    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps, qos in rows:
+        above = qos is not SCAVENGER
+        job = Job(number, size, arrival, known, estimate, mbps=mbps, foreground=above, qos=qos)
         yield Execution(job, true, runtime)
 
 
@@ -313,6 +340,14 @@ def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
         network.link_rate(scenario.topology),
         numpy.random.default_rng((scenario.seed, 1)),
     )
+
+
+def _classes(jobs: list[Submission], scenario: Scenario) -> Iterable[Qos]:
+    """The class of each job; the same whatever else is drawn."""
+    if scenario.qos is None:
+        return itertools.repeat(NORMAL, len(jobs))
+    shares = Classes.parse(scenario.qos)
+    return shares.draw(len(jobs), numpy.random.default_rng((scenario.seed, 3)))
 
 
 def make_stage(
@@ -347,4 +382,5 @@ def _row(done: Execution) -> tuple:
         done.evictions,
         done.kills,
         done.swaps,
+        str(job.qos),
     )

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.db.models import Action
 from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.filters.virtual_cluster import VirtualCluster
@@ -143,6 +144,7 @@ class ReplayCase(ManagerTestCase):
     :cvar JOBS: that are played.
     :cvar USUAL: records of the trace before those.
     :cvar LOAD_SCALE: they arrive this many times faster than they did.
+    :cvar CLASSES: of service that the jobs have, in turn.
     :cvar LINK_MBPS: of each link, if jobs ask for bandwidth; then each rack has two of the hosts.
     """
 
@@ -151,6 +153,7 @@ class ReplayCase(ManagerTestCase):
     JOBS = 14
     USUAL = 8
     LOAD_SCALE = 1.0
+    CLASSES = (NORMAL,)
     LINK_MBPS = 0
 
     def setUp(self):
@@ -218,6 +221,7 @@ class ReplayCase(ManagerTestCase):
 
     def submit(self, job, now):
         rest = {"estimate": job.estimate, "bandwidth": job.mbps}
+        rest["qos"] = self.CLASSES[job.trace_number % len(self.CLASSES)]
         row = self.store.submit(job.size, list(job.cpu), at=now, **rest)
         self.now = now + MOMENT
         return Entry(row.number, row.uuid, job)

@@ -10,8 +10,11 @@ their neighbours do.
 """
 
 import testtools
+from sqlalchemy import update
 
 from nova_twotier.core import policies
+from nova_twotier.core.qos import NORMAL, SCAVENGER, URGENT
+from nova_twotier.db.models import Job
 from tests.functional.replay_case import SKIPPED, InMemory, ReplayCase
 
 BACKFILL = {"start fg immediate", "start fg backfilled"}
@@ -140,6 +143,37 @@ class TestBandwidth(InMemory):
 
     def test_bgmbf_sdf(self):
         self.compare("bgmbf-sdf", EVICT, unlike=["fcfs", "bgmbf"])
+
+
+class TestClasses(InMemory):
+    """Urgent jobs pass the others, and scavengers make way for them."""
+
+    USUAL = 4
+    LOAD_SCALE = 10.0
+    CLASSES = (NORMAL, SCAVENGER, NORMAL, URGENT, NORMAL)
+
+    def compare(self, policy, expected, unlike=()):
+        super().compare(policy, expected, unlike)
+        if SKIPPED is None:
+            decided = self.decided()
+            with self.store.transaction() as session:
+                session.execute(update(Job).values(qos=NORMAL))
+            self.assertNotEqual(decided, self.simulate(policy)[0])
+
+    def test_amcbf(self):
+        self.compare("amcbf", CONSOLIDATE, unlike=["cmcbf"])
+
+    def test_acfcfs(self):
+        self.compare("acfcfs", {"start bg tentative", "kill"}, unlike=["ccfcfs"])
+
+
+class TestUrgent(InMemory):
+    USUAL = 10
+    LOAD_SCALE = 10.0
+    CLASSES = (URGENT, NORMAL, NORMAL)
+
+    def test_cmbf(self):
+        self.compare("cmbf", EVICT, unlike=["ambf"])
 
 
 class TestOnPlacement(ReplayCase):

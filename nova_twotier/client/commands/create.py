@@ -95,6 +95,7 @@ class CreateJob(brief.ShowBriefly):
                 "preemption",
                 "checkpoint",
                 "retries",
+                "qos",
                 "keep_servers",
                 "held",
             )
@@ -238,6 +239,12 @@ def _add_servers(parser) -> None:
 
 def _add_conduct(parser) -> None:
     group = parser.add_argument_group("how it is treated")
+    group.add_argument(
+        "--qos",
+        choices=arguments.CLASSES,
+        help="urgent: ahead of all others, if you may; scavenger: in the background only, and "
+        "preempted as soon as another job could start there without it (default: normal)",
+    )
     group.add_argument(
         "--preemption",
         choices=PREEMPTIONS,

@@ -38,12 +38,17 @@ class SetJob(command.ShowOne):
             help="the waiting jobs of your project share out their places in the queue by it, the "
             "highest first; negative ones are allowed (default: 0)",
         )
+        parser.add_argument(
+            "--qos",
+            choices=arguments.CLASSES,
+            help="class of service, while the job waits: see job create",
+        )
         return parser
 
     def take_action(self, parsed_args):
         given = {
             name: getattr(parsed_args, name)
-            for name in ("name", "estimate", "walltime", "priority")
+            for name in ("name", "estimate", "walltime", "priority", "qos")
             if getattr(parsed_args, name) is not None
         }
         unset = [name for name in ("estimate", "walltime") if getattr(parsed_args, f"no_{name}")]

@@ -21,6 +21,8 @@ class ShowQueue(command.ShowOne):
             pool=parsed_args.pool, all_projects=parsed_args.all_projects
         )
         limits = queue.pop("limits")
+        for which, jobs in queue.pop("jobs_by_qos", {}).items():
+            queue[f"{which}_by_qos"] = jobs
         queue |= with_policy(queue)
         if limits:
             queue["job_size_limit"] = limits["job_size"]

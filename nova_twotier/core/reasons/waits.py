@@ -52,9 +52,9 @@ SLOTS = Code(
 BACKGROUND_SLOTS = Code(
     "background-slots",
     "needs {size} background slots, {open} open and idle",
-    "Its flavor allows the background only, or a limit of its owner's foreground slots is reached; "
-    "and in the background too few slots are open and idle.",
-    "Wait, choose a smaller size, or a flavor that allows the foreground.",
+    "It is a scavenger, its flavor allows the background only, or a limit of its owner's "
+    "foreground slots is reached; and in the background too few slots are open and idle.",
+    "Wait, choose a smaller size, `--qos normal`, or a flavor that allows the foreground.",
 )
 TURN = Code(
     "turn",
@@ -73,8 +73,16 @@ DELAY = Code(
 TIER_UNUSED = Code(
     "tier-unused",
     "may run only in the background, which policy {policy} does not use",
-    "Its flavor allows the background only, and the queue's policy has no background.",
-    "Cancel it, and submit it with a flavor that allows the foreground.",
+    "It is a scavenger, or its flavor allows the background only, and the queue's policy has no "
+    "background.",
+    "Of a scavenger, `openstack twotier job set --qos normal`; of others, cancel it, and submit it "
+    "with a flavor that allows the foreground.",
+)
+FLAVOR_FOREGROUND = Code(
+    "flavor-foreground",
+    "is a scavenger, which runs in the background only, and its flavor allows the foreground only",
+    "Its class and its flavor exclude each other.",
+    "`openstack twotier job set --qos normal`, or cancel it and submit it with another flavor.",
 )
 TREE_SLOTS = Code(
     "tree-slots",

@@ -122,6 +122,14 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     )
     _add_fair_share(group)
     group.add_argument(
+        "--qos",
+        type=values.classes,
+        metavar="CLASS=SHARE[,CLASS=SHARE]",
+        help="shares of the jobs, drawn, that are urgent (ahead of all others) or scavengers (in "
+        "the background only, and evicted first), 0 to 1, e.g. urgent=0.05,scavenger=0.3 "
+        "(default: none)",
+    )
+    group.add_argument(
         "--progress",
         "--model",
         default="tpds",
@@ -330,6 +338,7 @@ def scenario(parsed: argparse.Namespace, policy: str):
         half_life=parsed.half_life,
         background_weight=parsed.background_weight,
         longest_offset=parsed.longest_offset,
+        qos=parsed.qos,
         topology=parsed.topology,
         embedding=parsed.embedding,
         bandwidth=parsed.bandwidth,

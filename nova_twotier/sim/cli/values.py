@@ -158,6 +158,13 @@ def bandwidth(text: str) -> str:
     return checked(text, Bandwidth.parse)
 
 
+def classes(text: str) -> str:
+    """The shares of classes of service, as `Classes.parse` reads them."""
+    from nova_twotier.sim.classes import Classes
+
+    return checked(text, Classes.parse)
+
+
 def checked(text: str, read: Callable[[str], object]) -> str:
     """The text itself, if it can be read."""
     try:

@@ -19,7 +19,9 @@ ROOT = pathlib.Path(__file__).parents[3]
 
 
 class TestDocumentation(CommandCase):
-    OPTIONS = "[job_events]\nallowed_webhooks = https://hooks.example.org/"
+    OPTIONS = (
+        "[job_events]\nallowed_webhooks = https://hooks.example.org/\n[manager]\nqos_classes = true"
+    )
 
     def setUp(self):
         super().setUp()

@@ -31,6 +31,24 @@ class TestSet(CommandCase):
         )
 
 
+class TestClasses(CommandCase):
+    OPTIONS = "[manager]\nqos_classes = true"
+
+    def test_create_set_and_show(self):
+        shown = self.shown("job", "create", "--size", "1", "--qos", "scavenger", "--name", "job")
+        self.assertEqual("scavenger", shown["qos"])
+        [row] = self.shown("job", "list", "--long")
+        self.assertEqual("scavenger", row["QoS"])
+        queue = self.shown("queue", "show")
+        self.assertEqual({"urgent": 0, "normal": 0, "scavenger": 1}, queue["waiting_by_qos"])
+        self.assertEqual(["normal", "scavenger"], queue["qos_allowed"])
+        self.assertEqual("normal", self.shown("job", "set", "job", "--qos", "normal")["qos"])
+
+    def test_who_may_not(self):
+        told = self.refused("job", "create", "--size", "1", "--qos", "urgent")
+        self.assertIn("twotier:jobs:qos:urgent does not let you", told)
+
+
 class TestRequeue(CommandCase):
     def test_requeue(self):
         self.change(self.submit(name="a"), state=models.JobState.RUNNING)

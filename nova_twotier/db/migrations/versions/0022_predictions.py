@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from nova_twotier.db.migrations.steps import create_table
 
 revision = "0022"
-down_revision = "0019"
+down_revision = "0021"
 
 _TIMES = ("start", "start_low", "start_high", "finish", "finish_low", "finish_high")
 
