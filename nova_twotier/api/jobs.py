@@ -1,5 +1,7 @@
 """The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
+from collections.abc import Iterable
+
 from nova_twotier.api import (
     errors,
     job_resources,
@@ -16,7 +18,8 @@ from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_p
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
-from nova_twotier.db import changes, deliveries
+from nova_twotier.core import indexes
+from nova_twotier.db import arrays, changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
@@ -33,10 +36,11 @@ class JobResource(Resource):
         reason = reason_of(job)
         reader = Reader(self.site.store, self.project(request), [reason])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
+        has_user_data = self.site.store.user_data(job.number) is not None
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {
-            **views.job_in_full(request, job, reason, reader, behind),
+            **views.job_in_full(request, job, reason, reader, behind, has_user_data),
             **servers.fields(self.site.store, job, hosts),
         }
 
@@ -72,9 +76,11 @@ class Jobs(JobResource):
         query = request.query
         project = request.caller.scope("twotier:jobs:list", query.get("all_projects", False))
         size = page_size(self.site, request)
+        collapsed = query.get("collapsed", False)
         try:
             jobs = self.site.store.jobs(
                 selection=selection(query, project, active=query.get("active")),
+                collapsed=collapsed,
                 newest_first=query.get("sort_dir") == "desc",
                 limit=size + 1,
                 marker=query.get("marker", "").lower() or None,
@@ -84,10 +90,29 @@ class Jobs(JobResource):
         jobs, more = jobs[:size], len(jobs) > size
         reasons = [reason_of(job) for job in jobs]
         reader = Reader(self.site.store, project, reasons)
+        waiting = self._waiting(jobs) if collapsed else {}
         pairs = zip(jobs, reasons, strict=True)
         return {
-            "jobs": [views.job_summary(request, job, why, reader) for job, why in pairs],
+            "jobs": [
+                views.job_summary(request, job, why, reader, waiting.get(job.number))
+                for job, why in pairs
+            ],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
+        }
+
+    def _waiting(self, jobs: Iterable[Job]) -> dict[int, str]:
+        """The tasks, with the limit, that are left out for the sake of one which is listed, by the
+        number of that one."""
+        standing = {job.number: job.array for job in jobs if job.array and arrays.is_waiting(job)}
+        if not standing:
+            return {}
+        with self.site.store.reading() as session:
+            waiting = arrays.waiting(session, standing.values())
+            limits = arrays.limits(session, standing.values())
+        return {
+            number: indexes.written(waiting[array])
+            + (f"%{limits[array]}" if limits.get(array) else "")
+            for number, array in standing.items()
         }
 
 

@@ -1,13 +1,17 @@
 """Rows of the database as the API shows them."""
 
 import time as clock
+from collections.abc import Collection, Mapping
 
 from nova_twotier.api.endpoint import Request
+from nova_twotier.core import indexes
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db import arrays
 from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
-from nova_twotier.db.models import Job, origin_of
+from nova_twotier.db.models import Array, Job, origin_of
 from nova_twotier.db.readers import Reader, rfc3339
+from nova_twotier.db.states import OVER, JobState
 
 
 def time(seconds: float | None) -> str | None:
@@ -20,10 +24,17 @@ def elapsed(job: Job) -> float:
     return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
-def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
+def job_summary(
+    request: Request,
+    job: Job,
+    reason: Reason | None,
+    reader: Reader,
+    waiting: str | None = None,
+) -> dict:
     """
     :param reason: the job's, see `reason_of`.
     :param reader: renders it for the caller.
+    :param waiting: the tasks of its array for which it stands in a list.
     """
     return {
         "number": job.number,
@@ -66,12 +77,62 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "begin_at": time(job.begin_at),
         "priority": job.priority,
         "exit_status": job.exit_status,
+        "array": in_array(job),
+        "waiting": waiting,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
 
 
+def in_array(job: Job) -> dict | None:
+    return None if job.array is None else {"number": job.array, "index": job.array_index}
+
+
+def asked(job: Job) -> dict:
+    """A job in the answer to a request about many."""
+    return {
+        "number": job.number,
+        "uuid": job.uuid,
+        "name": job.name,
+        "state": job.state,
+        "held": job.held,
+        "asked_to": job.requested_action,
+        "array": in_array(job),
+    }
+
+
+def array(
+    request: Request, row: Array, counts: Mapping[JobState, int], waiting: Collection[int]
+) -> dict:
+    """
+    :param counts: of its tasks, by state.
+    :param waiting: the indexes of the tasks that wait.
+    """
+    state = arrays.state(counts)
+    return {
+        "number": row.number,
+        "uuid": row.uuid,
+        "name": row.name,
+        "project_id": row.project_id,
+        "user_id": row.user_id,
+        "pool": row.pool,
+        "state": state,
+        "indexes": row.indexes,
+        "most_at_once": row.most_at_once,
+        "tasks": {str(each): count for each, count in counts.items()},
+        "waiting": indexes.written(waiting),
+        "submitted_at": time(row.submitted_at),
+        "finished_at": time(row.finished_at) if state in OVER else None,
+        "links": [{"rel": "self", "href": request.href(f"/v1/arrays/{row.number}")}],
+    }
+
+
 def job_in_full(
-    request: Request, job: Job, reason: Reason | None, reader: Reader, backlog: Backlog | None
+    request: Request,
+    job: Job,
+    reason: Reason | None,
+    reader: Reader,
+    backlog: Backlog | None,
+    has_user_data: bool,
 ) -> dict:
     """
     :param backlog: of its webhook; None if it has none.
@@ -82,7 +143,7 @@ def job_in_full(
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
-        "has_user_data": job.user_data is not None,
+        "has_user_data": has_user_data,
         "reports": job.report_token is not None,
         "webhook": backlog
         and {
@@ -96,7 +157,12 @@ def job_in_full(
 
 def dependencies(job: Job) -> list[dict]:
     return [
-        {"condition": each.condition, "number": each.job, "met_at": time(each.met_at)}
+        {
+            "condition": each.condition,
+            "number": each.job,
+            "array": each.array,
+            "met_at": time(each.met_at),
+        }
         for each in job.dependencies
     ]
 

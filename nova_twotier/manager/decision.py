@@ -332,7 +332,8 @@ class Decisions:
         # Without fair share and gates, jobs arrive behind all others.
         placed = self._options.fair_share != NONE
         news = self.events.arrived(queue)
-        arrived = min((job.core.order for job in news if placed or job.came_through), default=None)
+        through = (job for job in news if placed or job.came_through or job.array is not None)
+        arrived = min((job.core.order for job in through), default=None)
         if arrived is None:
             return False
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)

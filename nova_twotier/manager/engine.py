@@ -32,6 +32,7 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
+from nova_twotier.manager.arrays import Arrays
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
@@ -126,6 +127,7 @@ class Engine:
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
         self._peers = Peers(cloud, self._requests.tell)
+        self._arrays = Arrays(store, cloud, pool, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
@@ -176,6 +178,7 @@ class Engine:
             self._requests.make(action.id, requests)
         for message in work.messages:
             self._requests.tell(message)
+        self._arrays.poll(work)
         self._locks.poll(work.active, seen)
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         self._notices.poll(work.active, busy, seen)

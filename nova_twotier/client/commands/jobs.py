@@ -1,8 +1,12 @@
 """`openstack twotier job list|show|explain`."""
 
-from osc_lib.command import command
+import sys
 
-from nova_twotier.client import addresses, arguments, columns, filters
+from osc_lib.command import command
+from osc_lib.exceptions import CommandError
+
+from nova_twotier.client import addresses, arguments, arrays, columns, filters
+from nova_twotier.client.rest import Api
 
 
 class ListJobs(command.Lister):
@@ -28,6 +32,12 @@ class ListJobs(command.Lister):
         )
         arguments.add_all_projects(parser)
         parser.add_argument(
+            "-r",
+            "--array",
+            action="store_true",
+            help="each task of an array in a line of its own (default: those that wait in one line)",
+        )
+        parser.add_argument(
             "--long", action="store_true", help="with how they started and what happened since"
         )
         return parser
@@ -42,6 +52,7 @@ class ListJobs(command.Lister):
             active=None if everything else True,
             since=parsed_args.since,
             all_projects=parsed_args.all_projects,
+            collapsed=None if parsed_args.array else True,
             **filters.chosen(clients, parsed_args),
         )
         shown = dict(columns.JOB)
@@ -53,14 +64,20 @@ class ListJobs(command.Lister):
 
 
 class ShowJob(command.ShowOne):
-    """Show a job: its servers, their tiers and addresses, how long it ran, how it ended"""
+    """Show a job: its servers, their tiers and addresses, how long it ran, how it ended; or the
+    tasks of an array by state"""
 
     def get_parser(self, prog_name):
         return with_job(super().get_parser(prog_name))
 
     def take_action(self, parsed_args):
         clients = self.app.client_manager
-        job = clients.twotier.find(parsed_args.job)
+        found = arrays.find(clients.twotier, parsed_args.job)
+        if found.array:
+            if found.indexes:
+                raise CommandError("show a whole array, as 12, or one of its tasks, as 12_3")
+            return columns.one(found.array)
+        job = found.job
         wanted = [word.strip().lower() for word in parsed_args.columns]
         if not wanted or "servers" in wanted:
             complaint = addresses.add(clients, job)
@@ -77,9 +94,23 @@ class ExplainJob(command.ShowOne):
 
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
-        return columns.one(api.explain(api.find(parsed_args.job)["uuid"]))
+        found = arrays.find(api, parsed_args.job)
+        job = found.job or self._waiting(api, found.array)
+        return columns.one(api.explain(job["uuid"]))
+
+    def _waiting(self, api: Api, array: dict) -> dict:
+        """The first task of an array that waits, which stands for the others."""
+        number = array["number"]
+        tasks = api.jobs(array=number, state=["queued"], collapsed=True, limit=1)
+        if (task := next(tasks, None)) is None:
+            raise CommandError(
+                f"no task of {arrays.label(array)} waits ({arrays.counts(array)}): name one, such "
+                f"as {number}_{array['indexes'].partition(',')[0].partition('-')[0]}"
+            )
+        print(f"Of {arrays.label(array)}, this is the first task that waits.", file=sys.stderr)
+        return task
 
 
 def with_job(parser):
-    parser.add_argument("job", metavar="<job>", help=arguments.JOB)
+    parser.add_argument("job", metavar="<job>", help=f"{arguments.JOB}; 12_3 is a task of array 12")
     return parser
