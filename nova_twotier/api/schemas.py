@@ -24,9 +24,9 @@ NUMBER = {"type": "integer", "minimum": 1}
 JOB_NAME = {
     "type": "string",
     "minLength": 1,
-    "description": "The job's number, `12_3` for the task with index 3 of array 12, the job's uuid, "
-    "or the beginning of its uuid: at least 4 characters, with a letter or a hyphen among them, "
-    "since digits alone are a number. 409 if the uuids of several jobs begin so.",
+    "description": "The job's number, `12_3` for the task with index 3 of array 12, its "
+    "uuid, or the beginning of its uuid: at least 4 characters, with a letter or a hyphen among "
+    "them, since digits alone are a number. 409 if the uuids of several jobs begin so.",
 }
 STATES = [str(state) for state in JobState]
 MODES = [str(mode) for mode in QueueMode]

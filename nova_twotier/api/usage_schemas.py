@@ -1,6 +1,6 @@
 """JSON schemas of usage: what jobs used in a period."""
 
-from nova_twotier.api.schemas import IN_ARRAY, ALL_PROJECTS, COUNT, NAME, object_of
+from nova_twotier.api.schemas import ALL_PROJECTS, COUNT, IN_ARRAY, NAME, object_of
 from nova_twotier.db.usage import By
 
 _TIME = {"type": "string", "format": "date-time"}

@@ -18,7 +18,7 @@ SERVICE_TYPE = "twotier"
 #: The newest API version that this client knows.
 MICROVERSION = "1.0"
 
-#: What may be a job's number, or a task of an array such as 12_3, and what the beginning of its uuid.
+#: What may be a job's number, or a task such as 12_3, and what the beginning of its uuid.
 _NUMBER = re.compile("[0-9]+(_[0-9]+)?")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
 #: Most uuids in one request.
@@ -129,10 +129,9 @@ class Api:
     def _called(self, name: str) -> dict | None:
         """The job with this name; if several have it, the one that is not over."""
         found = list(self.jobs(name=name))
-        array = (found[0].get("array") or {}).get("number") if found else None
-        if len(found) > 1 and array is not None:
-            if all((job["array"] or {}).get("number") == array for job in found):
-                raise TasksOfArray(name, len(found), array)
+        arrays = {(job.get("array") or {}).get("number") for job in found}
+        if len(found) > 1 and len(arrays) == 1 and (array := arrays.pop()):
+            raise TasksOfArray(name, len(found), array)
         if len(found) > 1:
             found = [job for job in found if job["state"] not in OVER] or found
         if len(found) > 1:

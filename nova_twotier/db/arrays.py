@@ -189,7 +189,7 @@ def waiting(session: Session, numbers: Collection[int]) -> dict[int, list[int]]:
 def limits(session: Session, numbers: Collection[int]) -> dict[int, int | None]:
     """The limits of arrays, by their numbers."""
     query = select(Array.number, Array.most_at_once).where(Array.number.in_(numbers))
-    return dict(session.execute(query).tuples().all())
+    return {row.number: row.most_at_once for row in session.execute(query)}
 
 
 def without_open_tasks(session: Session, pool: str) -> list[Array]:

@@ -6,7 +6,6 @@ from osc_lib.exceptions import CommandError
 from nova_twotier.client import arguments, arrays, columns
 from nova_twotier.client.commands.jobs import with_job
 
-
 #: What an option is that was not given, where None means something.
 _UNSET = object()
 

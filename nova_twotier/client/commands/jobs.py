@@ -35,7 +35,7 @@ class ListJobs(command.Lister):
             "-r",
             "--array",
             action="store_true",
-            help="each task of an array in a line of its own (default: those that wait in one line)",
+            help="each task of an array in a line (default: those that wait in one line)",
         )
         parser.add_argument(
             "--long", action="store_true", help="with how they started and what happened since"
