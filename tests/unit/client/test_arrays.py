@@ -109,7 +109,7 @@ class TestNames(ArrayCase):
         task = self.shown("job", "show", "1_0")
         self.assertEqual({"number": 1, "index": 0}, task["array"])
         self.assertNotIn("waiting", task)
-        self.assertIn("1_0", self.succeed("job", "show", "1_0", "-f", "value", "-c", "array"))
+        self.assertIn("1_0", self.succeed("job", "show", "1_0", "-c", "array"))
 
     def test_cancel(self):
         rows = self.shown("job", "cancel", "1_3", "1_[5-7]")
@@ -120,7 +120,7 @@ class TestNames(ArrayCase):
 
     def test_what_is_not_there(self):
         for name, said in (
-            ("1_12", "1_12: there is no job '1_12' in your project (HTTP 404)"),
+            ("1_12", "1_12: there is no job '1_12' in your project"),
             ("1_[12]", "1_[12]: indexes: array 1 has no tasks 12 (HTTP 400)"),
             ("7_[1]", "7_[1]: there is no such job array in your project (HTTP 404)"),
             ("1_[x]", "1_[x]: 'x' is not an index or a range"),

@@ -73,7 +73,12 @@ class TestLimit(ArrayCase):
         self.assertEqual([1, 2], self.admitted(array))
         self.finish(self.tasks(array)[1])
         self.look()
-        self.assertEqual([0, 2], self.admitted(array))
+        # As if it had just arrived: others are before it.
+        self.assertEqual([2, 3], self.admitted(array))
+        for index in (2, 3, 4):
+            self.finish(self.tasks(array)[index])
+        self.look()
+        self.assertEqual([0, 5], self.admitted(array))
 
     def test_an_array_that_is_held_and_released(self):
         array = self.array(most=2, held=True)
@@ -114,7 +119,7 @@ class TestDependencies(ArrayCase):
         self.look()
         self.assertEqual("waits for the tasks of array 1 to finish", str(self.reason(succeeded)))
         tasks = self.tasks(array)
-        self.become(tasks[0], state=JobState.RUNNING, started_at=50.0, tier="fg", run_since=50.0)
+        self.become(tasks[0], started_at=50.0)
         self.finish(tasks[1], at=60.0)
         self.look()
         self.assertTrue(self.store.job(over.number).gated)
