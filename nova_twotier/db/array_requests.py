@@ -69,7 +69,9 @@ def _change(session: Session, found: Collection[Job], new: Mapping[str, Any]) ->
 def _send_behind_gate(session: Session, number: int, most: int | None) -> None:
     """Let the manager decide anew which tasks may be in the queue, of those that wait."""
     waiting = update(Job).where(Job.array == number, *_not_started())
-    session.execute(waiting.values(gated=True), execution_options={"synchronize_session": False})
+    anew = waiting.where(Job.held.is_(False)).values(reason_code=None, reason_data=None)
+    for statement in (waiting.values(gated=True), anew):
+        session.execute(statement, execution_options={"synchronize_session": False})
     # So that managers look at once.
     detail = f"at most {most} tasks at the same time" if most else "no limit of its tasks"
     changed = Event(at=time.time(), job=number, kind="array changed", detail=detail)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, validates
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.core.reasons import Reason
+from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.array_task import ArrayTask
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
@@ -293,6 +293,16 @@ class Job(Queueing, ArrayTask, Reasoned, Base):
             or self.failures
             or self.not_before
             or self.bandwidth
+        )
+
+    @property
+    def behind_array_limit(self) -> bool:
+        """Whether it waits for other tasks of its array alone: ten thousand may, too."""
+        return (
+            self.reason_code == waits.ARRAY_LIMIT.name
+            and self.gated
+            and self.state == JobState.QUEUED
+            and not (self.saved or self.held or self.requested_action or self.failures)
         )
 
     @functools.cached_property

@@ -249,11 +249,16 @@ class Engine:
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
+        behind_limit = self._open_jobs.behind_array_limit()
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
-        active = [job for number, job in jobs.items() if number not in plain_waiting]
+            behind_limit.pop(number, None)
+        passive = plain_waiting.keys() | behind_limit.keys()
+        active = [job for number, job in jobs.items() if number not in passive]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return Round(seen, env, jobs, plain_waiting, active, opened, mode, stand_alone)
+        return Round(
+            seen, env, jobs, plain_waiting, behind_limit, active, opened, mode, stand_alone
+        )
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         if self._upkeep.poll(work):

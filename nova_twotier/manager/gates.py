@@ -7,9 +7,10 @@ submission sets `Job.gated`; that and what has been met is recorded, so that a n
 where the last one was. A further gate is a function here, in `GATES`.
 """
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import NamedTuple
 
 from sqlalchemy import Row, select
@@ -92,9 +93,12 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
     """
     hopeless: dict[int, Reason] = {}
     behind = [job for job in work.active if job.gated and job.state == JobState.QUEUED]
-    if not behind:
+    if not behind and not work.behind_limit:
         return hopeless
     facts = _facts(store, work, behind)
+    if next_ones := _next_of_arrays(work.behind_limit.values(), facts.room):
+        # All of them in the order of the queue: the first ones get the room that there is.
+        behind = sorted([*behind, *next_ones], key=attrgetter("eligible_at", "number"))
     for job in behind:
         verdicts = [gate(job, facts) for gate in GATES]
         closed = [each.reason for each in verdicts if isinstance(each, Closed)]
@@ -179,11 +183,29 @@ def _in_array(job: Job, facts: Facts) -> Verdict:
 GATES: tuple[Callable[[Job, Facts], Verdict], ...] = (_after_others, _not_before, _in_array)
 
 
+def _next_of_arrays(waiting: Iterable[Job], room: Mapping[int, int]) -> list[Job]:
+    """Those of the tasks that there may be room for in their arrays.
+
+    :param waiting: for other tasks of their arrays alone, in the order of the queue.
+    """
+    left, found = {number: most for number, most in room.items() if most > 0}, []
+    for job in waiting if left else ():
+        if job.array in left:
+            found.append(job)
+            left[job.array] -= 1
+            if not left[job.array]:
+                del left[job.array]
+                if not left:
+                    break
+    return found
+
+
 def _facts(store: Store, work: Round, behind: Collection[Job]) -> Facts:
     unmet = [each for job in behind for each in job.dependencies if each.met_at is None]
     others = _others(store, work.jobs, {each.job for each in unmet if not each.array})
     awaited = {each.job for each in unmet if each.array}
-    limited = {job.array for job in behind if job.array is not None}
+    tasks = [*behind, *work.behind_limit.values()]
+    limited = {job.array for job in tasks if job.array is not None}
     whole: dict[int, arrays.Whole] = {}
     limits: dict[int, int | None] = {}
     if awaited or limited:
@@ -192,8 +214,10 @@ def _facts(store: Store, work: Round, behind: Collection[Job]) -> Facts:
             limits = arrays.limits(session, limited)
     room = {number: limit for number, limit in limits.items() if limit is not None}
     if room:
-        for job in work.jobs.values():
-            if job.array in room and (job.in_queue or job.state != JobState.QUEUED):
+        for number, job in work.jobs.items():
+            if number in work.behind_limit or job.array not in room:
+                continue
+            if job.in_queue or job.state != JobState.QUEUED:
                 room[job.array] -= 1
     return Facts(work.env.now, others, whole, room, limits)
 

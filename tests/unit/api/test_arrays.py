@@ -43,7 +43,7 @@ class TestSubmission(ArrayCase):
         self.submit()
         array = self.create(indexes="1,3,10-14:2", most_at_once=2, name="sweep", cpu=0.5)
         self.assertEqual(
-            (2, "1,3,10-14:2", 2, "queued", "1-3:2,10-14:2"),
+            (2, "1,3,10-14:2", 2, "queued", "1,3,10-14:2"),
             tuple(array[it] for it in ("number", "indexes", "most_at_once", "state", "waiting")),
         )
         self.assertEqual(5, array["tasks"]["queued"])
