@@ -26,7 +26,6 @@ class Tasks:
 
     :param written: their indexes, see `core.indexes`.
     :param most_at_once: so many are in the queue, or run, at the same time; None: all.
-    :raises InvalidIndexes: if the indexes cannot be those of an array.
     """
 
     written: str
@@ -34,6 +33,7 @@ class Tasks:
 
     @property
     def indexes(self) -> list[int]:
+        """:raises InvalidIndexes: if they cannot be those of an array."""
         return indexes.parse(self.written)
 
 
@@ -67,7 +67,7 @@ def add(
     shared = {name: getattr(first, name) for name in columns}
     most = tasks.most_at_once or len(every)
     behind: dict[str, Any] = {"gated": True}
-    if not first.held and most < len(every):
+    if most < len(every) and not (first.held or first.gated):
         # As the manager would find: ten thousand tasks need not be written once more.
         one = Job(reason=waits.ARRAY_LIMIT(limit=most))
         behind |= {"reason_code": one.reason_code, "reason_data": one.reason_data}

@@ -104,8 +104,10 @@ class TestLimit(ArrayCase):
         array = self.array(most=1, begin_at=self.now + 15.0)
         self.look()
         self.assertEqual([], self.admitted(array))
+        self.assertEqual("begin", self.reason(self.tasks(array)[5]).code.name)
         self.look()
         self.assertEqual([0], self.admitted(array))
+        self.assertEqual("array-limit", self.reason(self.tasks(array)[5]).code.name)
 
 
 class TestDependencies(ArrayCase):
