@@ -6,7 +6,7 @@ from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import addresses, arguments, arrays, columns, filters
-from nova_twotier.client.rest import Api
+from nova_twotier.client.rest import Api, ApiError
 
 
 class ListJobs(command.Lister):
@@ -46,21 +46,32 @@ class ListJobs(command.Lister):
         # Who names states means them, also final ones.
         everything = parsed_args.all or parsed_args.since or parsed_args.states
         clients = self.app.client_manager
-        found = clients.twotier.jobs(
+        query = dict(
             limit=parsed_args.limit,
             sort_dir="desc",
             active=None if everything else True,
             since=parsed_args.since,
             all_projects=parsed_args.all_projects,
-            collapsed=None if parsed_args.array else True,
             **filters.chosen(clients, parsed_args),
         )
+        found = _jobs(clients.twotier, query, collapsed=not parsed_args.array)
         shown = dict(columns.JOB)
         if parsed_args.all_projects:
             shown["Project"] = "project_id"
         if parsed_args.long:
             shown |= columns.JOB_LONG
         return tuple(shown), [columns.row(shown, job) for job in found]
+
+
+def _jobs(api: Api, query: dict, collapsed: bool) -> list[dict]:
+    if collapsed:
+        try:
+            return list(api.jobs(**query, collapsed=True))
+        except ApiError as error:
+            if error.status != 400 or "collapsed" not in str(error):
+                raise
+    # An API of an earlier release has no arrays.
+    return list(api.jobs(**query))
 
 
 class ShowJob(command.ShowOne):
