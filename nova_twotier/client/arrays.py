@@ -108,24 +108,38 @@ def follow(api: Api, array: dict, until: str) -> dict:
     """Wait until a task of an array has started, or until all are over; returns the array.
 
     :raises ApiError: if the API refuses.
+    :raises KeyboardInterrupt: after it has been said that the array goes on.
     """
-    number, waited = str(array["number"]), 0.0
-    with progress.Display(sys.stderr) as display:
-        while True:
-            try:
-                array = api.array(number)
-            except ApiError as error:
-                if not error.passing:
-                    raise
-                display.show(f"{error}; trying again")
-            else:
-                display.show(f"{label(array)}: {counts(array)}")
-                running = until == progress.STARTED and array["tasks"]["running"]
-                if array["state"] in OVER or running:
-                    return array
-            pause = progress.interval(waited)
-            time.sleep(pause)
-            waited += pause
+    try:
+        with progress.Display(sys.stderr) as display:
+            return _watch(api, str(array["number"]), until, display)
+    except KeyboardInterrupt:
+        print(
+            f"no longer waiting for {label(array)}, which goes on; to cancel it: "
+            f"openstack twotier job cancel {array['number']}",
+            file=sys.stderr,
+            flush=True,
+        )
+        raise
+
+
+def _watch(api: Api, number: str, until: str, display: progress.Display) -> dict:
+    waited = 0.0
+    while True:
+        try:
+            array = api.array(number)
+        except ApiError as error:
+            if not error.passing:
+                raise
+            display.show(f"{error}; trying again")
+        else:
+            display.show(f"{label(array)}: {counts(array)}")
+            started = until == progress.STARTED and array["tasks"]["running"]
+            if array["state"] in OVER or started:
+                return array
+        pause = progress.interval(waited)
+        time.sleep(pause)
+        waited += pause
 
 
 def failure(array: dict) -> str | None:
