@@ -314,12 +314,12 @@ _JOB = {
         "not over, or one of them did not.",
     },
     "array": IN_ARRAY,
-    "waiting": {
-        "type": ["string", "null"],
-        "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
-        "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
-    },
     "links": {"$ref": "#Links"},
+}
+_WAITING = {
+    "type": ["string", "null"],
+    "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
+    "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
 }
 _DEPENDENCIES = {
     "type": "array",
@@ -528,7 +528,9 @@ NAMED = {
     "JobRequest": JOB_REQUEST,
     "JobChange": JOB_CHANGE,
     "Job": JOB,
-    "JobSummary": object_of(_JOB, description="A job without its long fields."),
+    "JobSummary": object_of(
+        {**_JOB, "waiting": _WAITING}, description="A job without its long fields."
+    ),
     "Explanation": EXPLANATION,
     "CancelRequest": CANCEL_REQUEST,
     "Cancelled": CANCELLED,

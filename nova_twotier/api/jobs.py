@@ -94,7 +94,7 @@ class Jobs(JobResource):
         pairs = zip(jobs, reasons, strict=True)
         return {
             "jobs": [
-                views.job_summary(request, job, why, reader, waiting.get(job.number))
+                views.job_summary(request, job, why, reader) | {"waiting": waiting.get(job.number)}
                 for job, why in pairs
             ],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),

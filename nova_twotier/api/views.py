@@ -24,17 +24,10 @@ def elapsed(job: Job) -> float:
     return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
-def job_summary(
-    request: Request,
-    job: Job,
-    reason: Reason | None,
-    reader: Reader,
-    waiting: str | None = None,
-) -> dict:
+def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
     """
     :param reason: the job's, see `reason_of`.
     :param reader: renders it for the caller.
-    :param waiting: the tasks of its array for which it stands in a list.
     """
     return {
         "number": job.number,
@@ -78,7 +71,6 @@ def job_summary(
         "priority": job.priority,
         "exit_status": job.exit_status,
         "array": in_array(job),
-        "waiting": waiting,
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
 

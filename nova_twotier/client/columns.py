@@ -213,7 +213,5 @@ def counted(count: int, noun: str) -> str:
 
 def one(item: dict) -> tuple[tuple, tuple]:
     """The names and values of all fields of an item."""
-    # Of a single job, nothing else waits.
-    unset = {"links"} | ({"waiting"} if item.get("waiting", "") is None else set())
-    shown = {name: value for name, value in item.items() if name not in unset}
+    shown = {name: value for name, value in item.items() if name != "links"}
     return tuple(shown), tuple(cell(name, value) for name, value in shown.items())
