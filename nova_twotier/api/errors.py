@@ -100,6 +100,19 @@ def nothing_to_requeue() -> Refused:
     return Refused(409, "job.not_started", "the job has not started: there is nothing to requeue")
 
 
+def no_such_tasks(action: str) -> Refused:
+    """:param action: what was asked of tasks of an array of which none can do it."""
+    detail = "all of these tasks are over"
+    if action == "requeue":
+        detail = "none of these tasks has started, or all of them are over: nothing can begin anew"
+    return Refused(409, "array.no_such_tasks", detail)
+
+
+def no_such_array() -> Refused:
+    """A refusal that does not show whether the array exists in another project."""
+    return Refused(404, "array.not_found", "there is no such job array in your project")
+
+
 def never_met(job: str, state: str) -> Refused:
     return Refused(
         409,

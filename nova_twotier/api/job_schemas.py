@@ -6,6 +6,7 @@ from nova_twotier.api.schemas import (
     ALL_PROJECTS,
     COUNT,
     HAPPENING,
+    IN_ARRAY,
     NAME,
     NUMBER,
     PAGE,
@@ -185,7 +186,16 @@ JOB_REQUEST = object_of(
                         "description": "Number, uuid, or beginning of the uuid of a job of the "
                         "same project.",
                     },
-                }
+                    "array": {
+                        **NUMBER,
+                        "maximum": 2**31 - 1,
+                        "description": "Instead of a job: number of an array of the same project, "
+                        "all of whose tasks must meet the condition.",
+                    },
+                },
+                required=("condition",),
+                oneOf=[{"required": ["job"]}, {"required": ["array"]}],
+                description="give job or array, not both",
             ),
             "maxItems": MAX_DEPENDENCIES,
             "default": [],
@@ -320,14 +330,21 @@ _JOB = {
         "description": "The first that is not 0 of those that its guests reported; null if it is "
         "not over, or one of them did not.",
     },
+    "array": IN_ARRAY,
     "links": {"$ref": "#Links"},
+}
+_WAITING = {
+    "type": ["string", "null"],
+    "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
+    "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
 }
 _DEPENDENCIES = {
     "type": "array",
     "items": object_of(
         {
             "condition": _CONDITION,
-            "number": {**NUMBER, "description": "Of the other job."},
+            "number": {**NUMBER, "description": "Of the other job, or of the array."},
+            "array": {"type": "boolean", "description": "Whether it is all tasks of an array."},
             "met_at": {**_TIME, "description": "Since when it is met; null: it is not yet."},
         }
     ),
@@ -458,6 +475,17 @@ JOBS_QUERY = {
         "description": "Only jobs that are not over, or ended at this time or later.",
     },
     **_FILTERS,
+    "array": {
+        **NUMBER,
+        "maximum": 2**31 - 1,
+        "description": "Only tasks of the array of this number.",
+    },
+    "collapsed": {
+        "type": "boolean",
+        "default": False,
+        "description": "Of the tasks of an array that wait, list only the first; its `waiting` has "
+        "the indexes of all of them.",
+    },
     **ALL_PROJECTS,
 }
 
@@ -496,7 +524,7 @@ CANCELLED = object_of(
             "items": object_of(
                 {
                     name: _JOB[name]
-                    for name in ("number", "uuid", "name", "state", "held", "asked_to")
+                    for name in ("number", "uuid", "name", "state", "held", "asked_to", "array")
                 }
             ),
             "description": "The jobs that the manager will cancel.",
@@ -523,7 +551,9 @@ NAMED = {
     "JobRequest": JOB_REQUEST,
     "JobChange": JOB_CHANGE,
     "Job": JOB,
-    "JobSummary": object_of(_JOB, description="A job without its long fields."),
+    "JobSummary": object_of(
+        {**_JOB, "waiting": _WAITING}, description="A job without its long fields."
+    ),
     "Explanation": EXPLANATION,
     "CancelRequest": CANCEL_REQUEST,
     "Cancelled": CANCELLED,

@@ -1,5 +1,7 @@
 """The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
+from collections.abc import Iterable
+
 from nova_twotier.api import (
     errors,
     job_resources,
@@ -18,8 +20,9 @@ from nova_twotier.api.errors import invalid
 from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
+from nova_twotier.core import indexes
 from nova_twotier.core.qos import NORMAL
-from nova_twotier.db import changes, deliveries
+from nova_twotier.db import arrays, changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
@@ -36,10 +39,11 @@ class JobResource(Resource):
         reason, [told] = reason_of(job), tell(self.site, [job])
         reader = Reader(self.site.store, self.project(request), [reason, told.unpredicted])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
+        has_user_data = self.site.store.user_data(job.number) is not None
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {
-            **views.job_in_full(request, job, reason, told, reader, behind),
+            **views.job_in_full(request, job, reason, told, reader, behind, has_user_data),
             **servers.fields(self.site.store, job, hosts),
         }
 
@@ -76,9 +80,11 @@ class Jobs(JobResource):
         query = request.query
         project = request.caller.scope("twotier:jobs:list", query.get("all_projects", False))
         size = page_size(self.site, request)
+        collapsed = query.get("collapsed", False)
         try:
             jobs = self.site.store.jobs(
                 selection=selection(query, project, active=query.get("active")),
+                collapsed=collapsed,
                 newest_first=query.get("sort_dir") == "desc",
                 limit=size + 1,
                 marker=query.get("marker", "").lower() or None,
@@ -89,10 +95,30 @@ class Jobs(JobResource):
         reasons, told = [reason_of(job) for job in jobs], tell(self.site, jobs)
         unpredicted = (each.unpredicted for each in told)
         reader = Reader(self.site.store, project, [*reasons, *unpredicted])
+        waiting = self._waiting(jobs) if collapsed else {}
         found = zip(jobs, reasons, told, strict=True)
         return {
-            "jobs": [views.job_summary(request, *each, reader) for each in found],
+            "jobs": [
+                views.job_summary(request, job, why, expected, reader)
+                | {"waiting": waiting.get(job.number)}
+                for job, why, expected in found
+            ],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
+        }
+
+    def _waiting(self, jobs: Iterable[Job]) -> dict[int, str]:
+        """The tasks, with the limit, that are left out for the sake of one which is listed, by the
+        number of that one."""
+        standing = {job.number: job.array for job in jobs if job.array and arrays.is_waiting(job)}
+        if not standing:
+            return {}
+        with self.site.store.reading() as session:
+            waiting = arrays.waiting(session, standing.values())
+            limits = arrays.limits(session, standing.values())
+        return {
+            number: indexes.written(waiting[array])
+            + (f"%{limits[array]}" if limits.get(array) else "")
+            for number, array in standing.items()
         }
 
 

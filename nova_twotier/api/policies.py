@@ -49,6 +49,7 @@ def _rule(name, check, description, method, path, scopes=("system", "project")):
 
 
 JOB = "/v1/jobs/{uuid}"
+ARRAY = "/v1/arrays/{array}"
 
 RULES = [
     _rule(
@@ -136,6 +137,36 @@ RULES = [
         scope_types=["system", "project"],
     ),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),
+    _rule(
+        "arrays:create",
+        "rule:twotier:project_member",
+        "Submit a job array in the token's own project; `twotier:jobs:create` must allow it, too.",
+        "POST",
+        "/v1/arrays",
+        scopes=("project",),
+    ),
+    _rule(
+        "arrays:show",
+        READS,
+        "Show a job array. To others, every request answers that there is no such array.",
+        "GET",
+        ARRAY,
+    ),
+    _rule(
+        "arrays:set",
+        CHANGES,
+        "Change a job array; `twotier:jobs:set` must allow it, too.",
+        "PATCH",
+        ARRAY,
+    ),
+    _rule(
+        "arrays:ask",
+        CHANGES,
+        "Cancel, complete, hold, release or requeue tasks of a job array; the rule of that name "
+        "for jobs, such as `twotier:jobs:cancel`, must allow it, too.",
+        "POST",
+        f"{ARRAY}/actions",
+    ),
     _rule(
         "queue:show",
         READS,

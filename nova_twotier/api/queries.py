@@ -109,6 +109,7 @@ def events(
     *,
     project_id: str | None = None,
     job: int | None = None,
+    array: int | None = None,
     since: float | None = None,
     after: int | None = None,
     newest_first: bool = False,
@@ -117,11 +118,14 @@ def events(
     """Events with their jobs' number, uuid and project, in the order of their records or reversed.
 
     :param project_id: only events of this project's jobs, and of the queue.
+    :param array: only events of the tasks of this array.
     :param since: only events of this time or later, in seconds since the epoch.
     :param after: id of the last event of the page before.
     """
     query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
-    query = query.options(load_only(Job.uuid, Job.project_id, raiseload=True))
+    query = query.options(
+        load_only(Job.uuid, Job.project_id, Job.array, Job.array_index, raiseload=True)
+    )
     query = query.order_by(Event.id.desc() if newest_first else Event.id).limit(limit)
     if project_id is not None:
         # Other events without a job may name hosts.
@@ -129,6 +133,8 @@ def events(
         query = query.where(or_(Job.project_id == project_id, of_queue))
     if job is not None:
         query = query.where(Event.job == job)
+    if array is not None:
+        query = query.where(Job.array == array)
     if since is not None:
         query = query.where(Event.at >= since)
     if after is not None:
@@ -143,6 +149,13 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
     query = query.order_by(Event.at.desc(), Event.id.desc()).limit(count)
     with store.reading() as session:
         return list(session.scalars(query))[::-1]
+
+
+def task(store: Store, array: int, index: int) -> list[Job]:
+    """The task of an array with this index, if there is one."""
+    query = select(Job).where(Job.array == array, Job.array_index == index)
+    with store.reading() as session:
+        return list(session.scalars(query if max(array, index) < 2**31 else query.limit(0)))
 
 
 def beginning_with(store: Store, prefix: str) -> list[Job]:

@@ -16,8 +16,10 @@ from nova_twotier.db.models import DEFAULT_POOL
 _recording = threading.Lock()
 
 
-def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) -> str:
-    """Reserve quota for a job of this size; returns the uuid of the job.
+def reserve(
+    site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL, tasks: int = 1
+) -> str:
+    """Reserve quota for a job of this size, or an array of them; returns its uuid.
 
     It counts from now on, although it is not submitted yet.
 
@@ -32,23 +34,27 @@ def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) ->
 
     def admit(jobs: int, processes: int) -> None:
         most = options.max_jobs_per_project
-        if 0 <= most <= jobs:
+        if 0 <= most < jobs + tasks:
+            more = f"; this array has {tasks:,} tasks" if tasks > 1 else ""
             raise _over(
-                f"your project may have {most:,} jobs at most, and has {jobs:,} that are not over",
+                f"your project may have {most:,} jobs at most, and has {jobs:,} that are not over"
+                f"{more}",
                 jobs,
                 most,
             )
         most = options.max_processes_per_project
-        if 0 <= most < processes + size:
+        if 0 <= most < processes + size * tasks:
+            which = "this one" if tasks == 1 else "the tasks of this array"
             raise _over(
                 f"the jobs of your project may have {most:,} processes at most; those that are "
-                f"not over have {processes:,}, and this one has {size:,}",
+                f"not over have {processes:,}, and {which} {'has' if tasks == 1 else 'have'} "
+                f"{size * tasks:,}",
                 processes,
                 most,
             )
 
     with _recording:
-        return submissions.begin(site.store, project_id, size, admit)
+        return submissions.begin(site.store, project_id, size * tasks, admit, tasks)
 
 
 def _check_slot_limits(site: Site, pool: str, size: int) -> None:

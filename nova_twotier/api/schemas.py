@@ -25,9 +25,9 @@ NUMBER = {"type": "integer", "minimum": 1}
 JOB_NAME = {
     "type": "string",
     "minLength": 1,
-    "description": "The job's number, its uuid, or the beginning of its uuid: at least 4 "
-    "characters, with a letter or a hyphen among them, since digits alone are a number. 409 if the "
-    "uuids of several jobs begin so.",
+    "description": "The job's number, `12_3` for the task with index 3 of array 12, its "
+    "uuid, or the beginning of its uuid: at least 4 characters, with a letter or a hyphen among "
+    "them, since digits alone are a number. 409 if the uuids of several jobs begin so.",
 }
 STATES = [str(state) for state in JobState]
 MODES = [str(mode) for mode in QueueMode]
@@ -50,6 +50,10 @@ def list_of(name: str, item: dict) -> dict:
     return object_of({name: {"type": "array", "items": item}, "links": {"$ref": "#Links"}})
 
 
+IN_ARRAY = {
+    "anyOf": [object_of({"number": NUMBER, "index": COUNT}), {"type": "null"}],
+    "description": "The array of which the job is a task, and its index there; null: of none.",
+}
 #: A reason for programs; null if there is none.
 WHY = {
     "anyOf": [{"$ref": "#Reason"}, {"type": "null"}],
@@ -90,6 +94,7 @@ EVENT = object_of(
         **HAPPENING,
         "job": {"anyOf": [UUID, {"type": "null"}]},
         "job_number": {"type": ["integer", "null"]},
+        "array": IN_ARRAY,
         "project_id": {"type": ["string", "null"]},
     }
 )
@@ -329,6 +334,7 @@ EVENTS_QUERY = {
         "at the same time, one with a lower id may appear later.",
     },
     "job": {**JOB_NAME, "description": f"Only of one job. {JOB_NAME['description']}"},
+    "array": {**NUMBER, "maximum": 2**31 - 1, "description": "Only of the tasks of this array."},
     **ALL_PROJECTS,
 }
 QUEUE_CHANGE_QUERY = {"pool": {**POOL, "description": "The pool of hosts that the queue is for."}}

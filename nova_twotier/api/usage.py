@@ -57,6 +57,7 @@ class Usage(Resource):
                     "job": job and job.uuid,
                     "job_number": job and job.number,
                     "job_name": job and job.name,
+                    "array": job and views.in_array(job),
                     **_sums(sums),
                 }
             )

@@ -1,14 +1,18 @@
 """Rows of the database as the API shows them."""
 
 import time as clock
+from collections.abc import Collection, Mapping
 
 from nova_twotier.api.endpoint import Request
 from nova_twotier.api.predictions import Learned, Told
+from nova_twotier.core import indexes
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db import arrays
 from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
-from nova_twotier.db.models import Job, origin_of
+from nova_twotier.db.models import Array, Job, origin_of
 from nova_twotier.db.readers import Reader, rfc3339
+from nova_twotier.db.states import OVER, JobState
 
 
 def time(seconds: float | None) -> str | None:
@@ -72,7 +76,51 @@ def job_summary(
         "priority": job.priority,
         "qos": job.qos,
         "exit_status": job.exit_status,
+        "array": in_array(job),
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
+    }
+
+
+def in_array(job: Job) -> dict | None:
+    return None if job.array is None else {"number": job.array, "index": job.array_index}
+
+
+def asked(job: Job) -> dict:
+    """A job in the answer to a request about many."""
+    return {
+        "number": job.number,
+        "uuid": job.uuid,
+        "name": job.name,
+        "state": job.state,
+        "held": job.held,
+        "asked_to": job.requested_action,
+        "array": in_array(job),
+    }
+
+
+def array(
+    request: Request, row: Array, counts: Mapping[JobState, int], waiting: Collection[int]
+) -> dict:
+    """
+    :param counts: of its tasks, by state.
+    :param waiting: the indexes of the tasks that wait.
+    """
+    state = arrays.state(counts)
+    return {
+        "number": row.number,
+        "uuid": row.uuid,
+        "name": row.name,
+        "project_id": row.project_id,
+        "user_id": row.user_id,
+        "pool": row.pool,
+        "state": state,
+        "indexes": row.indexes,
+        "most_at_once": row.most_at_once,
+        "tasks": {str(each): count for each, count in counts.items()},
+        "waiting": indexes.written(waiting),
+        "submitted_at": time(row.submitted_at),
+        "finished_at": time(row.finished_at) if state in OVER else None,
+        "links": [{"rel": "self", "href": request.href(f"/v1/arrays/{row.number}")}],
     }
 
 
@@ -83,6 +131,7 @@ def job_in_full(
     told: Told,
     reader: Reader,
     backlog: Backlog | None,
+    has_user_data: bool,
 ) -> dict:
     """
     :param backlog: of its webhook; None if it has none.
@@ -93,7 +142,7 @@ def job_in_full(
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
-        "has_user_data": job.user_data is not None,
+        "has_user_data": has_user_data,
         "reports": job.report_token is not None,
         "webhook": backlog
         and {
@@ -129,7 +178,12 @@ def predictions(learned: Learned | None) -> dict | None:
 
 def dependencies(job: Job) -> list[dict]:
     return [
-        {"condition": each.condition, "number": each.job, "met_at": time(each.met_at)}
+        {
+            "condition": each.condition,
+            "number": each.job,
+            "array": each.array,
+            "met_at": time(each.met_at),
+        }
         for each in job.dependencies
     ]
 

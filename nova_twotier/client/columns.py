@@ -118,9 +118,17 @@ class Dependencies(FormattableColumn):
 
     def human_readable(self):
         return ", ".join(
-            f"{each['condition']} {each['number']}" + (" (met)" if each["met_at"] else "")
+            f"{each['condition']} {'array ' if each.get('array') else ''}{each['number']}"
+            + (" (met)" if each["met_at"] else "")
             for each in self._value
         )
+
+
+class InArray(FormattableColumn):
+    """The array of a task, with its index there."""
+
+    def human_readable(self):
+        return f"{self._value['number']}_{self._value['index']}" if self._value else "None"
 
 
 class Why(FormattableColumn):
@@ -221,6 +229,7 @@ def amount(value: float | None, width: int) -> Shown:
 _DURATIONS = ("estimate", "queue_offset", "walltime")
 #: Fields that are shown in a form of their own.
 _CELLS: dict[str, type[FormattableColumn]] = {
+    "array": InArray,
     "dependencies": Dependencies,
     "events": Events,
     "expected_finish": Expected,
@@ -251,15 +260,26 @@ def cell(name: str, value):
 
 def row(columns: dict[str, str], item: dict) -> tuple:
     """An item as a row; missing fields are empty, and of a reason there is the code alone."""
+    special = {"why": _code(item.get("why"))}
+    if item.get("array"):
+        special |= {name: number(item) for name in ("number", "job_number")}
     return tuple(
-        _code(item.get(field)) if field == "why" else cell(field, item.get(field))
+        special[field] if field in special else cell(field, item.get(field))
         for field in columns.values()
     )
 
 
+def number(item: dict):
+    """What commands call a job: its number; of a task `12_3`, of all that wait `12_[4-99%8]`."""
+    if array := item.get("array"):
+        waiting = item.get("waiting")
+        return f"{array['number']}_" + (f"[{waiting}]" if waiting else str(array["index"]))
+    return item.get("number")
+
+
 def label(job: dict) -> str:
     """A job in a sentence: number and name; its uuid if the API is too old to know numbers."""
-    return f"job {job_label(job.get('number', job['uuid']), job['name'])}"
+    return f"job {job_label(number(job) or job['uuid'], job['name'])}"
 
 
 def counted(count: int, noun: str) -> str:

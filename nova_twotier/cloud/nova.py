@@ -31,7 +31,7 @@ from nova_twotier.ledger.names import CPU, SLOT
 
 if TYPE_CHECKING:
     # Its libraries need not be installed for callers that only read Nova.
-    from nova_twotier.db.models import Job
+    from nova_twotier.db.models import Array, Job
 
 LOG = logging.getLogger(__name__)
 #: The property of an image that says how many seconds Nova waits for ACPI before it cuts the power.
@@ -303,7 +303,7 @@ class Cloud:
                 self.nova.server_groups.delete(group["id"])
 
     @translated
-    def delete_trust(self, job: "Job") -> None:
+    def delete_trust(self, job: "Job | Array") -> None:
         """Delete the trust of its owner; does nothing without one."""
         if job.trust_id:
             trusts.Trusts(self._session, self._conf.trust.roles).delete(job.trust_id)

@@ -83,6 +83,15 @@ def _environment(job: "Job", restarts: int) -> str:
         "RESTARTS": restarts,
         "WALLTIME": "" if job.walltime is None else math.floor(job.walltime),
     }
+    if job.array is not None and job.array_index is not None and job.array_span:
+        count, first, last = job.array_span
+        variables |= {
+            "ARRAY_NUMBER": job.array,
+            "ARRAY_INDEX": job.array_index,
+            "ARRAY_COUNT": count,
+            "ARRAY_FIRST": first,
+            "ARRAY_LAST": last,
+        }
     return " ".join(f"TWOTIER_{name}={value}" for name, value in variables.items())
 
 

@@ -354,7 +354,7 @@ class Decisions:
         news = [
             job.core.order
             for job in self.events.arrived(queue)
-            if placed or job.core.precedence < 0 or job.came_through
+            if placed or job.core.precedence < 0 or job.came_through or job.array is not None
         ]
         arrived = min(news, default=None)
         if arrived is None:

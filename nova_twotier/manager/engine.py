@@ -32,6 +32,7 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
+from nova_twotier.manager.arrays import Arrays
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
@@ -128,6 +129,7 @@ class Engine:
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
         self._peers = Peers(cloud, self._requests.tell)
+        self._arrays = Arrays(store, cloud, pool, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
@@ -178,6 +180,7 @@ class Engine:
             self._requests.make(action.id, requests)
         for message in work.messages:
             self._requests.tell(message)
+        self._arrays.poll(work)
         self._locks.poll(work.active, seen)
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         self._notices.poll(work.active, busy, seen)
@@ -250,11 +253,16 @@ class Engine:
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
+        behind_limit = self._open_jobs.behind_array_limit()
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
-        active = [job for number, job in jobs.items() if number not in plain_waiting]
+            behind_limit.pop(number, None)
+        passive = plain_waiting.keys() | behind_limit.keys()
+        active = [job for number, job in jobs.items() if number not in passive]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return Round(seen, env, jobs, plain_waiting, active, opened, mode, stand_alone)
+        return Round(
+            seen, env, jobs, plain_waiting, behind_limit, active, opened, mode, stand_alone
+        )
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         if self._upkeep.poll(work):

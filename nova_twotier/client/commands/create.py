@@ -6,6 +6,7 @@ from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import (
     arguments,
+    arrays,
     brief,
     columns,
     names,
@@ -41,6 +42,14 @@ class CreateJob(brief.ShowBriefly):
             "Nothing is submitted if a line is wrong",
         )
         parser.add_argument(
+            "--array",
+            type=arrays.request,
+            metavar="<indexes>[%%<n>]",
+            help="submit a job for each index, such as 0-99, 1,3,5 or 0-98:2; with %%8 after it, "
+            "at most 8 of them are in the queue, or run, at the same time. The script's variable "
+            "TWOTIER_ARRAY_INDEX is the index",
+        )
+        parser.add_argument(
             "--name",
             metavar="<name>",
             help="a name for people; of a trace, what its names begin "
@@ -67,7 +76,10 @@ class CreateJob(brief.ShowBriefly):
                 done = self._submit_trace(api, parsed_args)
                 self.line = _submitted(done)
                 return columns.one(done)
-            job = api.submit({"size": parsed_args.size, **self._request(parsed_args)})
+            request = {"size": parsed_args.size, **self._request(parsed_args)}
+            if parsed_args.array:
+                return columns.one(self._submit_array(api, request, parsed_args))
+            job = api.submit(request)
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
@@ -75,6 +87,22 @@ class CreateJob(brief.ShowBriefly):
         if self.brief:
             self.line = brief.state(api, job)
         return columns.one(job)
+
+    def _submit_array(self, api: rest.Api, request: dict, parsed_args) -> dict:
+        try:
+            array = api.submit_array({**request, **parsed_args.array})
+        except rest.ApiError as error:
+            if error.status == 404:
+                raise CommandError("the twotier API is of a release without job arrays") from error
+            raise
+        self.line = arrays.submitted(array)
+        if parsed_args.wait:
+            print(f"{arrays.label(array)} is submitted", file=sys.stderr, flush=True)
+            array = arrays.follow(api, array, parsed_args.wait)
+            if failure := arrays.failure(array):
+                raise CommandError(failure)
+            self.line = f"A{arrays.label(array)[1:]} is {array['state']}: {arrays.counts(array)}."
+        return array
 
     def _request(self, parsed_args) -> dict:
         """The request that the options describe.
@@ -129,6 +157,8 @@ class CreateJob(brief.ShowBriefly):
 
         :raises ValueError: before anything is submitted.
         """
+        if parsed_args.array:
+            raise ValueError("--array is for one job, not for a trace")
         if parsed_args.wait:
             raise ValueError("--wait is for one job, not for a trace: see job list")
         path = parsed_args.from_swf

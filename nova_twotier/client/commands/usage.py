@@ -76,6 +76,9 @@ class ListUsage(command.Lister):
         # In the order of the table, not of the words.
         shown = {head: field for word in BY if word in by for head, field in BY[word].items()}
         shown |= SUMS
+        for row in found:
+            # A task has the name by which other commands take it.
+            row["job_number"] = columns.number({**row, "number": row["job_number"]})
         rows = [tuple(_cell(field, row[field]) for field in shown.values()) for row in found]
         return tuple(shown), rows
 

@@ -27,6 +27,21 @@ DEPENDENCY = Code(
     "Nothing: it is in the queue from then on. To do without the other jobs, cancel it and submit "
     "it anew.",
 )
+ARRAY_DEPENDENCY = Code(
+    "array-dependency",
+    "waits for the tasks of array {array} to {wanted}[, and for {more} more]",
+    "Its owner has asked for it to start after all tasks of an array.",
+    "Nothing: it is in the queue from then on. To do without the array, cancel it and submit it "
+    "anew.",
+)
+ARRAY_LIMIT = Code(
+    "array-limit",
+    "waits for other tasks of its array: at most {limit} may be in the queue or run at the same "
+    "time",
+    "Its owner has limited how many tasks of the array are in the queue or run at the same time.",
+    "Wait until other tasks have ended, or change the limit: `openstack twotier job set "
+    "--array-limit`.",
+)
 PAUSED = Code(
     "paused",
     "the queue is paused",

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from nova_twotier.db.migrations.steps import add_column
 
 revision = "0021"
-down_revision = "0019"
+down_revision = "0020"
 
 
 def upgrade():
