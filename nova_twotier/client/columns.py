@@ -106,6 +106,16 @@ class Dependencies(FormattableColumn):
         )
 
 
+class History(FormattableColumn):
+    """A run time that was predicted from past jobs."""
+
+    def human_readable(self):
+        if self._value is None:
+            return ""
+        time = Elapsed(self._value["seconds"]).human_readable()
+        return f"{time} (from {counted(self._value['similar_jobs'], 'similar job')})"
+
+
 class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
@@ -152,6 +162,7 @@ _DURATIONS = ("estimate", "queue_offset", "walltime")
 #: Fields that are shown in a form of their own.
 _CELLS: dict[str, type[FormattableColumn]] = {
     "dependencies": Dependencies,
+    "estimate_from_history": History,
     "events": Events,
     "manager": Manager,
     "servers": Servers,

@@ -14,6 +14,7 @@ from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.reasons import Reason
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
+from nova_twotier.db.predicted import Predicted
 from nova_twotier.db.queueing import Queueing
 from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import OVER, REQUEUE, JobState, Preemption
@@ -36,7 +37,7 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
-class Job(Queueing, Reasoned, Base):
+class Job(Queueing, Predicted, Reasoned, Base):
     """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
@@ -295,7 +296,8 @@ class Job(Queueing, Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, its place in the queue, or the tiers that are barred.
+        It changes only with a measurement, its place in the queue, what is predicted of it, or the
+        tiers that are barred.
         What others change of it is read from the database as a new `Job`.
         """
         core = CoreJob(
@@ -303,7 +305,7 @@ class Job(Queueing, Reasoned, Base):
             size=self.size,
             arrival=self.eligible_at,
             cpu=tuple(self.profile),
-            estimate=self.estimate,
+            estimate=self.expected_run_time,
             mbps=self.mbps,
             foreground=FG in self.tiers and FG not in self._barred,
             background=BG in self.tiers and BG not in self._barred,

@@ -137,7 +137,7 @@ class Predictions:
     def __init__(
         self,
         predictor: Predictor,
-        users: Mapping[int, int],
+        users: Mapping[int, Hashable],
         admit: Callable[[Job], Job],
         *,
         rerank: bool = True,
@@ -157,7 +157,7 @@ class Predictions:
 
     @classmethod
     def of(
-        cls, text: str, users: Mapping[int, int], policy: Policy, *, rerank: bool = True
+        cls, text: str, users: Mapping[int, Hashable], policy: Policy, *, rerank: bool = True
     ) -> "Predictions | None":
         """None: nothing is predicted.
 

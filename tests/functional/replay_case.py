@@ -143,6 +143,7 @@ class ReplayCase(ManagerTestCase):
     :cvar JOBS: that are played.
     :cvar USUAL: records of the trace before those.
     :cvar LOAD_SCALE: they arrive this many times faster than they did.
+    :cvar HISTORY: whether no job has an estimate, and the manager predicts run times.
     :cvar LINK_MBPS: of each link, if jobs ask for bandwidth; then each rack has two of the hosts.
     """
 
@@ -152,6 +153,7 @@ class ReplayCase(ManagerTestCase):
     USUAL = 8
     LOAD_SCALE = 1.0
     LINK_MBPS = 0
+    HISTORY = False
 
     def setUp(self):
         super().setUp()
@@ -211,21 +213,39 @@ class ReplayCase(ManagerTestCase):
         rest = {"link_mbps": self.LINK_MBPS, "load_scale": self.LOAD_SCALE}
         jobs = workload.fit(records, trace.processors, slots, **rest)
         self.policy = policies.get(policy)
+        if self.HISTORY:
+            self.options = types.SimpleNamespace(**vars(self.options) | {"estimates": "historical"})
         self.manager = self.engine(policy)
         stepwise.play(jobs, Roster(), self)
         self.assertEqual({JobState.FINISHED}, {job.state for job in self.store.jobs()})
         self.check_clean()
 
     def submit(self, job, now):
-        rest = {"estimate": job.estimate, "bandwidth": job.mbps}
+        self.outrun(now)
+        rest = {"estimate": None if self.HISTORY else job.estimate, "bandwidth": job.mbps}
         row = self.store.submit(job.size, list(job.cpu), at=now, **rest)
         self.now = now + MOMENT
         return Entry(row.number, row.uuid, job)
 
     def stop(self, servers, now):
+        self.outrun(now)
         for server in servers:
             self.nova.guest_stops(server.id)
         self.now = now + MOMENT
+
+    def outrun(self, until):
+        """Poll when jobs outrun what was predicted of them: nothing else happens then."""
+        while self.HISTORY and (due := min(self.expected_ends(), default=until)) < until:
+            self.now = due
+            self.settle()
+
+    def expected_ends(self):
+        """When the running jobs are expected to end that have not outrun that yet."""
+        running = [job for job in self.store.jobs() if job.state == JobState.RUNNING]
+        for job in running:
+            job.has_run(job.ran(self.now))
+            if job.counts_as_predicted:
+                yield self.now + job.expected_run_time - job.ran(self.now)
 
     def settle(self):
         for _round in range(ENOUGH):
