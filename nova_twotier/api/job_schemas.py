@@ -241,9 +241,9 @@ _JOB = {
     "estimate": {"type": ["number", "null"], "description": "Seconds."},
     "estimate_from_history": {
         "type": ["object", "null"],
-        "description": "What counts instead of an estimate that its owner does not give: the "
-        "median run time of similar finished jobs; null if there is an estimate, or if the operator "
-        "has not chosen this.",
+        "description": "What counts instead of an estimate, which its owner does not give: the "
+        "median run time of similar finished jobs; null if there is an estimate, or if the "
+        "operator has not chosen this.",
         "properties": {
             "seconds": {"type": "number", "minimum": 0},
             "similar_jobs": {"type": "integer", "minimum": 1},

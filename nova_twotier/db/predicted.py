@@ -46,11 +46,15 @@ class Predicted:
         return expected if expected < math.inf else None
 
     def has_run(self, seconds: float) -> bool:
-        """Note how long it has run by now; returns whether it is expected to run for longer."""
+        """Note how long it has run by now.
+
+        :returns: whether policies are shown another run time than before.
+        """
         if not self.counts_as_predicted:
             return False
-        before, self._ran = self.expected_run_time, seconds
-        if self.expected_run_time == before:
+        self._ran = seconds
+        shown = self.__dict__.get("core")
+        if shown is None or shown.estimate == self.expected_run_time:
             return False
-        self.__dict__.pop("core", None)
+        del self.__dict__["core"]
         return True
