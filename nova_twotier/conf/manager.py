@@ -49,7 +49,8 @@ Example: amcbf
         max=1000,
         help="""
 The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
-ignore this option. The run time is the job's walltime, else its estimate, else a day.
+ignore this option. The run time is the job's walltime, else its estimate, else what option
+estimates has, else a day.
 
 A later job can pass this one only if it is submitted within deadline_factor * its run time: the
 smaller this is, the fewer pass. 0: by submission alone, as amcbf.

@@ -27,8 +27,6 @@ from tests.functional.manager_case import ENOUGH, ManagerTestCase
 #: Records of the trace before those that are played; with the usual ones, every kind of decision
 #: occurs. Others: `TWOTIER_TEST_SKIPPED=8 pytest tests/functional/test_live_equals_simulated.py`.
 SKIPPED = os.environ.get("TWOTIER_TEST_SKIPPED")
-#: The manager hears of an event a moment later, in seconds.
-MOMENT = 0.25
 
 
 class PromptNova(FakeNova):
@@ -143,6 +141,7 @@ class ReplayCase(ManagerTestCase):
     :cvar JOBS: that are played.
     :cvar USUAL: records of the trace before those.
     :cvar LOAD_SCALE: they arrive this many times faster than they did.
+    :cvar MOMENT: the manager hears of an event so many seconds later.
     :cvar HISTORY: whether no job has an estimate, and the manager predicts run times.
     :cvar LINK_MBPS: of each link, if jobs ask for bandwidth; then each rack has two of the hosts.
     """
@@ -153,6 +152,7 @@ class ReplayCase(ManagerTestCase):
     USUAL = 8
     LOAD_SCALE = 1.0
     LINK_MBPS = 0
+    MOMENT = 0.25
     HISTORY = False
 
     def setUp(self):
@@ -224,14 +224,14 @@ class ReplayCase(ManagerTestCase):
         self.outrun(now)
         rest = {"estimate": None if self.HISTORY else job.estimate, "bandwidth": job.mbps}
         row = self.store.submit(job.size, list(job.cpu), at=now, **rest)
-        self.now = now + MOMENT
+        self.now = now + self.MOMENT
         return Entry(row.number, row.uuid, job)
 
     def stop(self, servers, now):
         self.outrun(now)
         for server in servers:
             self.nova.guest_stops(server.id)
-        self.now = now + MOMENT
+        self.now = now + self.MOMENT
 
     def outrun(self, until):
         """Poll when jobs outrun what was predicted of them: nothing else happens then."""

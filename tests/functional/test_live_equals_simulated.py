@@ -86,9 +86,14 @@ class TestWithPreemption(InMemory):
 
 
 class TestHistory(InMemory):
-    """No job has an estimate: the manager predicts run times, and corrects those outrun."""
+    """No job has an estimate: the manager predicts run times, and corrects those outrun.
 
+    Both see the same run times to the second.
+    """
+
+    JOBS = 30
     USUAL = 0
+    MOMENT = 0.0
     LOAD_SCALE = 10.0
     HISTORY = True
 

@@ -76,8 +76,11 @@ class TestEasy(testtools.TestCase):
         self.assertEqual(200, found["start"][6])
 
     def test_a_job_that_outruns_its_prediction_is_an_event(self):
-        """Job 4 is predicted to end at 120, while its user asked for an hour. The last job takes 55 s
-        and fits beside the head's reservation only when job 4 is expected until 180."""
+        """Job 4 is predicted to end at 120, while its user asked for an hour.
+
+        The last job takes 55 s: beside the head's reservation there is room for it only when job 4
+        is expected until 180.
+        """
         rows = (
             *SHORT,
             (100, 1, 2000, 3600, 1),
