@@ -264,6 +264,18 @@ _JOB = {
     "user_id": {"type": "string"},
     "size": {"type": "integer", "minimum": 1},
     "estimate": {"type": ["number", "null"], "description": "Seconds."},
+    "estimate_from_history": {
+        "type": ["object", "null"],
+        "description": "What counts instead of an estimate, which its owner does not give: the "
+        "median run time of similar finished jobs; null if there is an estimate, or if the "
+        "operator has not chosen this.",
+        "properties": {
+            "seconds": {"type": "number", "minimum": 0},
+            "similar_jobs": {"type": "integer", "minimum": 1},
+        },
+        "required": ["seconds", "similar_jobs"],
+        "additionalProperties": False,
+    },
     "state": {"enum": STATES},
     "tier": {"enum": ["fg", "bg", None], "description": "Foreground or background."},
     "held": {"type": "boolean"},

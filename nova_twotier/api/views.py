@@ -25,6 +25,13 @@ def elapsed(job: Job) -> float:
     return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
+def from_history(job: Job) -> dict | None:
+    """The run time that counts for a job without an estimate; None: there is none."""
+    if not job.counts_as_predicted:
+        return None
+    return {"seconds": job.predicted, "similar_jobs": job.predicted_from}
+
+
 def job_summary(
     request: Request, job: Job, reason: Reason | None, told: Told, reader: Reader
 ) -> dict:
@@ -41,6 +48,7 @@ def job_summary(
         "user_id": job.user_id,
         "size": job.size,
         "estimate": job.estimate,
+        "estimate_from_history": from_history(job),
         "state": job.state,
         "tier": job.tier,
         "held": job.held,

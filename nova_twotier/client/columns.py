@@ -131,6 +131,16 @@ class InArray(FormattableColumn):
         return f"{self._value['number']}_{self._value['index']}" if self._value else "None"
 
 
+class History(FormattableColumn):
+    """A run time that was predicted from past jobs."""
+
+    def human_readable(self):
+        if self._value is None:
+            return ""
+        time = Elapsed(self._value["seconds"]).human_readable()
+        return f"{time} (from {counted(self._value['similar_jobs'], 'similar job')})"
+
+
 class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
@@ -231,6 +241,7 @@ _DURATIONS = ("estimate", "queue_offset", "walltime")
 _CELLS: dict[str, type[FormattableColumn]] = {
     "array": InArray,
     "dependencies": Dependencies,
+    "estimate_from_history": History,
     "events": Events,
     "expected_finish": Expected,
     "expected_start": Expected,

@@ -49,12 +49,31 @@ Example: amcbf
         max=1000,
         help="""
 The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
-ignore this option. The run time is the job's walltime, else its estimate, else a day.
+ignore this option. The run time is the job's walltime, else its estimate, else what option
+estimates has, else a day.
 
 A later job can pass this one only if it is submitted within deadline_factor * its run time: the
 smaller this is, the fewer pass. 0: by submission alone, as amcbf.
 
 Example: 0.5
+""",
+    ),
+    cfg.StrOpt(
+        "estimates",
+        default="user",
+        choices=[
+            ("user", "What their owners say; a job without an estimate has none."),
+            ("historical", "For a job without an estimate, the median of similar finished jobs."),
+        ],
+        help="""
+What policies are told of the run times of jobs.
+
+With historical, a job that joins the queue without an estimate gets the median run time of the
+finished jobs of the pool that are most similar to it, by owner and size, at most its walltime. It
+keeps that, also after a restart. If it runs longer, more is expected, step by step. An estimate of
+its owner always counts first.
+
+Example: historical
 """,
     ),
     cfg.StrOpt(

@@ -392,15 +392,26 @@ class Cluster:
 
         :raises KeyError: if it does not run.
         """
-        number = job.number
+        run = self._delist(job.number)
+        self._vacate(run)
+        return run
+
+    def show_anew(self, job: Job, until: float) -> None:
+        """Change what is known of a job that runs: it keeps its places.
+
+        :param job: with the same number, size and utilisations; it may have another order.
+        :raises KeyError: if it does not run.
+        """
+        self._enlist(self._delist(job.number)._replace(job=job, until=until))
+
+    def _delist(self, number: int) -> Run:
         run = self.runs.pop(number)
-        _job, tier, _hosts, _pinned, until = run
+        job, tier, _hosts, _pinned, until = run
         orders = self._orders[tier]
         index = bisect_left(orders, job.order)
         del orders[index], self._running[tier][index]
         if until < math.inf and tier is FG:
             del self._ends[bisect_left(self._ends, (until, number, job.size))]
-        self._vacate(run)
         return run
 
     def apply(self, actions: Iterable[Action]) -> None:

@@ -16,6 +16,7 @@ from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.array_task import ArrayTask
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
+from nova_twotier.db.predicted import Predicted
 from nova_twotier.db.queueing import Queueing
 from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import OVER, REQUEUE, JobState, Preemption
@@ -38,7 +39,7 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
-class Job(Queueing, ArrayTask, Reasoned, Base):
+class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
     """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
@@ -318,7 +319,8 @@ class Job(Queueing, ArrayTask, Reasoned, Base):
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, its place in the queue, or the tiers that are barred.
+        It changes only with a measurement, its place in the queue, what is predicted of it, or the
+        tiers that are barred.
         What others change of it is read from the database as a new `Job`.
         """
         # One that may run nowhere is shown to nobody.
@@ -328,7 +330,7 @@ class Job(Queueing, ArrayTask, Reasoned, Base):
             size=self.size,
             arrival=self.eligible_at,
             cpu=tuple(self.profile),
-            estimate=self.estimate,
+            estimate=self.expected_run_time,
             mbps=self.mbps,
             foreground=FG in tiers and FG not in self._barred,
             background=BG in tiers and BG not in self._barred,

@@ -55,6 +55,7 @@ from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
+from nova_twotier.manager.run_times import HISTORICAL, RunTimes
 from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
@@ -133,6 +134,7 @@ class Engine:
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
+        self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -297,6 +299,10 @@ class Engine:
         # 3. A decision about everything that has no open action.
         if recorded.sharing:
             recorded.sharing.place(work.jobs, work.seen.shape_slots, work.env.now)
+        if self._run_times:
+            self._run_times.predict(work.jobs)
+            if self._run_times.correct(work.active, work.env.now):
+                self._decisions.events.happened(Event.FOREGROUND)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
             # The outcome of other actions may have changed some of them.

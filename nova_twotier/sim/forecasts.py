@@ -13,7 +13,7 @@ from nova_twotier.core.prediction.calibration import Calibration, Interval
 from nova_twotier.core.prediction.nodes import Node
 from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
-from nova_twotier.sim import metrics, simulation, sweep, variants
+from nova_twotier.sim import metrics, run_time_coverage, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.simulation import InvalidScenario, Result, Scenario
 from nova_twotier.sim.workloads.workload import Workload
@@ -245,5 +245,7 @@ class ForecastPoint(sweep.Point):
 
     def row(self) -> dict:
         estimators = {name: prediction.get(name) for name in self.estimators}
-        result, found = simulate(sweep.workload_of(self), self.scenario, estimators)
-        return metrics.summarise(result) | self.parameters() | summarise(found)
+        workload = sweep.workload_of(self)
+        result, found = simulate(workload, self.scenario, estimators)
+        held = run_time_coverage.coverage(result.jobs, workload.users)
+        return metrics.summarise(result) | self.parameters() | summarise(found) | held

@@ -26,9 +26,10 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
 from nova_twotier.core.slots import THRESHOLD
-from nova_twotier.sim import calibration, engine, network, rivals, variants
+from nova_twotier.sim import calibration, engine, estimates, network, rivals, variants
 from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
+from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
@@ -50,7 +51,7 @@ COLUMNS = {
     "arrival": "float64",
     "size": "int64",
     "runtime": "float64",
-    "estimate": "float64",
+    "estimate": "float64",  # that the policy was told last; NaN: none
     "start": "float64",  # the first
     "finish": "float64",
     "how": "category",  # the first start came about
@@ -79,7 +80,8 @@ class Scenario:
     :param reading: fields of the model that differ from it.
     :param migration_cost: seconds that a job loses when it is restored or migrates.
     :param threshold: foreground CPU utilisation from which on a slot is closed.
-    :param exact_estimates: whether the policy is told the run times.
+    :param estimates: what the policy is told of run times, as `estimates.check` has it.
+    :param rerank: as of `Predictions`, for the policies that order by deadline.
     :param understated: share of the jobs, drawn, whose estimate is told at a tenth.
     :param deadline_factor: as of `Policy`, for those that order by deadline.
     :param fair_share: whose recent use puts jobs back: "user" or "group"; None: nobody's.
@@ -103,7 +105,8 @@ class Scenario:
     reading: dict = field(default_factory=dict)
     migration_cost: float = 20.0
     threshold: float = THRESHOLD
-    exact_estimates: bool = False
+    estimates: str = estimates.USER
+    rerank: bool = True
     understated: float = 0.0
     deadline_factor: float = 1.0
     fair_share: str | None = None
@@ -126,6 +129,7 @@ class Scenario:
         for name in ("migration_cost", "threshold", "deadline_factor"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
+        estimates.check(self.estimates)
         if not 0 <= self.understated <= 1:
             raise InvalidScenario(f"understated is {self.understated}; give a share of 0 to 1")
         if self.fair_share not in (None, *OWNERS):
@@ -137,6 +141,10 @@ class Scenario:
             raise InvalidScenario("fair share orders a queue; without one, leave it out")
         if self.qos is not None:
             self._check_classes(policy)
+        if self.policy == EasyPlusPlus.name and self.estimates != estimates.USER:
+            raise InvalidScenario(
+                f"{self.policy} predicts by itself; leave estimates out, or take easy-sjf"
+            )
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:
@@ -225,7 +233,12 @@ def simulate(
     if scenario.queueing:
         arrivals = network.admitted(arrivals, cluster, rejected)
         sharing = sharing_of(workload, scenario, size)
-        run = engine.run(arrivals, policy, cluster, stage, watch, sharing)
+        predictions = Predictions.of(
+            scenario.estimates, workload.users, policy, rerank=scenario.rerank
+        )
+        run = engine.run(
+            arrivals, policy, cluster, stage, watch, sharing, predictions=predictions
+        )
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
@@ -318,9 +331,12 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         yield Execution(job, true, runtime)
 
 
-def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
-    """The estimate of each job that the policy is told."""
-    told = [job.runtime if scenario.exact_estimates else job.estimate for job in jobs]
+def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float | None]:
+    """The estimate that comes with each job."""
+    if estimates.is_missing(scenario.estimates):
+        return itertools.repeat(None, len(jobs))
+    exact = scenario.estimates == estimates.EXACT
+    told = [job.runtime if exact else job.estimate for job in jobs]
     if not scenario.understated:
         return iter(told)
     draws = numpy.random.default_rng((scenario.seed, 2)).random(len(jobs)).tolist()

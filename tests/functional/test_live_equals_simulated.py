@@ -88,6 +88,35 @@ class TestWithPreemption(InMemory):
         )
 
 
+class TestHistory(InMemory):
+    """No job has an estimate: the manager predicts run times, and corrects those outrun.
+
+    Both see the same run times to the second.
+    """
+
+    USUAL = 0
+    MOMENT = 0.0
+    LOAD_SCALE = 10.0
+    HISTORY = True
+
+    def compare(self, policy, expected, unlike=()):
+        super().compare(policy, expected, unlike)
+        predicted = [job for job in self.jobs() if job.counts_as_predicted]
+        self.assertGreater(len(predicted), self.JOBS // 2)
+        ran = [job.ran(self.now) > job.predicted for job in predicted]
+        self.assertEqual({True, False}, set(ran))
+
+    def test_easy(self):
+        self.compare("easy", RESERVE, unlike=["fcfs", "sdf"])
+
+    def test_sdf(self):
+        self.compare("sdf", BACKFILL, unlike=["fcfs", "easy"])
+
+    def test_amcbf_deadline(self):
+        self.JOBS = 30
+        self.compare("amcbf-deadline", {"start fg immediate", *RISE}, unlike=["amcbf"])
+
+
 class TestTentative(InMemory):
     def test_ccfcfs(self):
         self.compare("ccfcfs", TRY, unlike=["acfcfs", "fcfs"])

@@ -54,6 +54,16 @@ def moment(text: str) -> float:
     return value
 
 
+def estimates(text: str) -> str:
+    """A source of estimates."""
+    from nova_twotier.sim import estimates
+
+    try:
+        return estimates.check(text)
+    except estimates.InvalidEstimates as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def factor(text: str) -> float:
     """A number, 0 or more."""
     value = _number(text)

@@ -133,7 +133,7 @@ class TestTraceState(testtools.TestCase):
         rows = sorted(rows)
         at = float(rows[0][0] + later)
         arrived = workload(4, *(row for row in rows if row[0] <= at))
-        scenario = Scenario(policy, exact_estimates=True, migration_cost=0.0)
+        scenario = Scenario(policy, estimates="exact", migration_cost=0.0)
         state = trace_state.state_at(workload(4, *rows), scenario, at)
         future = simulate(arrived, scenario).jobs.set_index("job")
         found = what_if.expect(state, "requested")

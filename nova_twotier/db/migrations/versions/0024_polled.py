@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from nova_twotier.db.migrations.steps import add_column
 
 revision = "0024"
-down_revision = "0022"
+down_revision = "0023"
 
 
 def upgrade():
