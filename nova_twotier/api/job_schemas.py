@@ -44,6 +44,13 @@ _CONDITION = {
 }
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _CPU = {"type": "number", "minimum": 0, "maximum": 1}
+_PRIORITY = {
+    "type": "integer",
+    "minimum": -MAX_PRIORITY,
+    "maximum": MAX_PRIORITY,
+    "description": "Among the waiting jobs of its project and pool: those with higher priorities "
+    "get the earlier ones of the places that these jobs have in the queue.",
+}
 
 
 def _or_null(schema: dict, description: str) -> dict:
@@ -196,6 +203,7 @@ JOB_REQUEST = object_of(
             "the job it is, and the addresses of all of them: `twotier_env`, `twotier_name`, "
             "`twotier_peers`, as doc/api.md describes them.",
         },
+        "priority": {**_PRIORITY, "default": 0},
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -217,13 +225,7 @@ JOB_CHANGE = object_of(
             "began anew, and more than it has run; null: as long as it likes. A job that has slots "
             "gets a longer one only from callers whom `twotier:jobs:set:extend` allows it.",
         },
-        "priority": {
-            "type": "integer",
-            "minimum": -MAX_PRIORITY,
-            "maximum": MAX_PRIORITY,
-            "description": "Among the waiting jobs of its project and pool: those with higher "
-            "priorities get the earlier ones of the places that these jobs have in the queue.",
-        },
+        "priority": _PRIORITY,
     },
     required=(),
     minProperties=1,

@@ -124,6 +124,7 @@ class Store:
         begin_at: float | None = None,
         dependencies: Sequence[Dependency] = (),
         peers: bool = False,
+        priority: int = 0,
         trust_id: str | None = None,
         submission: str | None = None,
     ) -> Job:
@@ -182,6 +183,7 @@ class Store:
             dependencies=dependencies,
             gated=bool(dependencies) or (begin_at is not None and begin_at > now),
             peers=peers,
+            priority=priority,
             trust_id=trust_id,
         )
         with self.transaction() as session:

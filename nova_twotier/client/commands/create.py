@@ -97,6 +97,7 @@ class CreateJob(brief.ShowBriefly):
                 "retries",
                 "keep_servers",
                 "held",
+                "priority",
             )
         }
         if parsed_args.flavor is not None:
@@ -256,6 +257,9 @@ def _add_conduct(parser) -> None:
         type=int,
         metavar="<n>",
         help="how often it begins anew after its servers or their host broke (default: the site's)",
+    )
+    group.add_argument(
+        "--priority", type=arguments.priority, metavar="<n>", help=arguments.PRIORITY
     )
     group.add_argument(
         "--webhook",

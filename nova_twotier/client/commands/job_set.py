@@ -1,13 +1,12 @@
 """`openstack twotier job set`."""
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arguments, brief, columns
 from nova_twotier.client.commands.jobs import with_job
 
 
-class SetJob(command.ShowOne):
+class SetJob(brief.ShowBriefly):
     """Change a job that is not over"""
 
     def get_parser(self, prog_name):
@@ -33,10 +32,9 @@ class SetJob(command.ShowOne):
             )
         parser.add_argument(
             "--priority",
-            type=int,
+            type=arguments.priority,
             metavar="<n>",
-            help="the waiting jobs of your project share out their places in the queue by it, the "
-            "highest first; negative ones are allowed (default: 0)",
+            help=arguments.PRIORITY,
         )
         return parser
 
@@ -51,4 +49,7 @@ class SetJob(command.ShowOne):
         if not change:
             raise CommandError("say what to change, such as --walltime 2h: see --help")
         api = self.app.client_manager.twotier
-        return columns.one(api.change_job(api.find(parsed_args.job)["uuid"], change))
+        job = api.change_job(api.find(parsed_args.job)["uuid"], change)
+        if self.brief:
+            self.line = brief.state(api, job)
+        return columns.one(job)

@@ -1,11 +1,9 @@
 """`openstack twotier job list|show|explain`."""
 
-from osc_lib.command import command
-
-from nova_twotier.client import addresses, arguments, columns, filters
+from nova_twotier.client import addresses, arguments, columns, filters, tables
 
 
-class ListJobs(command.Lister):
+class ListJobs(tables.Lister):
     """List jobs that are not over, newest first"""
 
     def get_parser(self, prog_name):
@@ -52,7 +50,7 @@ class ListJobs(command.Lister):
         return tuple(shown), [columns.row(shown, job) for job in found]
 
 
-class ShowJob(command.ShowOne):
+class ShowJob(tables.ShowOne):
     """Show a job: its servers, their tiers and addresses, how long it ran, how it ended"""
 
     def get_parser(self, prog_name):
@@ -69,7 +67,7 @@ class ShowJob(command.ShowOne):
         return columns.one(job)
 
 
-class ExplainJob(command.ShowOne):
+class ExplainJob(tables.ShowOne):
     """Explain why a job waits, its position in the queue, and what happened to it"""
 
     def get_parser(self, prog_name):

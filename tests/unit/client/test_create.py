@@ -343,8 +343,8 @@ class TestWaiting(CreateCase):
         self.assertEqual(
             [
                 f"job {job['number']} (solver) is submitted",
-                "number 1 in the queue: waits; the manager has not decided about it yet",
-                "runs in the foreground",
+                "job 1 (solver), 1st in the queue: waits; the manager has not decided about it yet",
+                "job 1 (solver): runs in the foreground",
             ],
             self.stderr.getvalue().splitlines(),
         )
