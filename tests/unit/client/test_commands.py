@@ -223,7 +223,7 @@ class TestShow(CommandCase):
         self.assertEqual("waits; the manager has not decided about it yet", told["reason"])
         self.assertEqual(["submitted", "started"], [event["kind"] for event in told["events"]])
         table = self.succeed("job", "explain", job["uuid"])
-        self.assertIn("| 2096-10-02T07:06:40Z started: in fg, immediate", table)
+        self.assertIn("| 2096-10-02T07:06:40Z started: in the foreground, immediately", table)
 
     def test_explain_without_a_manager(self):
         job = self.submit(name="solver")
