@@ -80,6 +80,13 @@ MEASURED = Code(
     "Its CPU utilisation was measured, and differs from what was expected.",
     "Nothing; declare it with `--cpu`.",
 )
+PEERS_LEFT_OUT = Code(
+    "peers-left-out",
+    "its guests do not know the addresses of all processes: Nova takes no more metadata items",
+    "All addresses need more metadata of its servers than the project's quota `metadata_items` "
+    "allows. The script starts with that of rank 0, or with none.",
+    "Ask for a larger quota `metadata_items`; all of them are tried again every 10 minutes.",
+)
 WALLTIME_NEAR = Code(
     "walltime-near",
     "is stopped in {left} s: its walltime is {walltime} s",
