@@ -286,8 +286,9 @@ _JOB = {
     "bandwidth": {"type": "number", "minimum": 0, "description": "Mbit/s of every process."},
     "queue_offset": {
         "type": ["number", "null"],
-        "description": "Seconds by which fair share puts it behind its submission or release in "
-        "the queue; null without fair share, or while it is not eligible.",
+        "description": "Seconds by which fair share puts it behind its submission, its release or "
+        "the opening of its gates in the queue; null without fair share, or while it is not "
+        "eligible.",
     },
     "preemption": {"enum": _PREEMPTIONS},
     "checkpoint": {"type": "boolean"},
@@ -390,8 +391,9 @@ EXPLANATION = object_of(
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "In the queue, by submission or release, or by priority in its project; "
-            "the policy may start others first. Null unless the job is in the queue.",
+            "description": "In the queue, by submission, release or the opening of its gates, or "
+            "by priority in its project; the policy may start others first. Null unless the job is "
+            "in the queue.",
         },
         "begin_at": _JOB["begin_at"],
         "dependencies": _DEPENDENCIES,

@@ -5,6 +5,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
+from http import HTTPStatus
 from http.client import TOO_MANY_REQUESTS
 from urllib.parse import parse_qsl, urlsplit
 
@@ -21,6 +22,8 @@ MICROVERSION = "1.0"
 #: What may be a job's number, and what the beginning of its uuid.
 _NUMBER = re.compile("[0-9]+")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
+#: What the API says of a field that it does not know.
+_UNKNOWN = re.compile(r"'(\w+)' is not known")
 #: Most uuids in one request.
 MOST_UUIDS = 1000
 
@@ -49,6 +52,21 @@ class ApiError(Exception):
     def passing(self) -> bool:
         """Whether the same request may succeed a little later."""
         return self.status in (None, 502, 503, 504)  # a proxy may send these, too
+
+
+class UnknownField(ApiError):
+    """An API of an earlier release does not know a field of a request.
+
+    :ivar field: its name.
+    """
+
+    def __init__(self, message: str, field: str):
+        super().__init__(
+            f"{message}: the API is of an earlier release than this client; leave out what needs "
+            f"{field}, or ask your operator to upgrade it",
+            HTTPStatus.BAD_REQUEST,
+        )
+        self.field = field
 
 
 class Api:
@@ -226,7 +244,10 @@ class Api:
             body = None
         if answer.ok and isinstance(body, dict):
             return body
-        raise ApiError(_message(answer, body), answer.status_code)
+        message = _message(answer, body)
+        if answer.status_code == HTTPStatus.BAD_REQUEST and (unknown := _UNKNOWN.match(message)):
+            raise UnknownField(f"{unknown[1]!r} is not known", unknown[1])
+        raise ApiError(message, answer.status_code)
 
     def _request(self, path: str, method: str, options: dict):
         try:

@@ -160,7 +160,7 @@ class TestPeers(InMemoryTestCase):
 
     def test_a_quota_of_metadata_items_that_is_too_low(self):
         """The guests are told what fits, at once, and the owner that it is not all."""
-        self.nova.quota = 4
+        self.nova.quota = 3
         engine = self.running()
         for server in self.gang():
             self.assertEqual("0", server.metadata[peers.ADDRESSES])

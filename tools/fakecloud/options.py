@@ -33,8 +33,8 @@ def read(path: pathlib.Path) -> Options:
         return {}
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (cfg.Error, ValueError) as error:
-        raise UsageError(f"{path}: {config.one_line(error)}") from error
+    except cfg.ParseError as error:
+        raise UsageError(f"it is no configuration: {config.one_line(error)}") from error
     return sections
 
 

@@ -23,6 +23,9 @@ PREEMPTIONS = ("shelve", "suspend", "requeue")
 class CreateJob(brief.ShowBriefly):
     """Submit a job: processes, each in a server of its own, that start and end together"""
 
+    #: Whether the user knows that the API is of an earlier release.
+    told = False
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         what = parser.add_mutually_exclusive_group(required=True)
@@ -67,7 +70,7 @@ class CreateJob(brief.ShowBriefly):
                 done = self._submit_trace(api, parsed_args)
                 self.line = _submitted(done)
                 return columns.one(done)
-            job = api.submit({"size": parsed_args.size, **self._request(parsed_args)})
+            job = self._submit(api, {"size": parsed_args.size, **self._request(parsed_args)})
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
@@ -140,7 +143,7 @@ class CreateJob(brief.ShowBriefly):
         with progress.bar(len(requests), "job", self.app_args) as shown:
             for count, request in enumerate(requests):
                 try:
-                    api.submit({**request, **given})
+                    self._submit(api, {**request, **given})
                 except rest.ApiError as error:
                     done = f"{count} of {len(requests)} jobs are submitted"
                     raise CommandError(f"{request['name']}: {error}; {done}") from error
@@ -151,6 +154,24 @@ class CreateJob(brief.ShowBriefly):
             "processes": sum(request["size"] for request in requests),
             "left_out": left_out,
         }
+
+    def _submit(self, api: rest.Api, request: dict) -> dict:
+        """Submit a job, also to an API of a release that tells the guests nothing of each other."""
+        if self.told:
+            request.pop("peers", None)
+        try:
+            return api.submit(request)
+        except rest.UnknownField as error:
+            if error.field != "peers":
+                raise
+        request.pop("peers")
+        job = api.submit(request)
+        self.told = True
+        self.log.warning(
+            "The API is of an earlier release: the script knows its TWOTIER_RANK and "
+            "TWOTIER_JOB_ID, but neither the other variables nor the addresses of the others"
+        )
+        return job
 
     def _await(self, api: rest.Api, job: dict, until: str) -> dict:
         print(f"{columns.label(job)} is submitted", file=sys.stderr, flush=True)

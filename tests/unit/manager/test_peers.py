@@ -84,7 +84,7 @@ class TestPeers(testtools.TestCase):
         later = peers.RETRY_REFUSED_AFTER
         quota = CloudError("Maximum number of metadata items exceeds 20", 403)
         noted = []
-        for at in (100.0, 100.0 + later, 100.0 + 2 * later):
+        for at in (100.0, 101.0 + later, 102.0 + 2 * later):
             self.error = quota
             self.assertEqual(self.ids, self.poll(at))
             self.error = None
