@@ -46,6 +46,8 @@ class ListPools(tables.Lister):
 class ShowPool(tables.ShowOne):
     """Show a pool of hosts: its policy, its free slots, and the jobs that wait and run there"""
 
+    print_empty_fields = False
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
