@@ -55,17 +55,13 @@ class ApiError(Exception):
 
 
 class UnknownField(ApiError):
-    """An API of an earlier release does not know a field of a request.
+    """The API does not know a field of a request: it is a mistake, or the API older than that.
 
     :ivar field: its name.
     """
 
     def __init__(self, message: str, field: str):
-        super().__init__(
-            f"{message}: the API is of an earlier release than this client; leave out what needs "
-            f"{field}, or ask your operator to upgrade it",
-            HTTPStatus.BAD_REQUEST,
-        )
+        super().__init__(message, HTTPStatus.BAD_REQUEST)
         self.field = field
 
 
@@ -246,7 +242,7 @@ class Api:
             return body
         message = _message(answer, body)
         if answer.status_code == HTTPStatus.BAD_REQUEST and (unknown := _UNKNOWN.match(message)):
-            raise UnknownField(f"{unknown[1]!r} is not known", unknown[1])
+            raise UnknownField(message, unknown[1])
         raise ApiError(message, answer.status_code)
 
     def _request(self, path: str, method: str, options: dict):

@@ -163,7 +163,12 @@ class CreateJob(brief.ShowBriefly):
             return api.submit(request)
         except rest.UnknownField as error:
             if error.field != "peers":
-                raise
+                raise rest.ApiError(
+                    f"{error.field!r} is not known: the API is of an earlier release than this "
+                    f"client; leave out what needs {error.field}, or ask your operator to upgrade "
+                    "it",
+                    error.status,
+                ) from error
         request.pop("peers")
         job = api.submit(request)
         self.told = True
