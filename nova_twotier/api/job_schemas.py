@@ -48,6 +48,13 @@ _CONDITION = {
 }
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _CPU = {"type": "number", "minimum": 0, "maximum": 1}
+_PRIORITY = {
+    "type": "integer",
+    "minimum": -MAX_PRIORITY,
+    "maximum": MAX_PRIORITY,
+    "description": "Among the waiting jobs of its project and pool: those with higher priorities "
+    "get the earlier ones of the places that these jobs have in the queue.",
+}
 
 
 def _or_null(schema: dict, description: str) -> dict:
@@ -217,6 +224,7 @@ JOB_REQUEST = object_of(
             "`scavenger` is behind all others, runs in the background only, and is preempted as "
             "soon as another job could start there without it.",
         },
+        "priority": {**_PRIORITY, "default": 0},
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],
@@ -238,13 +246,7 @@ JOB_CHANGE = object_of(
             "began anew, and more than it has run; null: as long as it likes. A job that has slots "
             "gets a longer one only from callers whom `twotier:jobs:set:extend` allows it.",
         },
-        "priority": {
-            "type": "integer",
-            "minimum": -MAX_PRIORITY,
-            "maximum": MAX_PRIORITY,
-            "description": "Among the waiting jobs of its project and pool: those with higher "
-            "priorities get the earlier ones of the places that these jobs have in the queue.",
-        },
+        "priority": _PRIORITY,
         "qos": {
             **_changeable("qos"),
             "description": "Class of service; of a job that waits. See the submission.",
@@ -322,8 +324,9 @@ _JOB = {
     "bandwidth": {"type": "number", "minimum": 0, "description": "Mbit/s of every process."},
     "queue_offset": {
         "type": ["number", "null"],
-        "description": "Seconds by which fair share puts it behind its submission or release in "
-        "the queue; null without fair share, or while it is not eligible.",
+        "description": "Seconds by which fair share puts it behind its submission, its release or "
+        "the opening of its gates in the queue; null without fair share, or while it is not "
+        "eligible.",
     },
     "preemption": {"enum": _PREEMPTIONS},
     "checkpoint": {"type": "boolean"},
@@ -434,8 +437,9 @@ EXPLANATION = object_of(
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "In the queue, by submission or release, or by priority in its project; "
-            "the policy may start others first. Null unless the job is in the queue.",
+            "description": "In the queue, by submission, release or the opening of its gates, or "
+            "by priority in its project; the policy may start others first. Null unless the job is "
+            "in the queue.",
         },
         **PREDICTION,
         "unblock": {

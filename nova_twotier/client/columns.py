@@ -70,7 +70,8 @@ class Words(FormattableColumn):
 
     def human_readable(self):
         if isinstance(self._value, dict):
-            return ", ".join(f"{name} {count}" for name, count in self._value.items() if count)
+            counts = [f"{name} {count}" for name, count in self._value.items() if count]
+            return ", ".join(counts) or "none"
         return ", ".join(map(str, self._value))
 
 

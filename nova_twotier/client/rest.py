@@ -5,6 +5,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
+from http import HTTPStatus
 from http.client import TOO_MANY_REQUESTS
 from urllib.parse import parse_qsl, urlsplit
 
@@ -21,6 +22,8 @@ MICROVERSION = "1.0"
 #: What may be a job's number, or a task such as 12_3, and what the beginning of its uuid.
 _NUMBER = re.compile("[0-9]+(_[0-9]+)?")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
+#: What the API says of a field that it does not know.
+_UNKNOWN = re.compile(r"'(\w+)' is not known")
 #: Most uuids in one request.
 MOST_UUIDS = 1000
 
@@ -63,6 +66,17 @@ class TasksOfArray(ApiError):
             409,
         )
         self.array = array
+
+
+class UnknownField(ApiError):
+    """The API does not know a field of a request: it is a mistake, or the API older than that.
+
+    :ivar field: its name.
+    """
+
+    def __init__(self, message: str, field: str):
+        super().__init__(message, HTTPStatus.BAD_REQUEST)
+        self.field = field
 
 
 class Api:
@@ -273,7 +287,10 @@ class Api:
             body = None
         if answer.ok and isinstance(body, dict):
             return body
-        raise ApiError(_message(answer, body), answer.status_code)
+        message = _message(answer, body)
+        if answer.status_code == HTTPStatus.BAD_REQUEST and (unknown := _UNKNOWN.match(message)):
+            raise UnknownField(message, unknown[1])
+        raise ApiError(message, answer.status_code)
 
     def _request(self, path: str, method: str, options: dict):
         try:

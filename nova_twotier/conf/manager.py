@@ -80,14 +80,19 @@ Example: historical
         "fair_share",
         default="none",
         choices=[
-            ("none", "The place is the submission, or the release of a job that was held."),
+            (
+                "none",
+                "The place is the submission, the release of a job that was held, or the time when "
+                "the gates of a job opened that waited for a time or for other jobs.",
+            ),
             ("project", "By what the project has used."),
             ("user", "By what the user has used, in each project on its own."),
         ],
         help="""
 Whose recent use of the pool puts a job back in the queue.
 
-A job's place is its submission plus an offset, which is fixed when the job becomes eligible:
+A job's place is its submission plus an offset, which is fixed when the job becomes eligible, that
+is, when it is submitted or released, or when its gates open (--begin, --after):
 fair_share_longest_offset * (1 - 2 ** -(use / due)). The use is the mean of the slots that its owner
 has held lately, by fair_share_half_life and fair_share_background_weight; due is the number of the
 pool's slots divided by the number of owners that have used it lately. The policies sdf, sbf and

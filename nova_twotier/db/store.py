@@ -144,6 +144,7 @@ class Store:
         dependencies: Sequence[Dependency] = (),
         peers: bool = False,
         qos: str = NORMAL,
+        priority: int = 0,
         trust_id: str | None = None,
         submission: str | None = None,
         tasks: arrays.Tasks | None = None,
@@ -205,6 +206,7 @@ class Store:
             gated=bool(dependencies) or (begin_at is not None and begin_at > now),
             peers=peers,
             qos=qos,
+            priority=priority,
             trust_id=trust_id,
         )
         with self.transaction() as session:

@@ -271,6 +271,7 @@ class Engine:
             self._decisions.events.happened(ALL)
         self._take_answers(work)
         self._warn(work)
+        work.note(*self._peers.take_notes())
         hopeless = gates.poll(self._store, work)
         if work.seen.outage:
             # What Nova says about silent hosts may be outdated, and requests that it accepts for

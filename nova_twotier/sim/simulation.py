@@ -236,9 +236,7 @@ def simulate(
         predictions = Predictions.of(
             scenario.estimates, workload.users, policy, rerank=scenario.rerank
         )
-        run = engine.run(
-            arrivals, policy, cluster, stage, watch, sharing, predictions=predictions
-        )
+        run = engine.run(arrivals, policy, cluster, stage, watch, sharing, predictions=predictions)
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf

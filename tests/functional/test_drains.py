@@ -125,7 +125,7 @@ class TestWithMigration(InMemoryTestCase, DrainCase):
         found = self.store.job(job.number)
         self.assertEqual((JobState.RUNNING, "fg", 1, 0), self.shown(found))
         [event] = [e for e in self.store.events(job.number) if e.kind == "migrated"]
-        self.assertIn("other hosts in fg: maintenance", str(event.reason))
+        self.assertIn("other hosts in the foreground: maintenance", str(event.reason))
         self.assertNotIn(host, str(event.reason))
 
     def shown(self, job):

@@ -3,16 +3,18 @@
 import sys
 from collections import Counter
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, arrays, columns, filters
+from nova_twotier.client import arguments, arrays, columns, filters, tables
 from nova_twotier.client.commands.job_requests import SHOWN
 from nova_twotier.client.rest import MOST, MOST_UUIDS, Api, ApiError, is_uuid
 
 
-class CancelJob(command.Lister):
+class CancelJob(tables.Lister):
     """Cancel jobs: end them, or remove them from the queue"""
+
+    # Each refusal is an error of its own, and the command says how many jobs it cancels.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -85,7 +87,13 @@ class CancelJob(command.Lister):
         answer = api.cancel_many(selected, all_projects=all_projects)
         for why, count in Counter(map(_told, answer["refused"])).items():
             self._refuse(count, f"{columns.counted(count, 'job')} refused: {why}")
-        print(f"{columns.counted(len(answer['jobs']), 'job')} to be cancelled", file=sys.stderr)
+        if answer["jobs"]:
+            said = f"{columns.counted(len(answer['jobs']), 'job')} to be cancelled"
+        elif answer["refused"]:
+            said = "no job is cancelled"
+        else:
+            said = "no job that is not over matches, so none is cancelled"
+        print(said, file=sys.stderr)
         return answer["jobs"]
 
     def _refuse(self, count: int, text: str) -> None:

@@ -24,6 +24,9 @@ PREEMPTIONS = ("shelve", "suspend", "requeue")
 class CreateJob(brief.ShowBriefly):
     """Submit a job: processes, each in a server of its own, that start and end together"""
 
+    #: Whether the user knows that the API is of an earlier release.
+    told = False
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         what = parser.add_mutually_exclusive_group(required=True)
@@ -79,7 +82,7 @@ class CreateJob(brief.ShowBriefly):
             request = {"size": parsed_args.size, **self._request(parsed_args)}
             if parsed_args.array:
                 return columns.one(self._submit_array(api, request, parsed_args))
-            job = api.submit(request)
+            job = self._submit(api, request)
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
@@ -126,6 +129,7 @@ class CreateJob(brief.ShowBriefly):
                 "qos",
                 "keep_servers",
                 "held",
+                "priority",
             )
         }
         if parsed_args.flavor is not None:
@@ -170,7 +174,7 @@ class CreateJob(brief.ShowBriefly):
         with progress.bar(len(requests), "job", self.app_args) as shown:
             for count, request in enumerate(requests):
                 try:
-                    api.submit({**request, **given})
+                    self._submit(api, {**request, **given})
                 except rest.ApiError as error:
                     done = f"{count} of {len(requests)} jobs are submitted"
                     raise CommandError(f"{request['name']}: {error}; {done}") from error
@@ -181,6 +185,29 @@ class CreateJob(brief.ShowBriefly):
             "processes": sum(request["size"] for request in requests),
             "left_out": left_out,
         }
+
+    def _submit(self, api: rest.Api, request: dict) -> dict:
+        """Submit a job, also to an API of a release that tells the guests nothing of each other."""
+        if self.told:
+            request.pop("peers", None)
+        try:
+            return api.submit(request)
+        except rest.UnknownField as error:
+            if error.field != "peers":
+                raise rest.ApiError(
+                    f"{error.field!r} is not known: the API is of an earlier release than this "
+                    f"client; leave out what needs {error.field}, or ask your operator to upgrade "
+                    "it",
+                    error.status,
+                ) from error
+        request.pop("peers")
+        job = api.submit(request)
+        self.told = True
+        self.log.warning(
+            "The API is of an earlier release: the script knows its TWOTIER_RANK and "
+            "TWOTIER_JOB_ID, but neither the other variables nor the addresses of the others"
+        )
+        return job
 
     def _await(self, api: rest.Api, job: dict, until: str) -> dict:
         print(f"{columns.label(job)} is submitted", file=sys.stderr, flush=True)
@@ -293,6 +320,9 @@ def _add_conduct(parser) -> None:
         type=int,
         metavar="<n>",
         help="how often it begins anew after its servers or their host broke (default: the site's)",
+    )
+    group.add_argument(
+        "--priority", type=arguments.priority, metavar="<n>", help=arguments.PRIORITY
     )
     group.add_argument(
         "--webhook",

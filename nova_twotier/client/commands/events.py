@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterator
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, arrays, columns
+from nova_twotier.client import arguments, arrays, columns, tables
 from nova_twotier.client.following import Follower
 from nova_twotier.client.rest import Api
 from nova_twotier.client.streams import JsonLines, Lines
@@ -15,7 +14,7 @@ from nova_twotier.client.streams import JsonLines, Lines
 STREAMS = {"table": Lines(), "json": JsonLines(), "value": None, "csv": None}
 
 
-class ListEvents(command.Lister):
+class ListEvents(tables.Lister):
     """List what happened to jobs, oldest first"""
 
     def get_parser(self, prog_name):

@@ -1,8 +1,6 @@
 """`openstack twotier job complete|hold|release|requeue`, for several jobs at once."""
 
-from osc_lib.command import command
-
-from nova_twotier.client import arrays, columns
+from nova_twotier.client import arrays, columns, tables
 from nova_twotier.client.rest import ApiError
 
 SHOWN = {
@@ -15,10 +13,12 @@ SHOWN = {
 }
 
 
-class JobRequest(command.Lister):
+class JobRequest(tables.Lister):
     """Makes the same request for each job; continues with the others if one is refused."""
 
     verb = ""
+    # Each refusal is an error of its own.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

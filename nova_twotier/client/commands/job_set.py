@@ -1,16 +1,15 @@
 """`openstack twotier job set`."""
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, arrays, columns
+from nova_twotier.client import arguments, arrays, brief, columns
 from nova_twotier.client.commands.jobs import with_job
 
 #: What an option is that was not given, where None means something.
 _UNSET = object()
 
 
-class SetJob(command.ShowOne):
+class SetJob(brief.ShowBriefly):
     """Change a job that is not over, or an array and its tasks that have not started"""
 
     def get_parser(self, prog_name):
@@ -36,10 +35,9 @@ class SetJob(command.ShowOne):
             )
         parser.add_argument(
             "--priority",
-            type=int,
+            type=arguments.priority,
             metavar="<n>",
-            help="the waiting jobs of your project share out their places in the queue by it, the "
-            "highest first; negative ones are allowed (default: 0)",
+            help=arguments.PRIORITY,
         )
         parser.add_argument(
             "--qos",
@@ -73,10 +71,15 @@ class SetJob(command.ShowOne):
         if found.array:
             if found.indexes:
                 raise CommandError("change a whole array, as 12, or one of its tasks, as 12_3")
-            return columns.one(api.change_array(found.array["number"], change))
+            array = api.change_array(found.array["number"], change)
+            self.line = f"A{arrays.label(array)[1:]} is {array['state']}: {arrays.counts(array)}."
+            return columns.one(array)
         if "most_at_once" in change:
             raise CommandError("--array-limit is of a whole array: give its number, such as 12")
-        return columns.one(api.change_job(found.job["uuid"], change))
+        job = api.change_job(found.job["uuid"], change)
+        if self.brief:
+            self.line = brief.state(api, job)
+        return columns.one(job)
 
 
 def _limit(text: str) -> int | None:

@@ -2,14 +2,13 @@
 
 import sys
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import addresses, arguments, arrays, columns, filters
+from nova_twotier.client import addresses, arguments, arrays, columns, filters, tables
 from nova_twotier.client.rest import Api, ApiError
 
 
-class ListJobs(command.Lister):
+class ListJobs(tables.Lister):
     """List jobs that are not over, newest first"""
 
     def get_parser(self, prog_name):
@@ -76,7 +75,7 @@ def _jobs(api: Api, query: dict, collapsed: bool) -> list[dict]:
     return list(api.jobs(**query))
 
 
-class ShowJob(command.ShowOne):
+class ShowJob(tables.ShowOne):
     """Show a job: its servers, their tiers and addresses, how long it ran, how it ended; or the
     tasks of an array by state"""
 
@@ -99,7 +98,7 @@ class ShowJob(command.ShowOne):
         return columns.one(columns.with_expectations(job))
 
 
-class ExplainJob(command.ShowOne):
+class ExplainJob(tables.ShowOne):
     """Explain why a job waits, when it is expected to start, and what happened to it"""
 
     def get_parser(self, prog_name):

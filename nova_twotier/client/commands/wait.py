@@ -2,12 +2,11 @@
 
 import sys
 
-from osc_lib.command import command
-
-from nova_twotier.client import arrays, columns, progress
+from nova_twotier.client import arrays, columns, progress, tables
 from nova_twotier.client.rest import ApiError
 
 SHOWN = {
+    "Number": "number",
     "UUID": "uuid",
     "Name": "name",
     "State": "state",
@@ -16,8 +15,11 @@ SHOWN = {
 }
 
 
-class WaitForJob(command.Lister):
+class WaitForJob(tables.Lister):
     """Wait until jobs have finished; the exit code is 1 if one failed or was cancelled"""
+
+    # Each job that there is not is an error of its own.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

@@ -348,7 +348,7 @@ class TestExplaining(ApiCase):
         job = self.submit()
         self.happen(job, "started", at=2e9, reason=changes.IMMEDIATE(tier="fg"))
         self.assertEqual(
-            [("submitted", ""), ("started", "in fg, immediate")],
+            [("submitted", ""), ("started", "in the foreground, immediately")],
             [(event["kind"], event["detail"]) for event in self.explain(job)["events"]],
         )
 

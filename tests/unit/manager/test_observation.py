@@ -140,7 +140,7 @@ class TestStrangers(testtools.TestCase):
         look.claims[gang[1].id] = dataclasses.replace(look.claims[gang[1].id], cpu_points=97)
         self.assertEqual(({}, {declared: {1: 0.97}}), look.points([declared]))
         note = measurements.record(declared, {1: 0.97}, 5.0)
-        self.assertEqual("CPU of process 1: 97% (50% before)", str(note.reason))
+        self.assertEqual("CPU of rank 1: 97% (50% before)", str(note.reason))
         self.assertEqual(([0.5, 0.5], [None, 0.97]), (declared.cpu, declared.measured))
         self.assertEqual(({}, {}), look.points([declared]))
         self.assertEqual({"a": 0, "b": 1}, look.closed([declared], 0.96))
