@@ -27,9 +27,9 @@ LONGEST = 255
 #: Most parts of the addresses. Every server has those of all, and the manager reads all of that in
 #: each poll; besides, Nova allows 128 items by default (quota `metadata_items`).
 MOST_PARTS = 32
-#: Items of a server's metadata that a project must be allowed: besides those parts their number, the
-#: variables, the name in at most six parts with their number, the job's uuid, a notice, and a few
-#: for later releases.
+#: Items of a server's metadata that a project must be allowed: besides those parts their number,
+#: the variables, the name in at most six parts with their number, the job's uuid, a notice, and a
+#: few for later releases.
 MOST_ITEMS = MOST_PARTS + 16
 #: Of servers in these states that it is not busy with, Nova changes the metadata.
 TAKES_METADATA = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
