@@ -29,7 +29,8 @@ class ShowQueue(tables.ShowOne):
         limits = queue.pop("limits")
         by_class = queue.pop("jobs_by_qos", {})
         project = queue.pop("project_id")
-        queue = {name: queue[name] for name in FIRST if name in queue} | with_policy(queue)
+        first = {name: queue.pop(name) for name in FIRST if name in queue}
+        queue = first | with_policy(first) | queue
         queue |= {f"{which}_by_qos": jobs for which, jobs in by_class.items()}
         if limits:
             queue["job_size_limit"] = limits["job_size"]
