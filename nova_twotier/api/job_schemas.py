@@ -178,6 +178,7 @@ JOB_REQUEST = object_of(
             "The key that signs what is posted: 24 to 64 random bytes in base64, after `whsec_` or "
             "alone. It is never shown again.",
         ),
+        "priority": {**_PRIORITY, "default": 0},
         "begin_at": _or_null(
             {"type": "string", "format": "date-time"},
             "The job is not in the queue before this time, at most 30 years from now.",
@@ -224,7 +225,6 @@ JOB_REQUEST = object_of(
             "`scavenger` is behind all others, runs in the background only, and is preempted as "
             "soon as another job could start there without it.",
         },
-        "priority": {**_PRIORITY, "default": 0},
     },
     required=("size",),
     examples=[{"size": 4, "cpu": 0.6, "name": "solver", "estimate": 3600, "walltime": 7200}],

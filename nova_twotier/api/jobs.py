@@ -39,7 +39,7 @@ class JobResource(Resource):
         reason, [told] = reason_of(job), tell(self.site, [job])
         reader = Reader(self.site.store, self.project(request), [reason, told.unpredicted])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
-        has_user_data = self.site.store.user_data(job.number) is not None
+        has_user_data = self.site.store.has_user_data(job.number)
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {

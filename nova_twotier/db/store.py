@@ -245,6 +245,13 @@ class Store:
             array = None if job.array is None else session.get(Array, job.array)
             return array.user_data if array else job.user_data
 
+    def has_user_data(self, number: int) -> bool:
+        """Whether the job's servers are given user data; these are secrets, and not read."""
+        given = or_(Job.user_data.is_not(None), Array.user_data.is_not(None))
+        query = select(given).outerjoin(Array, Array.number == Job.array)
+        with self.reading() as session:
+            return bool(session.scalar(query.where(Job.number == number)))
+
     def jobs(
         self,
         *,

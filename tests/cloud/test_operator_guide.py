@@ -20,6 +20,9 @@ NAMES = {
     "--network NETWORK": "--nic none",
     "IMAGE": "cirros-fake",
     "HOST": "host2",
+    # The gang without a queue manager stays there, and would be waited for.
+    "node17 --reason 'new BIOS' --migrate --wait": "host2 --migrate",
+    "node17": "host2",
     "NAME": "batch",
 }
 PROGRAMS = {

@@ -89,7 +89,7 @@ class CreateJob(brief.ShowBriefly):
             job = self._await(api, job, parsed_args.wait)
         if self.brief:
             self.line = brief.state(api, job)
-        return columns.one(job)
+        return columns.one(columns.with_expectations(job))
 
     def _submit_array(self, api: rest.Api, request: dict, parsed_args) -> dict:
         try:

@@ -79,7 +79,7 @@ class SetJob(brief.ShowBriefly):
         job = api.change_job(found.job["uuid"], change)
         if self.brief:
             self.line = brief.state(api, job)
-        return columns.one(job)
+        return columns.one(columns.with_expectations(job))
 
 
 def _limit(text: str) -> int | None:

@@ -50,10 +50,14 @@ class TestWords(testtools.TestCase):
             self.assertEqual(text, cell.human_readable())
 
     def test_the_line_of_one_who_waits(self):
+        job = {"number": 7, "name": "solver"}
         explanation = {"position": 2, "reason": "waits", **START}
         self.assertEqual(
-            "number 2 in the queue: waits; expected to start at 2026-11-25 03:10 UTC",
-            progress._line(explanation),
+            "job 7 (solver), 2nd in the queue: waits; expected to start at 2026-11-25 03:10 UTC",
+            progress._line(job, explanation),
         )
         running = {"position": None, "reason": "runs", "predicted_finish": START["predicted_start"]}
-        self.assertEqual("runs; expected to end at 2026-11-25 03:10 UTC", progress._line(running))
+        self.assertEqual(
+            "job 7 (solver): runs; expected to end at 2026-11-25 03:10 UTC",
+            progress._line(job, running),
+        )

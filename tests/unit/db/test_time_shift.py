@@ -7,16 +7,22 @@ from sqlalchemy import Double, Float, select
 from nova_twotier.db import time_shift
 from nova_twotier.db.base import Base
 from nova_twotier.db.models import Job
+from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 
 #: Times from which something in progress is measured: they are shifted.
-SHIFTED = {"job": {"run_since", "swapped_at", "warned_at", "not_before"}}
+SHIFTED = {
+    "job": {"run_since", "swapped_at", "warned_at", "not_before"},
+    "prediction": set(JOB_TIMES),
+    "pool_prediction": set(POOL_TIMES),
+}
 #: With the plans and the progress of open actions, see `time_shift`.
 OF_ACTIONS = {"action": {"created_at", "begun_at"}}
 #: Times of the past, and those that people have named: they stay.
 KEPT = {
     "action": {"closed_at"},
+    "array": {"submitted_at", "finished_at"},
     "delivery": {"due_at"},
     "drain": {"since", "until"},
     "event": {"at"},
@@ -39,11 +45,13 @@ NO_TIMES = {
         "bandwidth",
         "estimate",
         "own_place",
+        "predicted",
         "queue_offset",
         "run_before",
         "used_until",
         "walltime",
     },
+    "prediction": {"work", "ran"},
     "usage_day": {"background", "foreground", "lost"},
 }
 
