@@ -1,7 +1,7 @@
 """Load on the queue manager: python benchmarks/manager.py [PART ...]
 
-Parts, all of them by default: passes, starts, queue. Times are wall clock unless it is said
-otherwise. Figures, not tests; without a free core they mean little.
+Parts, all of them by default: passes, predictions, starts, queue. Times are wall clock unless it is
+said otherwise. Figures, not tests; without a free core they mean little.
 
 passes: one poll of the manager, and the pass in it, with no cloud behind it, in milliseconds of CPU
 time of this process; medians of --rounds.
@@ -15,6 +15,11 @@ In memory: Nova and Placement, which do at once whatever they are asked.
   read jobs  the jobs that are not over, from the database, and what policies see of them; write:
              what the poll changed
   poll       all of Engine.poll but `see`
+
+predictions: polls as in `passes`, with --predicted 1000 jobs that wait for --predicted-hosts 1000
+hosts of 16 slots under --predicted-policy amcbf, without predictions and while one after the other
+is made (a manager predicts for a tenth of the time at most): by a process, as a manager does, and
+by a thread, as it could.
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager
 and directly at Nova, in turn, --rounds times on one fake cloud of --start-hosts 16 hosts with 4
@@ -34,7 +39,7 @@ import signal
 import sys
 import tempfile
 
-PARTS = ("passes", "starts", "queue")
+PARTS = ("passes", "predictions", "starts", "queue")
 POLICIES = "fcfs,easy,ambf,amcbf,acfcfs"
 
 
@@ -47,6 +52,9 @@ def main() -> None:
     parser.add_argument("--waiting", type=int, default=10_000)
     parser.add_argument("--slots", type=int, default=10_000)
     parser.add_argument("--policies", default=POLICIES)
+    parser.add_argument("--predicted", type=int, default=1000)
+    parser.add_argument("--predicted-hosts", type=int, default=1000)
+    parser.add_argument("--predicted-policy", default="amcbf")
     parser.add_argument("--hosts", type=int, default=64)
     parser.add_argument("--start-hosts", type=int, default=16)
     parser.add_argument("--size", type=int, default=16)
@@ -64,6 +72,10 @@ def main() -> None:
 
         policies = options.policies.split(",")
         passes.table(policies, options.waiting, options.slots, options.rounds)
+    if "predictions" in parts:
+        from loading import predictions
+
+        predictions.table(options.predicted_policy, options.predicted, options.predicted_hosts)
     if {"starts", "queue"} & set(parts):
         _on_a_cloud(parts, options)
 

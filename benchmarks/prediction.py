@@ -11,7 +11,7 @@ runs for as long as requested. The estimators know 2,000 past jobs of 50 users.
 import argparse
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from nova_twotier.core import policies, prediction
@@ -69,11 +69,17 @@ def busy(policy: Policy, hosts: int, waiting: int, rng: random.Random) -> Presen
 
 def experienced(name: str, hosts: int, rng: random.Random) -> prediction.Estimator:
     estimator = prediction.get(name)
-    for number in range(1, PAST + 1):
+    for past in past_jobs(PAST, hosts, rng):
+        estimator.learn(past)
+    return estimator
+
+
+def past_jobs(count: int, hosts: int, rng: random.Random) -> Iterator[Past]:
+    """Jobs that have ended, of all users."""
+    for number in range(1, count + 1):
         job = _job(number, hosts, rng)
         work = rng.uniform(0.05, 0.6) * job.expected
-        estimator.learn(Past(job, number % USERS, rng.uniform(0, DAY), work, work))
-    return estimator
+        yield Past(job, number % USERS, rng.uniform(0, DAY), work, work)
 
 
 def _job(number: int, hosts: int, rng: random.Random) -> Job:

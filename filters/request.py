@@ -6,7 +6,7 @@ filter and weigher objects, so these keep nothing. The first filter reads the le
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from keystoneauth1 import exceptions as ksa_exc
 from nova import exception
@@ -33,18 +33,20 @@ class Asked:
     :param mbps: the requested bandwidth of each VM, Mbit/s.
     :param of_job: whether the tier comes from a job in the ledger.
     :param cluster: the job's share of the network; None without bandwidth.
-    :param dispatch: see `TierRequest`.
+    :ivar dispatch: see `TierRequest`, as `hosts` and `only`: of a job that boots.
     """
 
     __slots__ = (
         "closing",
         "cluster",
         "dispatch",
+        "hosts",
         "index",
         "mbps",
         "metadata_keys",
         "multipliers",
         "of_job",
+        "only",
         "places",
         "tier",
     )
@@ -55,10 +57,11 @@ class Asked:
         mbps: float,
         of_job: bool,
         cluster: VirtualCluster | None = None,
-        dispatch: Sequence[int] = (),
     ):
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
-        self.dispatch = dispatch
+        self.dispatch: Sequence[int] = ()
+        self.hosts: Set[str] = frozenset()
+        self.only = False
         #: The number of the request's next VM.
         self.index = 0
         #: The host that ComplementWeigher has chosen for each VM, by their numbers.
@@ -114,6 +117,14 @@ class HostTiers:
                 self.open_until += view.open_background(*asked.closing) - view.bg_used
             self.load = view.load_beside(asked.tier, 0)
 
+    @property
+    def allowed(self) -> bool:
+        """Whether the request may come to this host."""
+        asked = self.asked
+        if not asked.hosts and not asked.only:
+            return True
+        return any(map(self.provider.startswith, asked.hosts)) is asked.only
+
     def suits(self, allocations: Mapping) -> bool:
         """Whether a candidate takes nothing but the requested tier.
 
@@ -144,19 +155,18 @@ def attach(hosts: list, spec) -> None:
         return
     try:
         wanted = tier_request.read(spec)
-        tier, pool, cluster, dispatch = wanted.tier, None, None, ()
+        tier, pool, cluster, booted = wanted.tier, None, None, False
         if wanted.job is not None:
             entry = tier_request.check_job(wanted, _admission(wanted.job), spec)
             tier, pool = entry.tier, entry.pool
-            if tier_request.boots(entry, spec):
-                dispatch = wanted.dispatch
+            booted = tier_request.boots(entry, spec)
             if wanted.guaranteed:
                 tier_request.check_bandwidth(wanted, entry)
                 cluster = VirtualCluster(
                     entry.size,
                     wanted.guaranteed,
                     entry.links,
-                    booting=tier_request.boots(entry, spec),
+                    booting=booted,
                     named=_names_host(spec),
                 )
         # A single host, as in a live migration to a named host, is read alone.
@@ -171,7 +181,10 @@ def attach(hosts: list, spec) -> None:
         raise exception.NoValidHost(
             reason="Placement does not say which hosts have room in the tiers"
         ) from error
-    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster, dispatch)
+    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster)
+    if booted:
+        # Nova keeps the hints for later requests, when they no longer hold.
+        asked.dispatch, asked.hosts, asked.only = wanted.dispatch, wanted.hosts, wanted.only
     for host in hosts:
         host.twotier = HostTiers(asked, views.get(host.uuid), host.num_instances)
 

@@ -10,6 +10,9 @@ class TierFilter(TwoTierFilter):
     `twotier:tier` if the flavor's `twotier:tiers` lists it, else from the flavor's `twotier:tier`,
     else it is the foreground. A wrong hint or extra spec fails the request, and the log says which.
 
+    A job that boots while maintenance is planned comes to none of the hosts that would close too
+    early for it: the queue manager names them in the hint `twotier:hosts`.
+
     Required with the ledger. Without this filter, Nova would claim a slot of either tier.
     """
 
@@ -17,7 +20,7 @@ class TierFilter(TwoTierFilter):
         kept = []
         for host in hosts:
             tiers = host.twotier
-            if host.num_instances < tiers.full_at:
+            if host.num_instances < tiers.full_at and tiers.allowed:
                 if tiers.all_candidates is None:
                     tiers.all_candidates = host.allocation_candidates
                     # Nova's filter_candidates would log each candidate twice.

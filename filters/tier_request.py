@@ -8,7 +8,8 @@ Without `twotier:tiers` a job may choose any tier, but a hint only the flavor's 
 Tenants write the hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier`,
 `twotier:mbps`, and `twotier:bandwidth`, the guaranteed whole Mbit/s of a VM: only together with a
 job that has reserved them. The queue manager adds `twotier:dispatch` to the boot of a job: the
-numbers of its processes, the hottest first.
+numbers of its processes, the hottest first; and while maintenance is planned, `twotier:hosts`:
+`not:` or `only:`, and what the uuids of the hosts' providers begin with.
 """
 
 import re
@@ -38,6 +39,7 @@ POINTS, MOST_POINTS = f"resources:{CPU}", 100
 MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
 DISPATCH = "twotier:dispatch"
+HOSTS = "twotier:hosts"
 #: The hint and its value that Nova adds when it checks whether a server can be rebuilt on its host.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
@@ -60,6 +62,8 @@ class TierRequest:
     :param guaranteed: Mbit/s that the job's entry guarantees to each VM; 0 if none are requested.
     :param dispatch: numbers of the VMs in the order in which they get the best hosts; empty if that
         is the order of their numbers.
+    :param hosts: what the uuids of the providers begin with on which a job may boot, or, if not
+        `only`, may not.
     """
 
     job: str | None
@@ -68,6 +72,8 @@ class TierRequest:
     allowed: tuple[Tier, ...] = tuple(Tier)
     guaranteed: int = 0
     dispatch: tuple[int, ...] = ()
+    hosts: frozenset[str] = frozenset()
+    only: bool = False
 
 
 def is_ours(spec) -> bool:
@@ -124,6 +130,7 @@ def read(spec) -> TierRequest:
         job_tiers(extra_specs),
         guaranteed,
         _dispatch(_hint(hints, DISPATCH)),
+        *_hosts(_hint(hints, HOSTS)),
     )
 
 
@@ -228,6 +235,15 @@ def _dispatch(value) -> tuple[int, ...]:
     if sorted(dispatch) != list(range(len(dispatch))):
         _refuse("hint", DISPATCH, value, "each number from 0 on once, such as 1,0,2")
     return dispatch
+
+
+def _hosts(value) -> tuple[frozenset[str], bool]:
+    if value is None:
+        return frozenset(), False
+    if not re.fullmatch(r"(not|only):([0-9a-f-]{1,36}(,[0-9a-f-]{1,36})*)?", str(value)):
+        _refuse("hint", HOSTS, value, "not: or only:, and beginnings of uuids with commas")
+    kind, _colon, listed = str(value).partition(":")
+    return frozenset(listed.split(",") if listed else ()), kind == "only"
 
 
 def _hint(hints, name: str):

@@ -22,8 +22,10 @@ from nova_twotier.manager.observation import Observation
 class Cloudless(Engine):
     """Sees what is in memory; whatever it asks for is done at once."""
 
-    def __init__(self, store: Store, fleet: "ServerCache", policy: str):
-        options = SimpleNamespace(**{option.dest: option.default for option in options_conf.OPTS})
+    def __init__(self, store: Store, fleet: "ServerCache", policy: str, **changes):
+        """:param changes: to the options of the manager; by default it predicts nothing."""
+        defaults = {option.dest: option.default for option in options_conf.OPTS}
+        options = SimpleNamespace(**{**defaults, "prediction_interval": 0.0, **changes})
         self._server_cache = fleet
         self._woken = False
         super().__init__(

@@ -2,7 +2,7 @@
 
 import functools
 
-from nova_twotier.api import errors, job_schemas
+from nova_twotier.api import errors, job_schemas, views
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
@@ -67,14 +67,7 @@ def _verdict(caller: Caller, project_id: str, user_id: str) -> Refused | None:
 
 
 def _cancelled(job: Job) -> dict:
-    return {
-        "number": job.number,
-        "uuid": job.uuid,
-        "name": job.name,
-        "state": job.state,
-        "held": job.held,
-        "asked_to": "cancel",
-    }
+    return {**views.asked(job), "asked_to": "cancel"}
 
 
 def _refused(uuid: str, refusal: Refused) -> dict:

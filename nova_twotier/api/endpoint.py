@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from nova_twotier.api import validation
 from nova_twotier.api.auth import Caller
-from nova_twotier.api.finding import find_job
+from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.site import Site
 
 #: HTTP statuses of refusals that every request may get.
@@ -69,7 +69,7 @@ class Resource:
 
 
 def endpoint(summary: str, **description) -> Callable:
-    """Turn `method(self, request, **path)` into a responder; a job is found and passed.
+    """Turn `method(self, request, **path)` into a responder; a job or array is found and passed.
 
     It checks in this order: authentication, rate limit, visibility of the job, authorization,
     validity of query and body.
@@ -80,7 +80,7 @@ def endpoint(summary: str, **description) -> Callable:
 
     def decorate(method):
         @functools.wraps(method)
-        def respond(resource, req, resp, uuid=None):
+        def respond(resource, req, resp, uuid=None, array=None):
             request = Request(req, None, {})
             subject = ()
             if described.rule:
@@ -90,6 +90,9 @@ def endpoint(summary: str, **description) -> Callable:
                 if uuid is not None:
                     job = find_job(resource.site, request.caller, uuid)
                     owner, subject = (job.project_id, job.user_id), (job,)
+                if array is not None:
+                    found = find_array(resource.site, request.caller, array)
+                    owner, subject = (found.project_id, found.user_id), (found,)
                 request.caller.require(described.rule, *owner)
             request.query = validation.read_query(req.query_string, query)
             if body:

@@ -60,12 +60,57 @@ def extension(walltime: float) -> Refused:
     )
 
 
+def no_classes() -> Refused:
+    return forbidden(
+        "qos: this site has no classes other than normal; an operator can switch them on with "
+        "[manager]qos_classes"
+    )
+
+
+def not_urgent(rule: str) -> Refused:
+    return forbidden(
+        f"qos: the policy {rule} does not let you have urgent jobs; ask an operator for the role "
+        "that it names, or to make this job urgent"
+    )
+
+
+def no_background(pool: str, policy: str) -> Refused:
+    return Refused(
+        409,
+        "qos.no_background",
+        f"qos: scavengers run in the background only, which the policy {policy} of pool {pool} "
+        "does not use; make it a normal job, or ask an operator for a policy with two tiers",
+    )
+
+
+def has_slots() -> Refused:
+    return Refused(
+        409,
+        "job.has_slots",
+        "qos: the job has slots, or is about to get them, and keeps its class until it waits "
+        "again; submit another one, or requeue it",
+    )
+
+
 def ending() -> Refused:
     return Refused(409, "job.ending", "the job is about to end: it cannot begin anew any more")
 
 
 def nothing_to_requeue() -> Refused:
     return Refused(409, "job.not_started", "the job has not started: there is nothing to requeue")
+
+
+def no_such_tasks(action: str) -> Refused:
+    """:param action: what was asked of tasks of an array of which none can do it."""
+    detail = "all of these tasks are over"
+    if action == "requeue":
+        detail = "none of these tasks has started, or all of them are over: nothing can begin anew"
+    return Refused(409, "array.no_such_tasks", detail)
+
+
+def no_such_array() -> Refused:
+    """A refusal that does not show whether the array exists in another project."""
+    return Refused(404, "array.not_found", "there is no such job array in your project")
 
 
 def never_met(job: str, state: str) -> Refused:

@@ -1,6 +1,6 @@
 """The resource of events: what happened to jobs."""
 
-from nova_twotier.api import queries, schemas
+from nova_twotier.api import queries, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.finding import find_job
@@ -31,6 +31,7 @@ class Events(Resource):
             self.site.store,
             project_id=project,
             job=job.number if job else None,
+            array=query.get("array"),
             since=parse_time(query["since"]).timestamp() if "since" in query else None,
             after=after,
             newest_first=query.get("sort_dir") == "desc",
@@ -45,6 +46,7 @@ class Events(Resource):
                     **reader.event(event),
                     "job": owner.uuid if owner else None,
                     "job_number": owner.number if owner else None,
+                    "array": views.in_array(owner) if owner else None,
                     "project_id": owner.project_id if owner else None,
                 }
                 for event, owner in found

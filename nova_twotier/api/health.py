@@ -1,13 +1,18 @@
 """`/healthcheck`: oslo.middleware's, with a reason that says whether the pools have a manager."""
 
+import threading
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 from oslo_middleware import Healthcheck
 from oslo_middleware.healthcheck.pluginbase import HealthcheckResult
 
 from nova_twotier.api.site import Site
-from nova_twotier.db.heartbeats import absences
+from nova_twotier.db.heartbeats import Heartbeat, absences
 from nova_twotier.db.store import DATABASE_ERRORS
+
+#: Seconds that the database may take to answer: load balancers and monitoring wait not much longer.
+TIMEOUT = 3.0
 
 
 class Health(Healthcheck):
@@ -24,14 +29,35 @@ class Health(Healthcheck):
 
 
 class ManagerCheck:
-    """A plugin of the health check: never unavailable, its reason tells what is wrong."""
+    """A plugin of the health check: its reason tells what is wrong with the managers; the API is
+    unavailable if its database does not answer in time."""
 
     def __init__(self, site: Site):
         self._site = site
+        self._lock = threading.Lock()
+        self._answer: Future[dict[str, Heartbeat]] | None = None
 
     def healthcheck(self, _server_port) -> HealthcheckResult:
         try:
-            found = self._site.heartbeats(self._site.conf.manager.pools)
-        except DATABASE_ERRORS:
-            return HealthcheckResult(True, "the database does not answer")
+            found = self._ask().result(TIMEOUT)
+        except (TimeoutError, *DATABASE_ERRORS):
+            return HealthcheckResult(False, "the database does not answer")
         return HealthcheckResult(True, "; ".join(absences(found)) or "OK")
+
+    def _ask(self) -> "Future[dict[str, Heartbeat]]":
+        """The question to the database that is under way, or a new one.
+
+        While it hangs there is one thread that waits for it, however often the API is checked.
+        """
+        with self._lock:
+            answer = self._answer
+            if answer is None or answer.done():
+                answer = self._answer = Future()
+                threading.Thread(target=self._read, args=(answer,), daemon=True).start()
+            return answer
+
+    def _read(self, answer: "Future[dict[str, Heartbeat]]") -> None:
+        try:
+            answer.set_result(self._site.heartbeats(self._site.conf.manager.pools))
+        except Exception as error:
+            answer.set_exception(error)

@@ -1,10 +1,12 @@
 """JSON Schemas of jobs, in requests and answers."""
 
 from nova_twotier.api import server_schemas
+from nova_twotier.api.prediction_schemas import PREDICTION, PREDICTIONS
 from nova_twotier.api.schemas import (
     ALL_PROJECTS,
     COUNT,
     HAPPENING,
+    IN_ARRAY,
     NAME,
     NUMBER,
     PAGE,
@@ -18,6 +20,7 @@ from nova_twotier.api.schemas import (
     object_of,
 )
 from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.db.dependencies import Condition
 from nova_twotier.db.models import NAME_LENGTH
 from nova_twotier.db.states import OVER, Preemption
@@ -36,6 +39,7 @@ MAX_DEPENDENCIES = 100
 #: Upper bound of a priority, and with a minus sign the lower one.
 MAX_PRIORITY = 1000
 
+_CLASSES = [str(qos) for qos in Qos]
 _PREEMPTIONS = [str(way) for way in Preemption]
 _CONDITION = {
     "enum": [str(condition) for condition in Condition],
@@ -44,6 +48,13 @@ _CONDITION = {
 }
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _CPU = {"type": "number", "minimum": 0, "maximum": 1}
+_PRIORITY = {
+    "type": "integer",
+    "minimum": -MAX_PRIORITY,
+    "maximum": MAX_PRIORITY,
+    "description": "Among the waiting jobs of its project and pool: those with higher priorities "
+    "get the earlier ones of the places that these jobs have in the queue.",
+}
 
 
 def _or_null(schema: dict, description: str) -> dict:
@@ -167,6 +178,7 @@ JOB_REQUEST = object_of(
             "The key that signs what is posted: 24 to 64 random bytes in base64, after `whsec_` or "
             "alone. It is never shown again.",
         ),
+        "priority": {**_PRIORITY, "default": 0},
         "begin_at": _or_null(
             {"type": "string", "format": "date-time"},
             "The job is not in the queue before this time, at most 30 years from now.",
@@ -182,7 +194,16 @@ JOB_REQUEST = object_of(
                         "description": "Number, uuid, or beginning of the uuid of a job of the "
                         "same project.",
                     },
-                }
+                    "array": {
+                        **NUMBER,
+                        "maximum": 2**31 - 1,
+                        "description": "Instead of a job: number of an array of the same project, "
+                        "all of whose tasks must meet the condition.",
+                    },
+                },
+                required=("condition",),
+                oneOf=[{"required": ["job"]}, {"required": ["array"]}],
+                description="give job or array, not both",
             ),
             "maxItems": MAX_DEPENDENCIES,
             "default": [],
@@ -195,6 +216,14 @@ JOB_REQUEST = object_of(
             "description": "Whether the metadata of the servers tell every guest which process of "
             "the job it is, and the addresses of all of them: `twotier_env`, `twotier_name`, "
             "`twotier_peers`, as doc/api.md describes them.",
+        },
+        "qos": {
+            "enum": _CLASSES,
+            "default": str(NORMAL),
+            "description": "Class of service, if the operator has switched classes on: `urgent` "
+            "jobs are ahead of all others, for callers whom `twotier:jobs:qos:urgent` allows it; a "
+            "`scavenger` is behind all others, runs in the background only, and is preempted as "
+            "soon as another job could start there without it.",
         },
     },
     required=("size",),
@@ -217,12 +246,10 @@ JOB_CHANGE = object_of(
             "began anew, and more than it has run; null: as long as it likes. A job that has slots "
             "gets a longer one only from callers whom `twotier:jobs:set:extend` allows it.",
         },
-        "priority": {
-            "type": "integer",
-            "minimum": -MAX_PRIORITY,
-            "maximum": MAX_PRIORITY,
-            "description": "Among the waiting jobs of its project and pool: those with higher "
-            "priorities get the earlier ones of the places that these jobs have in the queue.",
+        "priority": _PRIORITY,
+        "qos": {
+            **_changeable("qos"),
+            "description": "Class of service; of a job that waits. See the submission.",
         },
     },
     required=(),
@@ -239,6 +266,18 @@ _JOB = {
     "user_id": {"type": "string"},
     "size": {"type": "integer", "minimum": 1},
     "estimate": {"type": ["number", "null"], "description": "Seconds."},
+    "estimate_from_history": {
+        "type": ["object", "null"],
+        "description": "What counts instead of an estimate, which its owner does not give: the "
+        "median run time of similar finished jobs; null if there is an estimate, or if the "
+        "operator has not chosen this.",
+        "properties": {
+            "seconds": {"type": "number", "minimum": 0},
+            "similar_jobs": {"type": "integer", "minimum": 1},
+        },
+        "required": ["seconds", "similar_jobs"],
+        "additionalProperties": False,
+    },
     "state": {"enum": STATES},
     "tier": {"enum": ["fg", "bg", None], "description": "Foreground or background."},
     "held": {"type": "boolean"},
@@ -256,6 +295,7 @@ _JOB = {
     "submitted_at": {"type": "string", "format": "date-time"},
     "started_at": _TIME,
     "finished_at": _TIME,
+    **PREDICTION,
     "elapsed": {
         "type": "number",
         "minimum": 0,
@@ -284,8 +324,9 @@ _JOB = {
     "bandwidth": {"type": "number", "minimum": 0, "description": "Mbit/s of every process."},
     "queue_offset": {
         "type": ["number", "null"],
-        "description": "Seconds by which fair share puts it behind its submission or release in "
-        "the queue; null without fair share, or while it is not eligible.",
+        "description": "Seconds by which fair share puts it behind its submission, its release or "
+        "the opening of its gates in the queue; null without fair share, or while it is not "
+        "eligible.",
     },
     "preemption": {"enum": _PREEMPTIONS},
     "checkpoint": {"type": "boolean"},
@@ -298,19 +339,27 @@ _JOB = {
     },
     "begin_at": {**_TIME, "description": "It is not in the queue before; null: no such time."},
     "priority": {"type": "integer", "description": "Among the waiting jobs of its project."},
+    "qos": {"enum": _CLASSES, "description": "Class of service."},
     "exit_status": {
         "type": ["integer", "null"],
         "description": "The first that is not 0 of those that its guests reported; null if it is "
         "not over, or one of them did not.",
     },
+    "array": IN_ARRAY,
     "links": {"$ref": "#Links"},
+}
+_WAITING = {
+    "type": ["string", "null"],
+    "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
+    "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
 }
 _DEPENDENCIES = {
     "type": "array",
     "items": object_of(
         {
             "condition": _CONDITION,
-            "number": {**NUMBER, "description": "Of the other job."},
+            "number": {**NUMBER, "description": "Of the other job, or of the array."},
+            "array": {"type": "boolean", "description": "Whether it is all tasks of an array."},
             "met_at": {**_TIME, "description": "Since when it is met; null: it is not yet."},
         }
     ),
@@ -388,9 +437,16 @@ EXPLANATION = object_of(
         "position": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "In the queue, by submission or release, or by priority in its project; "
-            "the policy may start others first. Null unless the job is in the queue.",
+            "description": "In the queue, by submission, release or the opening of its gates, or "
+            "by priority in its project; the policy may start others first. Null unless the job is "
+            "in the queue.",
         },
+        **PREDICTION,
+        "unblock": {
+            **WHY,
+            "description": "What its expected start depends on; null if that is not known.",
+        },
+        "predictions": PREDICTIONS,
         "begin_at": _JOB["begin_at"],
         "dependencies": _DEPENDENCIES,
         "events": {
@@ -435,6 +491,17 @@ JOBS_QUERY = {
         "description": "Only jobs that are not over, or ended at this time or later.",
     },
     **_FILTERS,
+    "array": {
+        **NUMBER,
+        "maximum": 2**31 - 1,
+        "description": "Only tasks of the array of this number.",
+    },
+    "collapsed": {
+        "type": "boolean",
+        "default": False,
+        "description": "Of the tasks of an array that wait, list only the first; its `waiting` has "
+        "the indexes of all of them.",
+    },
     **ALL_PROJECTS,
 }
 
@@ -473,7 +540,7 @@ CANCELLED = object_of(
             "items": object_of(
                 {
                     name: _JOB[name]
-                    for name in ("number", "uuid", "name", "state", "held", "asked_to")
+                    for name in ("number", "uuid", "name", "state", "held", "asked_to", "array")
                 }
             ),
             "description": "The jobs that the manager will cancel.",
@@ -500,7 +567,9 @@ NAMED = {
     "JobRequest": JOB_REQUEST,
     "JobChange": JOB_CHANGE,
     "Job": JOB,
-    "JobSummary": object_of(_JOB, description="A job without its long fields."),
+    "JobSummary": object_of(
+        {**_JOB, "waiting": _WAITING}, description="A job without its long fields."
+    ),
     "Explanation": EXPLANATION,
     "CancelRequest": CANCEL_REQUEST,
     "Cancelled": CANCELLED,

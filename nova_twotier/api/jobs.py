@@ -1,10 +1,13 @@
 """The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
+from collections.abc import Iterable
+
 from nova_twotier.api import (
     errors,
     job_resources,
     job_schemas,
     job_trusts,
+    qos,
     queries,
     quotas,
     requests,
@@ -14,9 +17,12 @@ from nova_twotier.api import (
 from nova_twotier.api.dependencies import dependencies
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
+from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
-from nova_twotier.db import changes, deliveries
+from nova_twotier.core import indexes
+from nova_twotier.core.qos import NORMAL
+from nova_twotier.db import arrays, changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.states import OVER
@@ -30,13 +36,14 @@ class JobResource(Resource):
         return None if sees_all else request.caller.project_id
 
     def shown(self, request: Request, job: Job) -> dict:
-        reason = reason_of(job)
-        reader = Reader(self.site.store, self.project(request), [reason])
+        reason, [told] = reason_of(job), tell(self.site, [job])
+        reader = Reader(self.site.store, self.project(request), [reason, told.unpredicted])
         behind = deliveries.backlog(self.site.store, job) if job.webhook else None
+        has_user_data = self.site.store.has_user_data(job.number)
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {
-            **views.job_in_full(request, job, reason, reader, behind),
+            **views.job_in_full(request, job, reason, told, reader, behind, has_user_data),
             **servers.fields(self.site.store, job, hosts),
         }
 
@@ -55,6 +62,7 @@ class Jobs(JobResource):
         wanted["dependencies"] = dependencies(self.site, request.caller, asked)
         owner = {"project_id": request.caller.project_id, "user_id": request.caller.user_id}
         pool = wanted.get("pool", DEFAULT_POOL)
+        qos.check(self.site, request.caller, wanted.get("qos", NORMAL), pool, **owner)
         uuid = quotas.reserve(self.site, request.caller.project_id, wanted["size"], pool)
         with job_trusts.trust(self.site, request.caller, uuid) as trust:
             job_resources.check(self.site, request.caller, wanted, trust)
@@ -72,9 +80,11 @@ class Jobs(JobResource):
         query = request.query
         project = request.caller.scope("twotier:jobs:list", query.get("all_projects", False))
         size = page_size(self.site, request)
+        collapsed = query.get("collapsed", False)
         try:
             jobs = self.site.store.jobs(
                 selection=selection(query, project, active=query.get("active")),
+                collapsed=collapsed,
                 newest_first=query.get("sort_dir") == "desc",
                 limit=size + 1,
                 marker=query.get("marker", "").lower() or None,
@@ -82,12 +92,33 @@ class Jobs(JobResource):
         except NoSuchJob:
             raise invalid("marker: there is no such job; start again from the first page") from None
         jobs, more = jobs[:size], len(jobs) > size
-        reasons = [reason_of(job) for job in jobs]
-        reader = Reader(self.site.store, project, reasons)
-        pairs = zip(jobs, reasons, strict=True)
+        reasons, told = [reason_of(job) for job in jobs], tell(self.site, jobs)
+        unpredicted = (each.unpredicted for each in told)
+        reader = Reader(self.site.store, project, [*reasons, *unpredicted])
+        waiting = self._waiting(jobs) if collapsed else {}
+        found = zip(jobs, reasons, told, strict=True)
         return {
-            "jobs": [views.job_summary(request, job, why, reader) for job, why in pairs],
+            "jobs": [
+                views.job_summary(request, job, why, expected, reader)
+                | {"waiting": waiting.get(job.number)}
+                for job, why, expected in found
+            ],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
+        }
+
+    def _waiting(self, jobs: Iterable[Job]) -> dict[int, str]:
+        """The tasks, with the limit, that are left out for the sake of one which is listed, by the
+        number of that one."""
+        standing = {job.number: job.array for job in jobs if job.array and arrays.is_waiting(job)}
+        if not standing:
+            return {}
+        with self.site.store.reading() as session:
+            waiting = arrays.waiting(session, standing.values())
+            limits = arrays.limits(session, standing.values())
+        return {
+            number: indexes.written(waiting[array])
+            + (f"%{limits[array]}" if limits.get(array) else "")
+            for number, array in standing.items()
         }
 
 
@@ -109,8 +140,14 @@ class OneJob(JobResource):
         rule = "twotier:jobs:set:extend"
         may_extend = request.caller.may(rule, job.project_id, job.user_id)
         new = requests.change(request.body)
+        # Who changes something else of an urgent job need not be allowed to make it one.
+        if new.get("qos", job.qos) != job.qos:
+            owner = job.project_id, job.user_id
+            qos.check(self.site, request.caller, new["qos"], job.pool, *owner)
         try:
             changed = changes.change(self.site.store, job.number, new, may_extend)
+        except changes.HasSlots:
+            raise errors.has_slots() from None
         except changes.Extension as error:
             raise errors.extension(error.walltime) from None
         return self.shown(request, still_open(changed))
@@ -187,9 +224,9 @@ class Explain(JobResource):
     def on_get(self, request: Request, job: Job):
         events = queries.latest(self.site.store, job.number, job_schemas.MOST_EVENTS)
         manager = self.site.heartbeats([job.pool])[job.pool]
-        why = reason_of(job)
-        told = [why, *(event.reason for event in events)]
-        reader = Reader(self.site.store, self.project(request), told)
+        why, [told] = reason_of(job), tell(self.site, [job])
+        reasons = [why, told.unpredicted, told.unblock, *(event.reason for event in events)]
+        reader = Reader(self.site.store, self.project(request), reasons)
         return {
             "number": job.number,
             "uuid": job.uuid,
@@ -198,6 +235,9 @@ class Explain(JobResource):
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),
+            **views.prediction(told, reader),
+            "unblock": reader.data(told.unblock),
+            "predictions": views.predictions(learned(self.site.store, job.pool)),
             "begin_at": views.time(job.begin_at),
             "dependencies": views.dependencies(job),
             "events": [reader.event(event) for event in events],

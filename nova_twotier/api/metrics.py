@@ -90,6 +90,12 @@ class _Queue:
             "Last heartbeat of the queue manager, in seconds since the epoch; 0: none yet",
             labels=["pool"],
         )
+        polled = GaugeMetricFamily(
+            "twotier_manager_poll_timestamp_seconds",
+            "When the queue manager last finished a poll, in seconds since the epoch; 0: unknown",
+            labels=["pool"],
+        )
         for pool, last in self._site.heartbeats(self._site.conf.manager.pools).items():
             heartbeat.add_metric([pool], last.at or 0)
-        yield from (jobs, processes, waiting, heartbeat)
+            polled.add_metric([pool], last.polled_at or 0)
+        yield from (jobs, processes, waiting, heartbeat, polled)

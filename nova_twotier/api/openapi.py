@@ -3,13 +3,14 @@
 import http
 import re
 
-from nova_twotier.api import cluster_schemas, job_schemas, schemas, usage_schemas
+from nova_twotier.api import array_schemas, cluster_schemas, job_schemas, schemas, usage_schemas
 from nova_twotier.api.endpoint import Endpoint
 from nova_twotier.api.versions import HEADER, NEWEST, SERVICE
 
 _NAMED = {
     **schemas.NAMED,
     **job_schemas.NAMED,
+    **array_schemas.NAMED,
     **cluster_schemas.NAMED,
     **usage_schemas.NAMED,
 }
@@ -20,6 +21,12 @@ _UUID_PARAMETER = {
     "in": "path",
     "required": True,
     "schema": schemas.JOB_NAME,
+}
+_ARRAY_PARAMETER = {
+    "name": "array",
+    "in": "path",
+    "required": True,
+    "schema": array_schemas.ARRAY_NAME,
 }
 _VERSION_PARAMETER = {
     "name": HEADER,
@@ -80,6 +87,7 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
         "security": [{"token": []}] if operation.rule else [],
         "parameters": [
             *([_UUID_PARAMETER] if "{uuid}" in path else ()),
+            *([_ARRAY_PARAMETER] if "{array}" in path else ()),
             *(
                 {"name": name, "in": "query", "schema": schema, **_style(schema)}
                 for name, schema in operation.query.items()

@@ -14,6 +14,8 @@ from nova_twotier.conf import ConfigError
 ADMIN = "rule:twotier:admin"
 SEES_ALL = "rule:twotier:sees_all"
 READS = f"{SEES_ALL} or rule:twotier:project_reader"
+#: The role of those who may have urgent jobs in their project.
+URGENT_ROLE = "twotier_urgent"
 CHANGES = f"{ADMIN} or rule:twotier:project_member"
 
 BASE = [
@@ -47,6 +49,7 @@ def _rule(name, check, description, method, path, scopes=("system", "project")):
 
 
 JOB = "/v1/jobs/{uuid}"
+ARRAY = "/v1/arrays/{array}"
 
 RULES = [
     _rule(
@@ -114,7 +117,7 @@ RULES = [
     _rule(
         "jobs:set",
         CHANGES,
-        "Change the name, the estimate, the walltime or the priority of a job.",
+        "Change the name, the estimate, the walltime, the priority or the class of a job.",
         "PATCH",
         JOB,
     ),
@@ -126,7 +129,44 @@ RULES = [
         "PATCH",
         JOB,
     ),
+    policy.DocumentedRuleDefault(
+        "twotier:jobs:qos:urgent",
+        f"{ADMIN} or (role:{URGENT_ROLE} and project_id:%(project_id)s)",
+        "Have an urgent job, which is ahead of all others; if the site has classes.",
+        [{"method": "POST", "path": "/v1/jobs"}, {"method": "PATCH", "path": JOB}],
+        scope_types=["system", "project"],
+    ),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),
+    _rule(
+        "arrays:create",
+        "rule:twotier:project_member",
+        "Submit a job array in the token's own project; `twotier:jobs:create` must allow it, too.",
+        "POST",
+        "/v1/arrays",
+        scopes=("project",),
+    ),
+    _rule(
+        "arrays:show",
+        READS,
+        "Show a job array. To others, every request answers that there is no such array.",
+        "GET",
+        ARRAY,
+    ),
+    _rule(
+        "arrays:set",
+        CHANGES,
+        "Change a job array; `twotier:jobs:set` must allow it, too.",
+        "PATCH",
+        ARRAY,
+    ),
+    _rule(
+        "arrays:ask",
+        CHANGES,
+        "Cancel, complete, hold, release or requeue tasks of a job array; the rule of that name "
+        "for jobs, such as `twotier:jobs:cancel`, must allow it, too.",
+        "POST",
+        f"{ARRAY}/actions",
+    ),
     _rule(
         "queue:show",
         READS,

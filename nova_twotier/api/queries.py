@@ -5,6 +5,7 @@ import copy
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
+from nova_twotier.core.qos import PRECEDENCE, Qos
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import queue_policy
 from nova_twotier.db.models import Event, Job
@@ -28,6 +29,21 @@ def by_state(
     with store.reading() as session:
         for state, jobs, processes in session.execute(query):
             found[JobState(state)] = jobs, int(processes)
+    return found
+
+
+def by_class(
+    store: Store, project_id: str | None = None, pool: str | None = None
+) -> dict[str, dict[str, int]]:
+    """Numbers of jobs that wait, and of all others that are not over, by class of service."""
+    query = select(Job.qos, Job.state, func.count()).where(Job.state.not_in(OVER))
+    for column, value in ((Job.project_id, project_id), (Job.pool, pool)):
+        if value is not None:
+            query = query.where(column == value)
+    found = {which: dict.fromkeys(map(str, Qos), 0) for which in ("waiting", "running")}
+    with store.reading() as session:
+        for qos, state, jobs in session.execute(query.group_by(Job.qos, Job.state)):
+            found["waiting" if state == JobState.QUEUED else "running"][qos] += jobs
     return found
 
 
@@ -63,7 +79,8 @@ def waiting_by_reason(store: Store) -> dict[str, int]:
 
 
 def position(store: Store, job: Job) -> int | None:
-    """A waiting job's position in its pool's queue: by submission or release, and fair share.
+    """A waiting job's position in its pool's queue: by class, submission or release, and fair
+    share.
 
     None if it does not wait there, or not yet.
     """
@@ -71,12 +88,17 @@ def position(store: Store, job: Job) -> int | None:
         return None
     place = Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
     its = job.eligible_at + (job.queue_offset or 0.0)
+    turn, its_turn = case(PRECEDENCE, value=Job.qos, else_=0), PRECEDENCE[Qos(job.qos)]
     query = select(func.count()).where(
         Job.state == JobState.QUEUED,
         Job.held.is_(False),
         Job.gated.is_(False),
         Job.pool == job.pool,
-        or_(place < its, and_(place == its, Job.number < job.number)),
+        or_(
+            turn < its_turn,
+            and_(turn == its_turn, place < its),
+            and_(turn == its_turn, place == its, Job.number < job.number),
+        ),
     )
     with store.reading() as session:
         return session.scalar(query) + 1
@@ -87,6 +109,7 @@ def events(
     *,
     project_id: str | None = None,
     job: int | None = None,
+    array: int | None = None,
     since: float | None = None,
     after: int | None = None,
     newest_first: bool = False,
@@ -95,11 +118,14 @@ def events(
     """Events with their jobs' number, uuid and project, in the order of their records or reversed.
 
     :param project_id: only events of this project's jobs, and of the queue.
+    :param array: only events of the tasks of this array.
     :param since: only events of this time or later, in seconds since the epoch.
     :param after: id of the last event of the page before.
     """
     query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
-    query = query.options(load_only(Job.uuid, Job.project_id, raiseload=True))
+    query = query.options(
+        load_only(Job.uuid, Job.project_id, Job.array, Job.array_index, raiseload=True)
+    )
     query = query.order_by(Event.id.desc() if newest_first else Event.id).limit(limit)
     if project_id is not None:
         # Other events without a job may name hosts.
@@ -107,6 +133,8 @@ def events(
         query = query.where(or_(Job.project_id == project_id, of_queue))
     if job is not None:
         query = query.where(Event.job == job)
+    if array is not None:
+        query = query.where(Job.array == array)
     if since is not None:
         query = query.where(Event.at >= since)
     if after is not None:
@@ -121,6 +149,13 @@ def latest(store: Store, job: int, count: int) -> list[Event]:
     query = query.order_by(Event.at.desc(), Event.id.desc()).limit(count)
     with store.reading() as session:
         return list(session.scalars(query))[::-1]
+
+
+def task(store: Store, array: int, index: int) -> list[Job]:
+    """The task of an array with this index, if there is one."""
+    query = select(Job).where(Job.array == array, Job.array_index == index)
+    with store.reading() as session:
+        return list(session.scalars(query if max(array, index) < 2**31 else query.limit(0)))
 
 
 def beginning_with(store: Store, prefix: str) -> list[Job]:

@@ -2,9 +2,10 @@
 
 from oslo_log import log as logging
 
-from nova_twotier.api import queries, quotas, schemas, views
+from nova_twotier.api import qos, queries, quotas, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
+from nova_twotier.api.predictions import learned
 from nova_twotier.api.site import Site
 from nova_twotier.core import policies
 from nova_twotier.db import queue_policy
@@ -35,12 +36,15 @@ class Queue(Resource):
             "mode": self.site.store.queue_mode(pool),
             "manager": views.manager(heartbeat),
             "policy": policy_of(self.site, pool, heartbeat),
+            "predictions": views.predictions(learned(self.site.store, pool)),
             "project_id": project,
             "jobs": {state: jobs for state, (jobs, _processes) in found.items()},
             "processes": {
                 "waiting": found[JobState.QUEUED][1],
                 "running": found[JobState.RUNNING][1],
             },
+            "jobs_by_qos": queries.by_class(self.site.store, project, pool),
+            "qos_allowed": qos.allowed(self.site, request.caller, pool),
             "limits": None if project is None else quotas.limits(self.site, project),
         }
 

@@ -16,8 +16,10 @@ from nova_twotier.db.models import DEFAULT_POOL
 _recording = threading.Lock()
 
 
-def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) -> str:
-    """Reserve quota for a job of this size; returns the uuid of the job.
+def reserve(
+    site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL, tasks: int = 1
+) -> str:
+    """Reserve quota for a job of this size, or an array of them; returns its uuid.
 
     It counts from now on, although it is not submitted yet.
 
@@ -32,33 +34,44 @@ def reserve(site: Site, project_id: str, size: int, pool: str = DEFAULT_POOL) ->
 
     def admit(jobs: int, processes: int) -> None:
         most = options.max_jobs_per_project
-        if 0 <= most <= jobs:
+        if 0 <= most < jobs + tasks:
+            more = f"; this array has {tasks:,} tasks" if tasks > 1 else ""
             raise _over(
-                f"your project may have {most:,} jobs at most, and has {jobs:,} that are not over",
+                f"your project may have {most:,} jobs at most, and has {jobs:,} that are not over"
+                f"{more}",
                 jobs,
                 most,
             )
         most = options.max_processes_per_project
-        if 0 <= most < processes + size:
+        if 0 <= most < processes + size * tasks:
+            which = "this one" if tasks == 1 else "the tasks of this array"
             raise _over(
                 f"the jobs of your project may have {most:,} processes at most; those that are "
-                f"not over have {processes:,}, and this one has {size:,}",
+                f"not over have {processes:,}, and {which} {'has' if tasks == 1 else 'have'} "
+                f"{size * tasks:,}",
                 processes,
                 most,
             )
 
     with _recording:
-        return submissions.begin(site.store, project_id, size, admit)
+        return submissions.begin(site.store, project_id, size * tasks, admit, tasks)
 
 
 def _check_slot_limits(site: Site, pool: str, size: int) -> None:
-    """:raises Refused: if the job is larger than the limits of all tiers that the policy uses."""
+    """:raises Refused: if the job is larger than the limits of all tiers that the policy uses.
+
+    The policy that an operator has chosen at run time counts no more than the configured one, which
+    may return any time: a job that could start under one of the two is accepted, and waits with the
+    reason `slot-limit`.
+    """
     options = site.conf.manager
     if not any(getattr(options, name) >= 0 for name in SLOT_LIMITS):
         return
     with site.store.reading() as session:
-        policy = queue_policy.chosen(session, pool) or options.policy
-    allowed = dict.fromkeys((Tier.FG, Tier.BG)[: policies.get(policy).tiers], math.inf)
+        chosen = queue_policy.chosen(session, pool)
+    known = (policies.POLICIES.get(name) for name in (chosen, options.policy) if name)
+    tiers = max(policy.tiers for policy in known if policy)
+    allowed = dict.fromkeys((Tier.FG, Tier.BG)[:tiers], math.inf)
     for name, (_owner, tier) in SLOT_LIMITS.items():
         most = getattr(options, name)
         if tier in allowed and most >= 0:

@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.job_schemas import MAX_RUN
 from nova_twotier.api.validation import parse_time
 from nova_twotier.cloud import webhooks
+
+#: Seconds that a time may be past for a caller whose clock is slow.
+CLOCK_SKEW = 60.0
 
 
 def job(body: Mapping, options, job_events) -> dict:
@@ -26,6 +30,7 @@ def job(body: Mapping, options, job_events) -> dict:
     values = cpu if isinstance(cpu, list) else [] if cpu is None else [cpu]
     given["cpu"] = [float(value) for value in values]
     given["retries"] = int(body.get("retries", options.retries))
+    given["priority"] = int(body.get("priority", 0))
     if "pool" in body and body["pool"] not in options.pools:
         raise invalid(
             f"pool: there is none of that name; the pools are: {', '.join(options.pools)}"
@@ -69,8 +74,14 @@ def _networks(said: str | list[str]) -> list[str]:
 
 
 def _begin(said: str) -> float:
-    begin = parse_time(said).timestamp()
+    begin, now = parse_time(said).timestamp(), time.time()
+    if 0 <= begin < now - CLOCK_SKEW:
+        shown = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+        raise invalid(
+            f"begin_at: {said} is past, it is {shown.replace('+00:00', 'Z')} now; leave it out if "
+            "the job may start at once"
+        )
     # Times at either end of the calendar could not be shown in UTC.
-    if not 0 <= begin <= time.time() + MAX_RUN:
+    if not 0 <= begin <= now + MAX_RUN:
         raise invalid("begin_at: give a time within the next 30 years")
     return begin

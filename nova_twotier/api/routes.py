@@ -1,6 +1,7 @@
 """The routes, and the resources that describe the API itself."""
 
 from nova_twotier.api import (
+    arrays,
     cancellation,
     drains,
     events,
@@ -57,6 +58,9 @@ ROUTES = {
     "/v1/jobs/{uuid}/hold": jobs.Hold,
     "/v1/jobs/{uuid}/release": jobs.Release,
     "/v1/jobs/{uuid}/requeue": jobs.Requeue,
+    "/v1/arrays": arrays.Arrays,
+    "/v1/arrays/{array}": arrays.OneArray,
+    "/v1/arrays/{array}/actions": arrays.Actions,
     "/v1/queue": queue.Queue,
     "/v1/pools": pools.Pools,
     "/v1/hosts": hosts.Hosts,

@@ -5,6 +5,7 @@ Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schem
 
 from nova_twotier.conf.manager import SLOT_LIMITS
 from nova_twotier.core import policies
+from nova_twotier.core.qos import Qos
 from nova_twotier.core.reasons import CODES, Effect
 from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH
 from nova_twotier.db.states import JobState, QueueMode
@@ -24,9 +25,9 @@ NUMBER = {"type": "integer", "minimum": 1}
 JOB_NAME = {
     "type": "string",
     "minLength": 1,
-    "description": "The job's number, its uuid, or the beginning of its uuid: at least 4 "
-    "characters, with a letter or a hyphen among them, since digits alone are a number. 409 if the "
-    "uuids of several jobs begin so.",
+    "description": "The job's number, `12_3` for the task with index 3 of array 12, its "
+    "uuid, or the beginning of its uuid: at least 4 characters, with a letter or a hyphen among "
+    "them, since digits alone are a number. 409 if the uuids of several jobs begin so.",
 }
 STATES = [str(state) for state in JobState]
 MODES = [str(mode) for mode in QueueMode]
@@ -49,6 +50,10 @@ def list_of(name: str, item: dict) -> dict:
     return object_of({name: {"type": "array", "items": item}, "links": {"$ref": "#Links"}})
 
 
+IN_ARRAY = {
+    "anyOf": [object_of({"number": NUMBER, "index": COUNT}), {"type": "null"}],
+    "description": "The array of which the job is a task, and its index there; null: of none.",
+}
 #: A reason for programs; null if there is none.
 WHY = {
     "anyOf": [{"$ref": "#Reason"}, {"type": "null"}],
@@ -89,6 +94,7 @@ EVENT = object_of(
         **HAPPENING,
         "job": {"anyOf": [UUID, {"type": "null"}]},
         "job_number": {"type": ["integer", "null"]},
+        "array": IN_ARRAY,
         "project_id": {"type": ["string", "null"]},
     }
 )
@@ -145,6 +151,36 @@ QUEUE_POLICY = object_of(
         }
     ],
 )
+_RECORD = object_of({"held": COUNT, "of": COUNT})
+PREDICTIONS = object_of(
+    {
+        "made_at": {
+            "type": ["string", "null"],
+            "format": "date-time",
+            "description": "When the last ones were made.",
+        },
+        "estimator": {"type": "string", "description": "`[manager]estimator`."},
+        "probability": {
+            "type": "number",
+            "description": "With which an interval is to hold the time that comes.",
+        },
+        "starts": {
+            **_RECORD,
+            "description": "How many of the last intervals have held the start of a job, of how "
+            "many: of those that were told first, when the job began to wait.",
+        },
+        "finishes": {**_RECORD, "description": "The same of the ends of these jobs."},
+    },
+    examples=[
+        {
+            "made_at": "2026-11-25T02:41:07.120+00:00",
+            "estimator": "sdpn",
+            "probability": 0.8,
+            "starts": {"held": 83, "of": 100},
+            "finishes": {"held": 79, "of": 98},
+        }
+    ],
+)
 _QUEUE = {"pool": {"type": "string"}, "mode": {"enum": MODES}}
 QUEUE_CHANGED = object_of({**_QUEUE, "policy": {"$ref": "#QueuePolicy"}})
 QUEUE = object_of(
@@ -164,6 +200,10 @@ QUEUE = object_of(
             "and nothing is decided.",
         ),
         "policy": {"$ref": "#QueuePolicy"},
+        "predictions": {
+            "anyOf": [{"$ref": "#Predictions"}, {"type": "null"}],
+            "description": "How right the predictions have been; null if none was made.",
+        },
         "project_id": {
             "type": ["string", "null"],
             "description": "Whose jobs are counted; null: those of all projects.",
@@ -173,6 +213,15 @@ QUEUE = object_of(
             {"waiting": COUNT, "running": COUNT},
             description="Processes of queued and of running jobs.",
         ),
+        "jobs_by_qos": object_of(
+            dict.fromkeys(("waiting", "running"), object_of(dict.fromkeys(map(str, Qos), COUNT))),
+            description="Jobs that wait, and all others that are not over, by class of service.",
+        ),
+        "qos_allowed": {
+            "type": "array",
+            "items": {"enum": [str(qos) for qos in Qos]},
+            "description": "The classes that jobs which the caller submits may have.",
+        },
         "limits": {
             "anyOf": [
                 object_of(
@@ -249,6 +298,7 @@ NAMED = {
     "Queue": QUEUE,
     "QueueChange": QUEUE_CHANGE,
     "QueuePolicy": QUEUE_POLICY,
+    "Predictions": PREDICTIONS,
     "Version": _VERSION,
     "Errors": ERRORS,
 }
@@ -284,6 +334,7 @@ EVENTS_QUERY = {
         "at the same time, one with a lower id may appear later.",
     },
     "job": {**JOB_NAME, "description": f"Only of one job. {JOB_NAME['description']}"},
+    "array": {**NUMBER, "maximum": 2**31 - 1, "description": "Only of the tasks of this array."},
     **ALL_PROJECTS,
 }
 QUEUE_CHANGE_QUERY = {"pool": {**POOL, "description": "The pool of hosts that the queue is for."}}

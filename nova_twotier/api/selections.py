@@ -22,4 +22,5 @@ def selection(given: Mapping, project_id: str | None, *, active: bool | None = N
         name=given.get("name"),
         name_pattern=given.get("name_pattern"),
         pool=given.get("pool"),
+        array=given.get("array"),
     )

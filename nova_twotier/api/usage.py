@@ -32,7 +32,7 @@ class Usage(Resource):
                 user_id=query.get("user_id"),
                 pool=query.get("pool"),
             )
-            with self.site.store.reading() as session:
+            with self.site.store.snapshot() as session:
                 found = usage.usage(session, question, MOST_ROWS)
         except InvalidUsage as error:
             raise invalid(str(error)) from None
@@ -57,6 +57,7 @@ class Usage(Resource):
                     "job": job and job.uuid,
                     "job_number": job and job.number,
                     "job_name": job and job.name,
+                    "array": job and views.in_array(job),
                     **_sums(sums),
                 }
             )

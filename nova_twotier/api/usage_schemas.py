@@ -1,6 +1,6 @@
 """JSON schemas of usage: what jobs used in a period."""
 
-from nova_twotier.api.schemas import ALL_PROJECTS, COUNT, NAME, object_of
+from nova_twotier.api.schemas import ALL_PROJECTS, COUNT, IN_ARRAY, NAME, object_of
 from nova_twotier.db.usage import By
 
 _TIME = {"type": "string", "format": "date-time"}
@@ -28,7 +28,7 @@ _EXAMPLE_PERIOD = {
     "start": "2026-11-01T00:00:00.000+00:00",
     "end": "2026-12-01T00:00:00.000+00:00",
 }
-_NO_JOB = {"job": None, "job_number": None, "job_name": None}
+_NO_JOB = {"job": None, "job_number": None, "job_name": None, "array": None}
 TOTAL = object_of(_SUMS)
 ROW = object_of(
     {
@@ -47,6 +47,7 @@ ROW = object_of(
         },
         "job_number": {"type": ["integer", "null"]},
         "job_name": {"type": ["string", "null"]},
+        "array": IN_ARRAY,
         **_SUMS,
     }
 )

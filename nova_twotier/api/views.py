@@ -1,13 +1,18 @@
 """Rows of the database as the API shows them."""
 
 import time as clock
+from collections.abc import Collection, Mapping
 
 from nova_twotier.api.endpoint import Request
+from nova_twotier.api.predictions import Learned, Told
+from nova_twotier.core import indexes
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db import arrays
 from nova_twotier.db.deliveries import Backlog
 from nova_twotier.db.heartbeats import Heartbeat
-from nova_twotier.db.models import Job, origin_of
+from nova_twotier.db.models import Array, Job, origin_of
 from nova_twotier.db.readers import Reader, rfc3339
+from nova_twotier.db.states import OVER, JobState
 
 
 def time(seconds: float | None) -> str | None:
@@ -20,9 +25,19 @@ def elapsed(job: Job) -> float:
     return round(job.ran(clock.time() if job.finished_at is None else job.finished_at), 3)
 
 
-def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reader) -> dict:
+def from_history(job: Job) -> dict | None:
+    """The run time that counts for a job without an estimate; None: there is none."""
+    if not job.counts_as_predicted:
+        return None
+    return {"seconds": job.predicted, "similar_jobs": job.predicted_from}
+
+
+def job_summary(
+    request: Request, job: Job, reason: Reason | None, told: Told, reader: Reader
+) -> dict:
     """
     :param reason: the job's, see `reason_of`.
+    :param told: what may be told of its prediction.
     :param reader: renders it for the caller.
     """
     return {
@@ -33,6 +48,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "user_id": job.user_id,
         "size": job.size,
         "estimate": job.estimate,
+        "estimate_from_history": from_history(job),
         "state": job.state,
         "tier": job.tier,
         "held": job.held,
@@ -44,6 +60,7 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "submitted_at": time(job.submitted_at),
         "started_at": time(job.started_at),
         "finished_at": time(job.finished_at),
+        **prediction(told, reader),
         "elapsed": elapsed(job),
         "evictions": job.evictions,
         "restores": job.restores,
@@ -65,24 +82,75 @@ def job_summary(request: Request, job: Job, reason: Reason | None, reader: Reade
         "requeues": job.requeues,
         "begin_at": time(job.begin_at),
         "priority": job.priority,
+        "qos": job.qos,
         "exit_status": job.exit_status,
+        "array": in_array(job),
         "links": [{"rel": "self", "href": request.href(f"/v1/jobs/{job.uuid}")}],
     }
 
 
+def in_array(job: Job) -> dict | None:
+    return None if job.array is None else {"number": job.array, "index": job.array_index}
+
+
+def asked(job: Job) -> dict:
+    """A job in the answer to a request about many."""
+    return {
+        "number": job.number,
+        "uuid": job.uuid,
+        "name": job.name,
+        "state": job.state,
+        "held": job.held,
+        "asked_to": job.requested_action,
+        "array": in_array(job),
+    }
+
+
+def array(
+    request: Request, row: Array, counts: Mapping[JobState, int], waiting: Collection[int]
+) -> dict:
+    """
+    :param counts: of its tasks, by state.
+    :param waiting: the indexes of the tasks that wait.
+    """
+    state = arrays.state(counts)
+    return {
+        "number": row.number,
+        "uuid": row.uuid,
+        "name": row.name,
+        "project_id": row.project_id,
+        "user_id": row.user_id,
+        "pool": row.pool,
+        "state": state,
+        "indexes": row.indexes,
+        "most_at_once": row.most_at_once,
+        "tasks": {str(each): count for each, count in counts.items()},
+        "waiting": indexes.written(waiting),
+        "submitted_at": time(row.submitted_at),
+        "finished_at": time(row.finished_at) if state in OVER else None,
+        "links": [{"rel": "self", "href": request.href(f"/v1/arrays/{row.number}")}],
+    }
+
+
 def job_in_full(
-    request: Request, job: Job, reason: Reason | None, reader: Reader, backlog: Backlog | None
+    request: Request,
+    job: Job,
+    reason: Reason | None,
+    told: Told,
+    reader: Reader,
+    backlog: Backlog | None,
+    has_user_data: bool,
 ) -> dict:
     """
     :param backlog: of its webhook; None if it has none.
     """
     return {
-        **job_summary(request, job, reason, reader),
+        **job_summary(request, job, reason, told, reader),
         "dependencies": dependencies(job),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
-        "has_user_data": job.user_data is not None,
+        "has_user_data": has_user_data,
         "reports": job.report_token is not None,
         "webhook": backlog
         and {
@@ -94,9 +162,36 @@ def job_in_full(
     }
 
 
+def prediction(told: Told, reader: Reader) -> dict:
+    """When a job is expected to start and to end, or why that is not known."""
+    row = told.row
+    names = ("start", "start_low", "start_high", "finish", "finish_low", "finish_high")
+    return {
+        **{f"predicted_{name}": time(getattr(row, name, None)) for name in names},
+        "predicted_at": time(row and row.made_at),
+        "unpredicted": reader.data(told.unpredicted),
+    }
+
+
+def predictions(learned: Learned | None) -> dict | None:
+    """How right the predictions of a queue have been; None: it has made none."""
+    return learned and {
+        "made_at": time(learned.made_at),
+        "estimator": learned.estimator,
+        "probability": 0.8,
+        "starts": {"held": learned.starts.held, "of": learned.starts.of},
+        "finishes": {"held": learned.finishes.held, "of": learned.finishes.of},
+    }
+
+
 def dependencies(job: Job) -> list[dict]:
     return [
-        {"condition": each.condition, "number": each.job, "met_at": time(each.met_at)}
+        {
+            "condition": each.condition,
+            "number": each.job,
+            "array": each.array,
+            "met_at": time(each.met_at),
+        }
         for each in job.dependencies
     ]
 

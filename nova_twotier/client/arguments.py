@@ -7,15 +7,37 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from nova_twotier.client import durations
+from nova_twotier.core.qos import Qos
 
+#: Classes of service.
+CLASSES = [str(qos) for qos in Qos]
 #: Help of an argument that names a job.
 JOB = "number, name or uuid of a job, or the beginning of its uuid"
+
+#: Priorities go from this with a minus sign to this.
+MOST_PRIORITY = 1000
+#: Help of the option `--priority`.
+PRIORITY = (
+    "the waiting jobs of your project share out their places in the queue by it, the highest "
+    f"first: a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY} (default: 0)"
+)
 
 
 def whole(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def priority(text: str) -> int:
+    """A job's priority in its project."""
+    digits = text.removeprefix("-").removeprefix("+")
+    if digits.isdecimal() and int(digits) <= MOST_PRIORITY:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r}: give a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}; of your "
+        "project's waiting jobs, those with higher ones come first (default: 0)"
+    )
 
 
 def mbps(text: str) -> float:

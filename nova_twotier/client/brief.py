@@ -2,15 +2,13 @@
 
 import contextlib
 
-from osc_lib.command import command
-
-from nova_twotier.client import columns
+from nova_twotier.client import columns, tables
 from nova_twotier.client.rest import Api, ApiError
 
 _TIERS = {"fg": " in the foreground", "bg": " in the background"}
 
 
-class ShowBriefly(command.ShowOne):
+class ShowBriefly(tables.ShowOne):
     """Prints `line`, unless the user gives a format (`-f`) or columns (`-c`).
 
     :ivar brief: whether it does; known when the action is taken.
@@ -54,11 +52,32 @@ def _place(api: Api, job: dict) -> str:
     # The job is submitted, whether or not the API still answers.
     with contextlib.suppress(ApiError):
         explained = api.explain(job["uuid"])
+        if (slots := _slots_if_too_few(api, job, explained)) is not None:
+            needs = columns.counted(job["size"], "slot")
+            return (
+                f", but larger than its pool: it needs {needs} in one tier, and pool {job['pool']} "
+                f"has {slots:,}. Cancel it and submit it with a smaller size, or wait until hosts "
+                "are added to the pool"
+            )
         if explained["position"]:
             return f", {ordinal(explained['position'])} in the queue"
         if (waits := _wait(explained)) is not None:
             return f", but not in the queue yet: it waits {waits}"
     return ""
+
+
+def _slots_if_too_few(api: Api, job: dict, explained: dict) -> int | None:
+    """The number of slots in each tier of the job's pool; None if they are enough, or unknown."""
+    why = explained.get("why") or {}
+    if why.get("code") == "too-large":
+        return why["parameters"]["slots"]
+    if why.get("code") == "undecided":
+        # The manager has yet to look at the job.
+        with contextlib.suppress(ApiError):
+            slots = {pool["name"]: pool["slots"] for pool in api.pools()}
+            found = slots.get(job["pool"], job["size"])
+            return found if found < job["size"] else None
+    return None
 
 
 def _wait(explained: dict) -> str | None:

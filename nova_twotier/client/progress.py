@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from nova_twotier.client import columns
+from nova_twotier.client.brief import ordinal
 from nova_twotier.client.durations import clock
 from nova_twotier.client.rest import OVER, Api, ApiError
 
@@ -18,6 +19,9 @@ BAR_INTERVAL = 0.3
 
 #: What one can wait for.
 STARTED, FINISHED = "started", "finished"
+
+#: Final states of a job that did not succeed.
+UNSUCCESSFUL = ("failed", "cancelled")
 
 
 def interval(waited: float) -> float:
@@ -82,9 +86,11 @@ def bar(total: int, unit: str, options: argparse.Namespace | None):
 
 
 def watch(
-    api: Api, uuid: str, show: Callable[[str], None], until: str = STARTED, sleep=time.sleep
+    api: Api, job: dict, show: Callable[[str], None], until: str = STARTED, sleep=time.sleep
 ) -> str:
     """Wait until a job has started, or until it has finished; returns its state.
+
+    That it failed or was cancelled is not shown: who waits says it as an error, see `failure`.
 
     :param until: `STARTED` or `FINISHED`.
     :raises ApiError: if the API refuses; a passing error is shown, and the request repeated.
@@ -93,13 +99,14 @@ def watch(
     waited = 0.0
     while True:
         try:
-            explanation = api.explain(uuid)
+            explanation = api.explain(job["uuid"])
         except ApiError as error:
             if not error.passing:
                 raise
             show(f"{error}; trying again")
         else:
-            show(_line(explanation))
+            if explanation["state"] not in UNSUCCESSFUL:
+                show(_line(job, explanation))
             if explanation["state"] in goal:
                 return explanation["state"]
         pause = interval(waited)
@@ -115,7 +122,7 @@ def follow(api: Api, job: dict, until: str, stream) -> dict:
     """
     try:
         with Display(stream) as display:
-            watch(api, job["uuid"], display.show, until)
+            watch(api, job, display.show, until)
     except KeyboardInterrupt:
         print(
             f"no longer waiting for {columns.label(job)}, which goes on; to cancel it: "
@@ -129,12 +136,21 @@ def follow(api: Api, job: dict, until: str, stream) -> dict:
 
 def failure(job: dict) -> str | None:
     """How a job ended, if it did not succeed."""
-    if job["state"] not in ("failed", "cancelled"):
+    if job["state"] not in UNSUCCESSFUL:
         return None
     reason = f": {job['reason']}" if job["reason"] else ""
     return f"{columns.label(job)} is {job['state']}{reason}"
 
 
-def _line(explanation: dict) -> str:
-    place = f"number {explanation['position']} in the queue: " if explanation["position"] else ""
-    return f"{place}{explanation['reason']}"
+def _line(job: dict, explanation: dict) -> str:
+    position = explanation["position"]
+    place = f", {ordinal(position)} in the queue" if position else ""
+    return f"{columns.label(job)}{place}: {explanation['reason']}{_expected(explanation)}"
+
+
+def _expected(explanation: dict) -> str:
+    """When a waiting job is expected to start, or else when one that runs is expected to end."""
+    for name, words in (("predicted_start", "start"), ("predicted_finish", "end")):
+        if at := explanation.get(name):  # an API of an earlier release has no such field
+            return f"; expected to {words} at {columns.minute(at)}"
+    return ""

@@ -5,6 +5,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
+from http import HTTPStatus
 from http.client import TOO_MANY_REQUESTS
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,9 +19,11 @@ SERVICE_TYPE = "twotier"
 #: The newest API version that this client knows.
 MICROVERSION = "1.0"
 
-#: What may be a job's number, and what the beginning of its uuid.
-_NUMBER = re.compile("[0-9]+")
+#: What may be a job's number, or a task such as 12_3, and what the beginning of its uuid.
+_NUMBER = re.compile("[0-9]+(_[0-9]+)?")
 _BEGINNING = re.compile("[0-9a-f-]{4,36}", re.IGNORECASE)
+#: What the API says of a field that it does not know.
+_UNKNOWN = re.compile(r"'(\w+)' is not known")
 #: Most uuids in one request.
 MOST_UUIDS = 1000
 
@@ -49,6 +52,31 @@ class ApiError(Exception):
     def passing(self) -> bool:
         """Whether the same request may succeed a little later."""
         return self.status in (None, 502, 503, 504)  # a proxy may send these, too
+
+
+class TasksOfArray(ApiError):
+    """A name is that of the tasks of one array.
+
+    :ivar array: the number of the array.
+    """
+
+    def __init__(self, name: str, count: int, array: int):
+        super().__init__(
+            f"{count:,} tasks of array {array} are called {name!r}: give one, such as {array}_0",
+            409,
+        )
+        self.array = array
+
+
+class UnknownField(ApiError):
+    """The API does not know a field of a request: it is a mistake, or the API older than that.
+
+    :ivar field: its name.
+    """
+
+    def __init__(self, message: str, field: str):
+        super().__init__(message, HTTPStatus.BAD_REQUEST)
+        self.field = field
 
 
 class Api:
@@ -115,6 +143,9 @@ class Api:
     def _called(self, name: str) -> dict | None:
         """The job with this name; if several have it, the one that is not over."""
         found = list(self.jobs(name=name))
+        arrays = {(job.get("array") or {}).get("number") for job in found}
+        if len(found) > 1 and len(arrays) == 1 and (array := arrays.pop()):
+            raise TasksOfArray(name, len(found), array)
         if len(found) > 1:
             found = [job for job in found if job["state"] not in OVER] or found
         if len(found) > 1:
@@ -127,6 +158,36 @@ class Api:
             )
         # A list lacks some of its fields.
         return self.job(found[0]["uuid"]) if found else None
+
+    def submit_array(self, request: dict) -> dict:
+        """Submit a job array.
+
+        :param request: the body of `POST /v1/arrays`; None values are left out.
+        """
+        given = {name: value for name, value in request.items() if value is not None}
+        return self._ask("POST", "/v1/arrays", json=given)
+
+    def array(self, reference: str) -> dict:
+        """
+        :param reference: number or uuid.
+        """
+        return self._ask("GET", f"/v1/arrays/{reference}")
+
+    def change_array(self, number: int, change: dict) -> dict:
+        """Change an array, and its tasks that have not started.
+
+        :param change: the body of `PATCH /v1/arrays/{array}`; a None unsets what it names.
+        """
+        return self._ask("PATCH", f"/v1/arrays/{number}", json=change)
+
+    def ask_tasks(self, number: int, action: str, indexes: str | None = None) -> list[dict]:
+        """Ask something of the tasks of an array that are not over; returns those.
+
+        :param action: cancel, complete, hold, release or requeue.
+        :param indexes: only of these.
+        """
+        asked = {"action": action} | ({"indexes": indexes} if indexes else {})
+        return self._ask("POST", f"/v1/arrays/{number}/actions", json=asked)["jobs"]
 
     def job(self, reference: str) -> dict:
         """
@@ -226,7 +287,10 @@ class Api:
             body = None
         if answer.ok and isinstance(body, dict):
             return body
-        raise ApiError(_message(answer, body), answer.status_code)
+        message = _message(answer, body)
+        if answer.status_code == HTTPStatus.BAD_REQUEST and (unknown := _UNKNOWN.match(message)):
+            raise UnknownField(message, unknown[1])
+        raise ApiError(message, answer.status_code)
 
     def _request(self, path: str, method: str, options: dict):
         try:

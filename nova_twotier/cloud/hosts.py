@@ -48,6 +48,8 @@ class Hosts:
         self._in_service: frozenset[str] = frozenset()
         #: Names of hosts, of any pool, that operators drain: they take no new VMs.
         self.drained: frozenset[str] = frozenset()
+        #: When they will begin to drain hosts, by name.
+        self.closes: Mapping[str, float] = {}
         #: All hosts of Nova by name, and since when a host's nova-compute has been seen down, at
         #: every poll and without a long break between two.
         self.computes: dict[str, ComputeHost] = {}

@@ -31,7 +31,7 @@ from nova_twotier.ledger.names import CPU, SLOT
 
 if TYPE_CHECKING:
     # Its libraries need not be installed for callers that only read Nova.
-    from nova_twotier.db.models import Job
+    from nova_twotier.db.models import Array, Job
 
 LOG = logging.getLogger(__name__)
 #: The property of an image that says how many seconds Nova waits for ACPI before it cuts the power.
@@ -194,10 +194,11 @@ class Cloud:
         self.nova.services.enable(service)
 
     @translated
-    def boot(self, job: "Job", user_data: str | None = None) -> None:
+    def boot(self, job: "Job", user_data: str | None = None, near: str = "") -> None:
         """Boot all servers of a job at once, in a server group of their own.
 
         :param user_data: in base64.
+        :param near: the hosts that they may come to, see `StartPlan`.
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
@@ -226,6 +227,7 @@ class Cloud:
                     "twotier:job": job.uuid,
                     **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
                     **_dispatch(job),
+                    **({"twotier:hosts": near} if near else {}),
                 },
             )
         except nova_exc.ClientException as error:
@@ -301,7 +303,7 @@ class Cloud:
                 self.nova.server_groups.delete(group["id"])
 
     @translated
-    def delete_trust(self, job: "Job") -> None:
+    def delete_trust(self, job: "Job | Array") -> None:
         """Delete the trust of its owner; does nothing without one."""
         if job.trust_id:
             trusts.Trusts(self._session, self._conf.trust.roles).delete(job.trust_id)

@@ -27,6 +27,10 @@ LONGEST = 255
 #: Most parts of the addresses. Every server has those of all, and the manager reads all of that in
 #: each poll; besides, Nova allows 128 items by default (quota `metadata_items`).
 MOST_PARTS = 32
+#: Items of a server's metadata that a project must be allowed: besides those parts their number,
+#: the variables, the name in at most six parts with their number, the job's uuid, a notice, and a
+#: few for later releases.
+MOST_ITEMS = MOST_PARTS + 16
 #: Of servers in these states that it is not busy with, Nova changes the metadata.
 TAKES_METADATA = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 #: What stands for a process without an address, for no addresses at all, and for unknown ones.
@@ -51,6 +55,18 @@ def running(job: "Job", gang: Iterable[Server]) -> dict[str, str]:
     """
     found = [server.fixed_addresses for server in gang] if job.size > 1 else []
     return {**_about(job, job.restarts), **_parts(ADDRESSES, _addresses(found))}
+
+
+def in_brief(job: "Job", gang: Sequence[Server]) -> list[dict[str, str]]:
+    """What to tell the servers of a job that runs when Nova does not take all of `running`.
+
+    :returns: the address of the first process alone, if it has one; then only items that every
+        server has since it booted.
+    """
+    short = {ENVIRONMENT: _environment(job, job.restarts)}
+    first = gang[0].fixed_addresses
+    with_first = [{**short, **_parts(ADDRESSES, [_word(first)])}] if first else []
+    return [*with_first, {**short, ADDRESSES: NONE}]
 
 
 def saved(job: "Job", server: Server) -> dict[str, str]:
@@ -83,6 +99,15 @@ def _environment(job: "Job", restarts: int) -> str:
         "RESTARTS": restarts,
         "WALLTIME": "" if job.walltime is None else math.floor(job.walltime),
     }
+    if job.array is not None and job.array_index is not None and job.array_span:
+        count, first, last = job.array_span
+        variables |= {
+            "ARRAY_NUMBER": job.array,
+            "ARRAY_INDEX": job.array_index,
+            "ARRAY_COUNT": count,
+            "ARRAY_FIRST": first,
+            "ARRAY_LAST": last,
+        }
     return " ".join(f"TWOTIER_{name}={value}" for name, value in variables.items())
 
 

@@ -7,6 +7,8 @@ import ipaddress
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from oslo_log import log as logging
 
@@ -20,9 +22,10 @@ LOG = logging.getLogger(__name__)
 
 def main(args: list[str] | None = None) -> int:
     try:
-        conf = config.load(sys.argv[1:] if args is None else args, "twotier-api")
+        load = partial(config.load, sys.argv[1:] if args is None else args, "twotier-api")
+        conf = load()
         _check_address(conf.api)
-        _serve(conf, make(conf))
+        _serve(conf, make(conf), load)
     except (config.ConfigError, StoreError, OSError) as error:
         print(f"twotier-api: {error}", file=sys.stderr)
         return 1
@@ -53,13 +56,17 @@ def _is_loopback(address: str) -> bool:
         return False  # another host name, which may be any address
 
 
-def _serve(conf, application) -> None:
-    """Serve until a signal; requests in progress are still answered."""
+def _serve(conf, application, check: Callable[[], object]) -> None:
+    """Serve until a signal; requests in progress are still answered.
+
+    SIGHUP rereads the configuration files, for the options that may change at run time.
+
+    :param check: raises ConfigError if the files are wrong.
+    """
     server = Server(conf.api, conf.oslo_middleware.max_request_body_size, application)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit())
-    # A log rotation, or a reload of all services, must not end it.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, lambda *_: config.reload(conf, check))
     LOG.info("The API listens on %s port %s", *server.address)
     try:
         server.run()

@@ -8,14 +8,14 @@ from nova_twotier import conf as config
 from nova_twotier.client import output
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.trusts import TrustError
-from nova_twotier.cmd import manage_db, manage_ledger
+from nova_twotier.cmd import manage_db, manage_ledger, manage_snapshot
 from nova_twotier.conf import arguments
 from nova_twotier.ledger.placement import PlacementError
 
 #: Modules of commands. Their `add_parser` sets `run`, which returns rows and exit code, and
 #: `nothing`, the text printed without rows. `run` may set `trouble`, the error that stopped it, and
 #: `notes`, lines for people that are no rows.
-NOUNS = (manage_ledger, manage_db)
+NOUNS = (manage_ledger, manage_db, manage_snapshot)
 ERRORS = (
     config.ConfigError,
     CloudError,
@@ -60,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     arguments.add_common(parser)
     parser.set_defaults(trouble=None, notes=())
-    nouns = parser.add_subparsers(required=True, metavar="ledger|db|history|schedule|trust")
+    nouns = parser.add_subparsers(
+        required=True, metavar="ledger|db|history|schedule|trust|snapshot"
+    )
     for noun in NOUNS:
         noun.add_parser(nouns)
     return parser

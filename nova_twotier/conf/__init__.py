@@ -5,6 +5,7 @@ import io
 import pathlib
 import re
 import sys
+from collections.abc import Callable
 
 from oslo_config import cfg
 from oslo_log import log
@@ -24,6 +25,8 @@ from nova_twotier.conf import (
 )
 from nova_twotier.core import calibrated
 from nova_twotier.core.progress import InvalidModel
+
+LOG = log.getLogger(__name__)
 
 #: The groups of our own processes; that of the scheduler plugin is Nova's to read.
 _OURS = (
@@ -108,6 +111,20 @@ def _calibrate(conf: cfg.ConfigOpts) -> None:
         raise ConfigError(f"[manager]model: {error}") from error
     if measured is not None:
         conf.set_default("threshold", measured, "manager")
+
+
+def reload(conf: cfg.ConfigOpts, check: Callable[[], object]) -> None:
+    """Read the files again, for the options that may change at run time; the log says what follows.
+
+    :param check: raises ConfigError if the files are wrong; then nothing changes.
+    """
+    try:
+        check()  # oslo.config itself reports a wrong value only when it is used
+    except ConfigError as error:
+        LOG.error("The configuration was not reloaded: %s", error)
+    else:
+        conf.mutate_config_files()
+        LOG.info("Reloaded the options that may change at run time")
 
 
 def start_logging(conf: cfg.ConfigOpts) -> None:

@@ -8,13 +8,14 @@ OPTS = [
     cfg.ListOpt(
         "allowed_webhooks",
         default=[],
+        mutable=True,
         help="""
 Beginnings of the URLs that a job's owner may name as its webhook, each with a scheme and a host.
 Scheme, host and port must be the same, and the path must begin with theirs. Empty: no webhooks.
 
 The queue manager posts to these URLs from its own host, and follows no redirect. Name no server
-that trusts requests because of where they come from. API and queue manager both read the option
-when they start; what was taken out of it before gets no more requests.
+that trusts requests because of where they come from. API and queue manager both read the option;
+what is taken out of it gets no more requests.
 
 Example: https://hooks.example.org/, https://chat.example.org/services/
 """,

@@ -2,7 +2,7 @@
 
 from oslo_config import cfg, types
 
-from nova_twotier.core import fair_share, policies
+from nova_twotier.core import fair_share, policies, prediction
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
 
@@ -49,7 +49,8 @@ Example: amcbf
         max=1000,
         help="""
 The policy amcbf-deadline considers jobs by submission + deadline_factor * run time; others
-ignore this option. The run time is the job's walltime, else its estimate, else a day.
+ignore this option. The run time is the job's walltime, else its estimate, else what option
+estimates has, else a day.
 
 A later job can pass this one only if it is submitted within deadline_factor * its run time: the
 smaller this is, the fewer pass. 0: by submission alone, as amcbf.
@@ -58,17 +59,40 @@ Example: 0.5
 """,
     ),
     cfg.StrOpt(
+        "estimates",
+        default="user",
+        choices=[
+            ("user", "What their owners say; a job without an estimate has none."),
+            ("historical", "For a job without an estimate, the median of similar finished jobs."),
+        ],
+        help="""
+What policies are told of the run times of jobs.
+
+With historical, a job that joins the queue without an estimate gets the median run time of the
+finished jobs of the pool that are most similar to it, by owner and size, at most its walltime. It
+keeps that, also after a restart. If it runs longer, more is expected, step by step. An estimate of
+its owner always counts first.
+
+Example: historical
+""",
+    ),
+    cfg.StrOpt(
         "fair_share",
         default="none",
         choices=[
-            ("none", "The place is the submission, or the release of a job that was held."),
+            (
+                "none",
+                "The place is the submission, the release of a job that was held, or the time when "
+                "the gates of a job opened that waited for a time or for other jobs.",
+            ),
             ("project", "By what the project has used."),
             ("user", "By what the user has used, in each project on its own."),
         ],
         help="""
 Whose recent use of the pool puts a job back in the queue.
 
-A job's place is its submission plus an offset, which is fixed when the job becomes eligible:
+A job's place is its submission plus an offset, which is fixed when the job becomes eligible, that
+is, when it is submitted or released, or when its gates open (--begin, --after):
 fair_share_longest_offset * (1 - 2 ** -(use / due)). The use is the mean of the slots that its owner
 has held lately, by fair_share_half_life and fair_share_background_weight; due is the number of the
 pool's slots divided by the number of owners that have used it lately. The policies sdf, sbf and
@@ -125,6 +149,23 @@ Example: 64
         )
         for name, (owner, tier) in SLOT_LIMITS.items()
     ),
+    cfg.BoolOpt(
+        "qos_classes",
+        mutable=True,
+        default=False,
+        help="""
+Whether jobs may be urgent or scavengers; otherwise all that are submitted are normal.
+
+Urgent jobs are ahead of all others in the queue, and preempt them as earlier jobs do; who may have
+them, the API's policy twotier:jobs:qos:urgent says. Scavengers are behind all others, run in the
+background only, and are preempted as soon as another job could start there without them: they
+starve while others want the background. Policies with one tier have no background, so that
+scavengers are refused.
+
+The API needs it, the queue manager does not: jobs that have a class keep it when this is switched
+off.
+""",
+    ),
     cfg.FloatOpt(
         "threshold",
         mutable=True,
@@ -166,6 +207,33 @@ next poll at once, and so does a notification from Nova.
         default=10.0,
         min=0.05,
         help="Seconds between two polls of the host aggregates and compute services.",
+    ),
+    cfg.FloatOpt(
+        "prediction_interval",
+        mutable=True,
+        default=60.0,
+        min=0,
+        help="""
+Seconds between two predictions of when the pool's jobs start and end. After a decision of the
+policy they are made anew sooner, but at most every 5 s, and so that they take a tenth of the time.
+0: no predictions.
+
+They are made by a process of their own with a low CPU priority, so they do not slow down polls.
+""",
+    ),
+    cfg.StrOpt(
+        "estimator",
+        default="sdpn",
+        choices=[(name, each.summary) for name, each in sorted(prediction.ESTIMATORS.items())],
+        help="""
+How starts and ends of jobs are predicted. With another one than before, it begins anew to learn how
+far its predictions are off.
+
+sdpn had the least or an equally small median error in the measurements of doc/simulator.md, under
+easy and amcbf.
+
+Example: hybrid-li
+""",
     ),
     cfg.FloatOpt(
         "diagnostics_interval",
@@ -375,6 +443,15 @@ need. With preemption_grace their guests get a notice first.
         default=60.0,
         min=0,
         help="Seconds before the end of its walltime at which a job and its guests are warned.",
+    ),
+    cfg.BoolOpt(
+        "drain_by_estimate",
+        mutable=True,
+        default=False,
+        help="""
+Whether jobs without a walltime are started only where they end, by their estimate, before a planned
+drain of a host begins. A walltime always counts; without either, a job may run into the drain.
+""",
     ),
     cfg.FloatOpt(
         "min_run_time",

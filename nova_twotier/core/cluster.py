@@ -8,8 +8,8 @@ import math
 import random
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Action, Move, Start, Tier
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import THRESHOLD, Group, Ranking, first, is_hot, next_slot_load
 
@@ -31,12 +32,16 @@ class OutOfSlots(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`."""
+    """A compute host with L `slots` of K `tiers`; it takes new VMs while `enabled`.
+
+    From the time `closes` on, in seconds, it is planned to take none: see `core.windows`.
+    """
 
     name: str
     slots: int
     tiers: int = 2
     enabled: bool = True
+    closes: float = math.inf
 
 
 class Run(NamedTuple):
@@ -140,6 +145,21 @@ class Cluster:
         #: Hosts whose places differ from those in the ranking of the tier.
         self._changed: dict[Tier, set[int]] = {}
 
+    def limit_hosts(self, taking: Container[int]) -> None:
+        """From now on, only these of the hosts that take new VMs do so."""
+        self.replace_hosts(
+            [
+                host if index in taking or not host.enabled else replace(host, enabled=False)
+                for index, host in enumerate(self.hosts)
+            ]
+        )
+
+    def replace_hosts(self, hosts: Iterable[Host]) -> None:
+        """Change which of the hosts take new VMs; the rest of them stays as it is."""
+        self.hosts = tuple(hosts)
+        self._no_rankings()
+        self._count_idle()
+
     def room(self, tier: Tier, host: int) -> int:
         """Free places of the host in this tier; never negative."""
         spec = self.hosts[host]
@@ -182,6 +202,31 @@ class Cluster:
             if used[host] > spec.slots or not spec.enabled:
                 return False
         return True
+
+    def frees_background(self, run: Run) -> bool:
+        """Whether a policy may evict the run, and all its background places would become idle."""
+        used = self.used[BG]
+        return not run.pinned and all(
+            self.hosts[host].enabled and used[host] <= self.open_background(host)
+            for host in run.hosts
+        )
+
+    @property
+    def has_scavengers(self) -> bool:
+        """Whether a scavenger runs: these are the last in the background."""
+        running = self._running[BG]
+        return running[-1].job.qos is SCAVENGER if running else False
+
+    def scavengers(self) -> list[Run]:
+        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival."""
+        found: list[Run] = []
+        for run in reversed(self._running[BG]):
+            if run.job.qos is not SCAVENGER:
+                break
+            if self.frees_background(run):
+                found.append(run)
+        found.reverse()
+        return found
 
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]
@@ -347,15 +392,26 @@ class Cluster:
 
         :raises KeyError: if it does not run.
         """
-        number = job.number
+        run = self._delist(job.number)
+        self._vacate(run)
+        return run
+
+    def show_anew(self, job: Job, until: float) -> None:
+        """Change what is known of a job that runs: it keeps its places.
+
+        :param job: with the same number, size and utilisations; it may have another order.
+        :raises KeyError: if it does not run.
+        """
+        self._enlist(self._delist(job.number)._replace(job=job, until=until))
+
+    def _delist(self, number: int) -> Run:
         run = self.runs.pop(number)
-        _job, tier, _hosts, _pinned, until = run
+        job, tier, _hosts, _pinned, until = run
         orders = self._orders[tier]
         index = bisect_left(orders, job.order)
         del orders[index], self._running[tier][index]
         if until < math.inf and tier is FG:
             del self._ends[bisect_left(self._ends, (until, number, job.size))]
-        self._vacate(run)
         return run
 
     def apply(self, actions: Iterable[Action]) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
+from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
+
 T = TypeVar("T")
 
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
@@ -38,6 +40,7 @@ class Job:
         `Policy.admit` sets it.
     :param offset: seconds by which it is behind that position, fixed before it joins the queue; see
         `core.fair_share`.
+    :param qos: its class; a scavenger may not run in the foreground.
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -53,6 +56,7 @@ class Job:
     walltime: float | None = None
     rank: float | None = None
     offset: float = 0.0
+    qos: Qos = NORMAL
     #: The highest of the utilisations.
     hottest: float = field(init=False, compare=False, repr=False)
     #: The processes in the order in which they are dispatched, by descending utilisation; None if
@@ -60,8 +64,11 @@ class Job:
     dispatch: tuple[int, ...] | None = field(init=False, compare=False, repr=False)
     #: The estimate as a number; infinite if unknown.
     expected: float = field(init=False, compare=False, repr=False)
-    #: Position in the queue: by arrival, or by rank if the job has one, plus offset; then by
-    #: number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means this order.
+    #: What policies that do not order by position sort by first; 0 for normal jobs.
+    precedence: int = field(init=False, compare=False, repr=False)
+    #: Position in the queue: by arrival, or by rank if the job has one, plus offset, in its class;
+    #: then by number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means
+    #: this order.
     order: tuple[float, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
@@ -78,7 +85,14 @@ class Job:
         expected = math.inf if self.estimate is None else self.estimate
         object.__setattr__(self, "expected", expected)
         rank = self.arrival if self.rank is None else self.rank
-        object.__setattr__(self, "order", (rank + self.offset, self.number))
+        place, precedence = rank + self.offset, 0
+        if self.qos is not NORMAL:
+            place += SHIFT[self.qos]
+            precedence = PRECEDENCE[self.qos]
+            if self.qos is SCAVENGER and self.foreground:
+                raise InvalidJob("a scavenger runs in the background only; bar the foreground")
+        object.__setattr__(self, "precedence", precedence)
+        object.__setattr__(self, "order", (place, self.number))
 
     @property
     def label(self) -> str:

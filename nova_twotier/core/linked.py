@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nova_twotier.core.actions import FG, Tier
@@ -75,6 +75,12 @@ class Linked(Cluster):
         twin._index, twin._place = self._index, self._place
         twin.held, twin._answers = dict(self.held), dict(self._answers)
         return twin
+
+    def replace_hosts(self, hosts: Iterable[Host]) -> None:
+        super().replace_hosts(hosts)
+        closed = [host.name for host in self.hosts if not host.enabled]
+        self.state = self._state_with(closed=closed)
+        self._answers.clear()
 
     def saw(self, job: Job) -> None:
         """Record the bandwidth of an arriving job (Symmetry 2018, Algorithm 1, line 1)."""
@@ -174,15 +180,19 @@ class Linked(Cluster):
 
     def _overbooked(self, held: Embedding) -> State:
         """The state with an observed job for which there is no room."""
+        topology = self.state.topology
+        return self._state_with([topology.hosts[host] for host in self.state.closed], held)
+
+    def _state_with(self, closed: Sequence[str], held: Embedding | None = None) -> State:
+        """The state with other closed hosts, and with an observed job."""
         state, topology = self.state, self.state.topology
         free = dict(zip(topology.hosts, state.free, strict=True))
         residual = {link: state.residual[node] for link, node in topology.link.items()}
-        for host, count in held.vms.items():
+        for host, count in held.vms.items() if held else ():
             free[host] -= count
-        for link, mbps in held.mbps.items():
+        for link, mbps in held.mbps.items() if held else ():
             residual[link] -= mbps
         slots = dict(zip(topology.hosts, state.slots, strict=True))
-        closed = [topology.hosts[host] for host in state.closed]
         return State(
             topology, slots, free=free, residual=residual, closed=closed, max_mbps=state.max_mbps
         )

@@ -65,6 +65,9 @@ class Nodes(Cluster):
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         return self._later(after)
 
+    def frees_background(self, run: Run) -> bool:
+        return self._overdue.isdisjoint(run.hosts)
+
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         return self.free[tier].issuperset(hosts) and len(set(hosts)) == len(hosts)
 

@@ -76,11 +76,30 @@ class Queue:
 
     @property
     def smallest_job(self) -> Job:
-        """The job of the fewest processes, the earliest of them.
+        """The job of the fewest processes, the earliest of them; of the first class.
 
         :raises IndexError: if nothing waits.
         """
-        return self._jobs[self._of_size[self._sizes[0]][0][1]]
+        return self.smallest_within(self._sizes[-1])
+
+    def smallest_within(self, slots: int) -> Job:
+        """Like `smallest_job`, of the jobs that need no more than so many slots: `has_fitting` says
+        whether there is one."""
+        jobs = self._jobs
+        smallest = jobs[self._of_size[self._sizes[0]][0][1]]
+        if smallest.precedence == jobs[self._orders[0][1]].precedence:
+            return smallest
+        sizes = self._sizes[: bisect_right(self._sizes, slots)]
+        earliest = [jobs[self._of_size[size][0][1]] for size in sizes]
+        return min(earliest, key=lambda job: (job.precedence, job.size))
+
+    def smallest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
+        """Jobs that fit the idle slots of a tier when their turn comes, each `smallest_within`.
+
+        The caller has to start, and so remove, the job that it gets, or to stop.
+        """
+        while self.has_fitting(idle[tier]):
+            yield self.smallest_within(idle[tier])
 
     def passed_by(self, job: Job) -> bool:
         """Whether a job that arrived before `job` waits."""

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.jobs import InvalidJob
-from nova_twotier.db.models import Action, Job
+from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.states import OVER, REQUEUE, ActionState, JobState
 from nova_twotier.db.store import NoSuchJob, Store, check_text
 
@@ -24,6 +24,10 @@ class Ending(Exception):
     """The job is about to end."""
 
 
+class HasSlots(Exception):
+    """The job has slots: it keeps its class."""
+
+
 class Extension(Exception):
     """A job that has slots would get a longer walltime, which needs a permission of its own."""
 
@@ -35,11 +39,12 @@ class Extension(Exception):
 def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) -> Job:
     """Change attributes of a job; one that is over stays as it is.
 
-    :param new: name, estimate and walltime in seconds or None, priority; those that are given.
+    :param new: name, estimate and walltime in seconds or None, priority, qos; those that are given.
     :param may_extend: the walltime may become longer although the job has slots: others were
         planned to start when it ends.
     :raises NoSuchJob: if there is none of that number.
     :raises InvalidJob: if the name cannot be one, or the job has run for the walltime already.
+    :raises HasSlots: if its class would change: that says where it may run.
     :raises Extension: if the walltime may not become longer.
     """
     check_text("name", new.get("name", ""))
@@ -49,18 +54,24 @@ def change(store: Store, number: int, new: Mapping[str, Any], may_extend: bool) 
             return job
         if "walltime" in new:
             _set_walltime(session, job, new["walltime"], may_extend)
-        before = {name: getattr(job, name) for name in new}
-        changed = [name for name, value in new.items() if value != before[name]]
-        if not changed:
-            return job
-        for name in changed:
-            setattr(job, name, new[name])
-        detail = "; ".join(
-            f"{name}: {_shown(name, new[name])}, before: {_shown(name, before[name])}"
-            for name in changed
-        )
-        session.add(job.happening(time.time(), "changed", detail=detail))
+        if new.get("qos", job.qos) != job.qos and _has_slots(session, job):
+            raise HasSlots
+        if event := apply(job, new, time.time()):
+            session.add(event)
         return job
+
+
+def apply(job: Job, new: Mapping[str, Any], now: float) -> Event | None:
+    """Set attributes of a job; returns the event of that, None if they were the same before."""
+    before = {name: getattr(job, name) for name in new}
+    changed = [name for name, value in new.items() if value != before[name]]
+    for name in changed:
+        setattr(job, name, new[name])
+    detail = "; ".join(
+        f"{name}: {_shown(name, new[name])}, before: {_shown(name, before[name])}"
+        for name in changed
+    )
+    return job.happening(now, "changed", detail=detail) if changed else None
 
 
 def requeue(store: Store, number: int) -> Job:
@@ -74,15 +85,21 @@ def requeue(store: Store, number: int) -> Job:
     """
     with store.transaction() as session:
         job = _job(session, number)
-        if job.state in OVER or job.requested_action == REQUEUE:
-            return job
-        if job.requested_action or job.state == JobState.ENDING:
-            raise Ending
-        if job.state == JobState.QUEUED and not job.saved:
-            raise NothingToRequeue
-        job.requested_action = REQUEUE
-        session.add(job.happening(time.time(), f"asked to {REQUEUE}"))
+        if job.state not in OVER and (event := ask_to_requeue(job, time.time())):
+            session.add(event)
         return job
+
+
+def ask_to_requeue(job: Job, now: float) -> Event | None:
+    """What `requeue` does to a job that is not over; returns the event, None if it was asked."""
+    if job.requested_action == REQUEUE:
+        return None
+    if job.requested_action or job.state == JobState.ENDING:
+        raise Ending
+    if job.state == JobState.QUEUED and not job.saved:
+        raise NothingToRequeue
+    job.requested_action = REQUEUE
+    return job.happening(now, f"asked to {REQUEUE}")
 
 
 def _job(session: Session, number: int) -> Job:

@@ -107,7 +107,8 @@ def backlog(store: Store, job: Job) -> Backlog:
 
 def _claimed(store: Store, delivery: Delivery) -> Claim:
     wanted = Job.name, Job.size, Job.pool, Job.uuid, Job.project_id, Job.user_id
-    shown = load_only(*wanted, Job.webhook, Job.webhook_secret, raiseload=True)
+    keys = Job.webhook, Job.webhook_secret
+    shown = load_only(*wanted, Job.array, Job.array_index, *keys, raiseload=True)
     query = select(Event, Job).join(Job, Job.number == Event.job).options(shown)
     with store.reading() as session:
         event, job = session.execute(query.where(Event.id == delivery.event)).one()

@@ -18,18 +18,21 @@ class Condition(StrEnum):
 class Dependency:
     """
     :param job: the number of the other job, which exists already: so there are no cycles.
+    :param array: it is all tasks of the array of that number.
     :param met_at: since when it is met, in seconds since the epoch; None: it is not yet.
     """
 
     job: int
     condition: Condition
     met_at: float | None = None
+    array: bool = False
 
 
 def dump(dependencies: Iterable[Dependency]) -> list[dict[str, Any]]:
     """As JSON has them."""
     return [
         {"job": each.job, "condition": str(each.condition), "met_at": each.met_at}
+        | ({"array": True} if each.array else {})
         for each in dependencies
     ]
 
@@ -37,5 +40,8 @@ def dump(dependencies: Iterable[Dependency]) -> list[dict[str, Any]]:
 def load(data: Iterable[Mapping[str, Any]]) -> tuple[Dependency, ...]:
     """What `dump` made the data from."""
     return tuple(
-        Dependency(each["job"], Condition(each["condition"]), each["met_at"]) for each in data
+        Dependency(
+            each["job"], Condition(each["condition"]), each["met_at"], each.get("array", False)
+        )
+        for each in data
     )

@@ -1,7 +1,8 @@
 """Heartbeats: whether a pool has a queue manager, as its leader's row in the database tells.
 
 The leader renews its row three times a lease. The database records no end of a term, so a manager
-that has stopped shows by the heartbeats that it misses. Reader and manager need the same time.
+that has stopped shows by the heartbeats that it misses. One that hangs in a poll goes on with its
+heartbeats, so these also say when it last finished one. Reader and manager need the same time.
 """
 
 import time
@@ -16,6 +17,8 @@ from nova_twotier.db.store import Store
 
 #: Leases without a heartbeat after which there is no manager. A standby takes over within two.
 MOST_LEASES = 3
+#: Seconds in which a manager finishes a poll, also of thousands of jobs and hosts.
+LONGEST_POLL = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +28,40 @@ class Heartbeat:
     :param at: in seconds since the epoch; None if no manager has led the pool yet.
     :param age: in seconds when it was read; infinite if there was none.
     :param limit: the age in seconds from which on there is no manager.
+    :param polled_at: when it last finished a poll, or began to lead, in seconds since the epoch;
+        None if that is not known.
     """
 
     at: float | None
     age: float
     limit: float
+    polled_at: float | None = None
 
     @property
     def missing(self) -> bool:
         """Whether the pool has no manager."""
         return self.age >= self.limit
 
+    @property
+    def stuck(self) -> bool:
+        """Whether there is a manager, but it has finished no poll for too long."""
+        if self.missing or self.at is None or self.polled_at is None:
+            return False
+        return self.at + self.age >= self.polled_at + LONGEST_POLL
+
     def text(self) -> str:
         """`no manager since 06:28 UTC`, with the date unless that is today; or `running`."""
+        if self.stuck:
+            return f"the manager has not finished a poll since {self._shown(self.polled_at)}"
         if not self.missing:
             return "running"
-        if self.at is None:
-            return "no manager yet"
-        at, now = (datetime.fromtimestamp(each, UTC) for each in (self.at, self.at + self.age))
-        shown = f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
-        return f"no manager since {shown} UTC"
+        return "no manager yet" if self.at is None else f"no manager since {self._shown(self.at)}"
+
+    def _shown(self, since: float | None) -> str:
+        now = (self.at or 0.0) + self.age
+        at, today = (datetime.fromtimestamp(each, UTC) for each in (since or 0.0, now))
+        shown = f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
+        return f"{shown} UTC"
 
 
 def heartbeats(
@@ -57,16 +74,25 @@ def heartbeats(
     """
     pools = list(pools)
     now = time.time() if now is None else now
-    query = select(Leader.pool, Leader.renewed_at).where(Leader.pool.in_(pools))
+    columns = Leader.pool, Leader.renewed_at, Leader.polled_at, Leader.since
     with store.reading() as session:
-        beats = dict(session.execute(query).all())
-    return {pool: _heartbeat(beats.get(pool), lease, now) for pool in pools}
+        beats = {
+            # What an earlier leader has finished says nothing about this one.
+            pool: (at, polled_at if polled_at is not None and polled_at >= since else None)
+            for pool, at, polled_at, since in session.execute(
+                select(*columns).where(Leader.pool.in_(pools))
+            )
+        }
+    return {pool: _heartbeat(*beats.get(pool, (None, None)), lease, now) for pool in pools}
 
 
 def absences(found: Mapping[str, Heartbeat]) -> list[str]:
-    """The pools without a manager, each with since when, in words."""
-    return [f"pool {pool}: {last.text()}" for pool, last in found.items() if last.missing]
+    """The pools whose manager is missing or stuck, each with since when, in words."""
+    return [
+        f"pool {pool}: {last.text()}" for pool, last in found.items() if last.missing or last.stuck
+    ]
 
 
-def _heartbeat(at: float | None, lease: float, now: float) -> Heartbeat:
-    return Heartbeat(at, float("inf") if at is None else now - at, MOST_LEASES * lease)
+def _heartbeat(at: float | None, polled_at: float | None, lease: float, now: float) -> Heartbeat:
+    age = float("inf") if at is None else now - at
+    return Heartbeat(at, age, MOST_LEASES * lease, polled_at)

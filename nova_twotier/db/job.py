@@ -11,9 +11,12 @@ from sqlalchemy.orm import Mapped, mapped_column, validates
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
 from nova_twotier.core.jobs import Job as CoreJob
-from nova_twotier.core.reasons import Reason
+from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
+from nova_twotier.core.reasons import Reason, waits
+from nova_twotier.db.array_task import ArrayTask
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
+from nova_twotier.db.predicted import Predicted
 from nova_twotier.db.queueing import Queueing
 from nova_twotier.db.reasoned import Reasoned
 from nova_twotier.db.states import OVER, REQUEUE, JobState, Preemption
@@ -36,7 +39,7 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
 
 
-class Job(Queueing, Reasoned, Base):
+class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
     """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
@@ -94,7 +97,7 @@ class Job(Queueing, Reasoned, Base):
     #: Uuids, or "none" or "auto" alone.
     networks: Mapped[list[str] | None]
     key_name: Mapped[str | None] = mapped_column(String(255))
-    #: In base64, as Nova takes it; dropped when the job is over.
+    #: In base64, as Nova takes it; dropped when the job is over. That of a task is its array's.
     user_data: Mapped[str | None] = mapped_column(Text)
     #: With it its guests report on their consoles how they ended; None: they do not report.
     report_token: Mapped[str | None] = mapped_column(String(64))
@@ -159,6 +162,13 @@ class Job(Queueing, Reasoned, Base):
             self.user_data = None
         return state
 
+    @property
+    def allowed_tiers(self) -> tuple[Tier, ...]:
+        """The tiers that its flavor and its class allow; if there is none, it waits."""
+        if self.qos != SCAVENGER:
+            return self.tiers
+        return (BG,) if BG in self.tiers else ()
+
     def bar(self, tiers: frozenset[Tier]) -> bool:
         """Set the tiers that it may not take for now; returns whether that changes something.
 
@@ -173,22 +183,25 @@ class Job(Queueing, Reasoned, Base):
     @property
     def label(self) -> str:
         """The job for operators and its owner, after the word "job"."""
-        return job_label(self.number, self.name)
+        return job_label(self.in_array or self.number, self.name)
 
     @property
     def restarts(self) -> int:
         """How often it had started before the run that goes on, or before the next one."""
         return self.runs if self.run_since is None else max(0, self.runs - 1)
 
+    @property
+    def routes(self) -> list[str]:
+        """On which its events are delivered."""
+        # Of the project, too: one that fills a receiver with its events holds up no other.
+        routes = [f"{self.project_id} {origin_of(self.webhook)}"] if self.webhook else []
+        return [*routes, BUS] if self.published else routes
+
     def happening(
         self, at: float, kind: str, reason: Reason | None = None, detail: str = ""
     ) -> Event:
         """Something that happens to it, with the deliveries to those who are to hear of it."""
-        # Of the project, too: one that fills a receiver with its events holds up no other.
-        routes = [f"{self.project_id} {origin_of(self.webhook)}"] if self.webhook else []
-        if self.published:
-            routes.append(BUS)
-        deliveries = [Delivery(route=route, due_at=at) for route in routes]
+        deliveries = [Delivery(route=route, due_at=at) for route in self.routes]
         return Event(
             at=at, job=self.number, kind=kind, reason=reason, detail=detail, deliveries=deliveries
         )
@@ -283,6 +296,7 @@ class Job(Queueing, Reasoned, Base):
         """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
+            or not self.allowed_tiers
             or self.held
             or self.gated
             or self.requested_action
@@ -291,23 +305,37 @@ class Job(Queueing, Reasoned, Base):
             or self.bandwidth
         )
 
+    @property
+    def behind_array_limit(self) -> bool:
+        """Whether it waits for other tasks of its array alone: ten thousand may, too."""
+        return (
+            self.reason_code == waits.ARRAY_LIMIT.name
+            and self.gated
+            and self.state == JobState.QUEUED
+            and not (self.saved or self.held or self.requested_action or self.failures)
+        )
+
     @functools.cached_property
     def core(self) -> CoreJob:
         """The job as policies see it: without its name, which they would show to other owners.
 
-        It changes only with a measurement, its place in the queue, or the tiers that are barred.
+        It changes only with a measurement, its place in the queue, what is predicted of it, or the
+        tiers that are barred.
         What others change of it is read from the database as a new `Job`.
         """
+        # One that may run nowhere is shown to nobody.
+        tiers = self.allowed_tiers or (BG,)
         core = CoreJob(
             number=self.number,
             size=self.size,
             arrival=self.eligible_at,
             cpu=tuple(self.profile),
-            estimate=self.estimate,
+            estimate=self.expected_run_time,
             mbps=self.mbps,
-            foreground=FG in self.tiers and FG not in self._barred,
-            background=BG in self.tiers and BG not in self._barred,
+            foreground=FG in tiers and FG not in self._barred,
+            background=BG in tiers and BG not in self._barred,
             walltime=self.walltime,
             offset=self.queue_offset or 0.0,
+            qos=Qos(self.qos or NORMAL),
         )
         return self.admit(core)

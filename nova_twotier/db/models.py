@@ -13,6 +13,7 @@ from nova_twotier.db import plans
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
 from nova_twotier.db.job import NAME_LENGTH, Job, as_it_is, pause
+from nova_twotier.db.prediction import PoolPrediction, Prediction
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 from nova_twotier.ledger.names import DEFAULT_POOL
@@ -24,6 +25,7 @@ __all__ = [
     "OVER",
     "Action",
     "ActionState",
+    "Array",
     "Base",
     "DeadHost",
     "Delivery",
@@ -34,6 +36,8 @@ __all__ = [
     "JobState",
     "Leader",
     "Place",
+    "PoolPrediction",
+    "Prediction",
     "Preemption",
     "Queue",
     "QueueMode",
@@ -59,6 +63,33 @@ class Submission(Base):
     since: Mapped[float]
     #: It can no longer become a job.
     abandoned: Mapped[bool]
+    #: How many jobs it is: 1, or the tasks of an array, whose processes `size` counts together.
+    tasks: Mapped[int] = mapped_column(default=1, server_default="1")
+
+
+class Array(Base):
+    """A job array: what its tasks, which are jobs, have in common and what is asked of all."""
+
+    __tablename__ = "array"
+
+    #: That of its first task, so that no other job has it.
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    uuid: Mapped[str] = mapped_column(String(36), unique=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    project_id: Mapped[str] = mapped_column(String(64))
+    user_id: Mapped[str] = mapped_column(String(64))
+    pool: Mapped[str] = mapped_column(String(255))
+    #: As its owner wrote them, see `core.indexes`.
+    indexes: Mapped[str] = mapped_column(Text)
+    #: Most tasks that are in the queue, or run, at the same time; None: no limit.
+    most_at_once: Mapped[int | None]
+    #: Of all tasks, in base64; dropped when the last of them is over.
+    user_data: Mapped[str | None] = mapped_column(Text)
+    #: That of all tasks; deleted when the last of them is over.
+    trust_id: Mapped[str | None] = mapped_column(String(64))
+    submitted_at: Mapped[float]
+    #: When the last task was over and the trust was deleted; None: not yet.
+    finished_at: Mapped[float | None]
 
 
 class Action(Base):
@@ -159,6 +190,8 @@ class Leader(Base):
     since: Mapped[float]
     #: Its last heartbeat, see `terms`; None: no manager has led since an earlier release.
     renewed_at: Mapped[float | None]
+    #: When it last finished a poll, as its last heartbeat said; None: an earlier release leads.
+    polled_at: Mapped[float | None]
     #: The policy that it uses; None: it has not said so yet.
     policy: Mapped[str | None] = mapped_column(String(64))
 

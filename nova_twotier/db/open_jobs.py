@@ -26,8 +26,9 @@ class OpenJobs:
     def __init__(self, pool: str, admit: Callable[[CoreJob], CoreJob] = as_it_is):
         self._pool = pool
         self._admit = admit
-        #: By number: revision, job, and its uuid if it was `plain_waiting` at that revision.
-        self._known: dict[int, tuple[int, Job, str | None]] = {}
+        #: By number: revision, job, its uuid if it was `plain_waiting` at that revision, and
+        #: whether it was `behind_array_limit`.
+        self._known: dict[int, tuple[int, Job, str | None, bool]] = {}
         #: Numbers of the jobs with a priority other than 0, or another's place, at the last read.
         self.prioritised: set[int] = set()
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
@@ -69,7 +70,7 @@ class OpenJobs:
             number: self._entry(at, fresh[number]) if number in changed else known[number]
             for number, at in revisions.items()
         }
-        return {number: job for number, (_at, job, _uuid) in self._known.items()}
+        return {number: job for number, (_at, job, _uuid, _behind) in self._known.items()}
 
     def plain_waiting(self, named: Container[str]) -> dict[int, Job]:
         """The jobs that were plainly waiting at the last read.
@@ -78,14 +79,18 @@ class OpenJobs:
         """
         return {
             number: job
-            for number, (_at, job, uuid) in self._known.items()
+            for number, (_at, job, uuid, _behind) in self._known.items()
             if uuid and uuid not in named
         }
 
-    def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None]:
+    def behind_array_limit(self) -> dict[int, Job]:
+        """The tasks that were waiting for others of their arrays alone at the last read."""
+        return {number: job for number, (_at, job, _uuid, behind) in self._known.items() if behind}
+
+    def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None, bool]:
         if job.flavor in self._limited_flavors:
             job.tiers = self._limited_flavors[job.flavor]
         job.admit = self._admit
         # Cache its core job here; a decision would otherwise make those of all waiting jobs.
         _core = job.core
-        return at, job, job.uuid if job.plain_waiting else None
+        return at, job, job.uuid if job.plain_waiting else None, job.behind_array_limit

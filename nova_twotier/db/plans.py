@@ -1,12 +1,13 @@
 """The plans of actions of each kind, as they are recorded before an action begins."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nova_twotier.core import reasons
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.as_json import plain
 from nova_twotier.db.states import ActionKind, JobState, Preemption
 
 
@@ -15,10 +16,13 @@ class StartPlan:
     """Boot or restore a job in a tier.
 
     :param how: how the start came about, see `core.actions.How`.
-    :param hosts: of a job with bandwidth: the host of each process.
+    :param hosts: of a job with bandwidth, and of one that is restored while maintenance is planned:
+        the host of each process.
     :param links: Mbit/s that are reserved for it, by link.
     :param freed: slots that were not idle when it was decided: those that the preemptions and moves
         of the same decision free are reserved for it, however long that takes.
+    :param near: the hosts that it may start on, as the scheduler is told; empty: on any.
+    :param by: when it must have begun, since it would not end before planned maintenance otherwise.
     """
 
     tier: Tier
@@ -26,6 +30,8 @@ class StartPlan:
     hosts: tuple[str, ...] = ()
     links: Mapping[str, int] = field(default_factory=dict)
     freed: int = 0
+    near: str = ""
+    by: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +139,7 @@ Plan = StartPlan | EvictPlan | Moves | PowerOnPlan | EndPlan
 
 def dump(plan: Plan) -> dict[str, Any]:
     """As JSON has it."""
-    return _plain(plan)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Reason):
-        return reasons.dump(value)
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    return value
+    return plain(plan)
 
 
 def load(kind: str, data: Mapping[str, Any]) -> Plan:
@@ -156,6 +152,9 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 tuple(data["hosts"]),
                 dict(data["links"]),
                 data.get("freed", 0),
+                # Those of older releases do not have the last two.
+                data.get("near", ""),
+                data.get("by"),
             )
         case ActionKind.EVICT:
             unmoved = data.get("unmoved", False)

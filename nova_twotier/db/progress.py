@@ -1,11 +1,12 @@
 """The requests of an action and their outcomes, recorded so that a new leader can continue it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 from nova_twotier.core import reasons
 from nova_twotier.core.reasons import Reason
+from nova_twotier.db.as_json import plain
 
 
 class RequestKey(NamedTuple):
@@ -83,7 +84,7 @@ class Progress:
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         attempts = {str(key): count for key, count in found.pop("attempts").items()}
         data = {
-            name: _plain(value)
+            name: plain(value)
             for name, value in found.items()
             if value not in ("", None, False, ())
         }
@@ -103,12 +104,3 @@ class Progress:
             reason = reasons.load(refusal["reason"])
             values["refusal"] = Refusal(reason, refusal["detail"], refusal["unfit"])
         return cls(**values)
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it."""
-    if isinstance(value, Reason):
-        return reasons.dump(value)
-    if isinstance(value, Refusal):
-        return {**asdict(value), "reason": reasons.dump(value.reason)}
-    return value

@@ -5,11 +5,21 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from oslo_db.exception import DBDuplicateEntry
-from sqlalchemy import and_, delete, exists, func, or_, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy import Select, and_, delete, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased, load_only
 
 from nova_twotier.db import purged_usage
-from nova_twotier.db.models import Action, Delivery, Event, Job, JobServer, Place
+from nova_twotier.db.models import (
+    Action,
+    Array,
+    Delivery,
+    Drain,
+    Event,
+    Job,
+    JobServer,
+    Place,
+    Prediction,
+)
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -35,7 +45,8 @@ def purge(
     dry_run: bool = False,
     pause: Callable[[float], object] = time.sleep,
 ) -> Purged:
-    """Delete the jobs that ended before some time, all their records, old swaps and queue events.
+    """Delete the jobs that ended before some time, all their records, old swaps, queue events and
+    drains of hosts.
 
     The newest job and the newest event are kept, since SQLite would reuse their numbers: texts that
     name the job would mean another, and readers of the events page by page would miss some. What
@@ -62,6 +73,9 @@ def purge(
                 break
             purged = purged.plus(deleted)
             pause(time.monotonic() - began)
+    if not dry_run:
+        with store.transaction() as session:
+            session.execute(delete(Drain).where(Drain.until < before))
     return purged
 
 
@@ -73,13 +87,16 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
         exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
         exists().where(Place.job == Job.number, Place.until.is_(None)),
     )
+    awaited = _awaited(session)
     over = select(Job.number).where(
         Job.state.in_(OVER),
         Job.finished_at < before,
-        Job.number.not_in(_awaited(session)),
+        Job.number.not_in(awaited),
+        func.coalesce(Job.array.not_in(awaited), True),
         Job.number != _greatest(Job.number),
         func.coalesce(Job.number != newest_event, True),
         ~under_way,
+        or_(Job.array.is_(None), Job.array.not_in(_arrays_needed(before))),
     )
     tables = ((Event, Event.job), (Action, Action.job), (Place, Place.job))
     if batch is None:
@@ -98,12 +115,26 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     purged = Purged(len(numbers), *deleted)
     # They mean nothing once the job is over; a pool without a manager keeps them all the same.
     session.execute(delete(JobServer).where(JobServer.job.in_(numbers)))
+    session.execute(delete(Prediction).where(Prediction.job.in_(numbers)))
+    arrays = select(Job.array).where(Job.number.in_(numbers), Job.array.is_not(None)).distinct()
+    touched = session.scalars(arrays).all()
     session.execute(delete(Job).where(Job.number.in_(numbers)))
+    if touched:
+        left = exists().where(Job.array == Array.number)
+        session.execute(delete(Array).where(Array.number.in_(touched), ~left))
     return purged
 
 
+def _arrays_needed(before: float) -> Select[int | None]:
+    """Numbers of the arrays with a task that is not over, or ended later: all tasks of an array go
+    together, so that what it shows of them stays true."""
+    task = aliased(Job)
+    needed = or_(task.state.not_in(OVER), task.finished_at >= before)
+    return select(task.array).where(task.array.is_not(None), needed).distinct()
+
+
 def _awaited(session: Session) -> set[int]:
-    """Numbers of the jobs that others are still to start after."""
+    """Numbers of the jobs, and of the arrays, that others are still to start after."""
     gated = select(Job).where(Job.gated, Job.state.not_in(OVER))
     gated = gated.options(load_only(Job.dependencies_data))
     given = (each for job in session.scalars(gated) for each in job.dependencies)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import JSON, false
+from sqlalchemy import JSON, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.db import dependencies
 from nova_twotier.db.dependencies import Dependency
 
@@ -35,6 +36,8 @@ class Queueing:
     own_place: Mapped[float | None]
     #: The waiting jobs of a project share out their places by it, the highest first.
     priority: Mapped[int] = mapped_column(default=0, server_default="0")
+    #: Its class of service, see `core.qos`: places are compared within one.
+    qos: Mapped[str] = mapped_column(String(16), default=NORMAL, server_default=NORMAL)
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:

@@ -71,5 +71,9 @@ def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:
         return {}
     with store.reading() as session:
         query = select(Job).where(Job.number.in_(wanted))
-        query = query.options(load_only(Job.uuid, Job.name, Job.project_id, raiseload=True))
+        query = query.options(
+            load_only(
+                Job.uuid, Job.name, Job.project_id, Job.array, Job.array_index, raiseload=True
+            )
+        )
         return {job.number: job for job in session.scalars(query)}

@@ -31,6 +31,7 @@ class Selection:
     name: str | None = None
     name_pattern: str | None = None
     pool: str | None = None
+    array: int | None = None
 
     def of(self, query: Select, dialect: str) -> Select:
         """The query of jobs, restricted to these.
@@ -42,6 +43,7 @@ class Selection:
             (Job.user_id, self.user_id),
             (Job.name, self.name),
             (Job.pool, self.pool),
+            (Job.array, self.array),
         ):
             if value is not None:
                 query = query.where(column == value)

@@ -4,13 +4,14 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator, Sequence
 
-from sqlalchemy import Delete, Update, delete, func, select, tuple_
+from sqlalchemy import Delete, Update, and_, delete, func, or_, select, tuple_
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.core.reasons import waits
-from nova_twotier.db import migration
+from nova_twotier.db import arrays, migration
 from nova_twotier.db.connection import (
     DATABASE_ERRORS,
     READING,
@@ -20,7 +21,16 @@ from nova_twotier.db.connection import (
 )
 from nova_twotier.db.dependencies import Dependency
 from nova_twotier.db.learned import learned
-from nova_twotier.db.models import DEFAULT_POOL, NAME_LENGTH, Action, Event, Job, Queue, Submission
+from nova_twotier.db.models import (
+    DEFAULT_POOL,
+    NAME_LENGTH,
+    Action,
+    Array,
+    Event,
+    Job,
+    Queue,
+    Submission,
+)
 from nova_twotier.db.plans import SwapPlan
 from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
@@ -91,6 +101,15 @@ class Store:
             session.connection(execution_options=READING)
             yield session
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """Like `reading`; all queries see the database as it was at the first one."""
+        with self.reading() as session:
+            if self._engine.dialect.name != "sqlite":  # there any transaction does
+                statement = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+                session.connection().exec_driver_sql(statement)
+            yield session
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -124,10 +143,13 @@ class Store:
         begin_at: float | None = None,
         dependencies: Sequence[Dependency] = (),
         peers: bool = False,
+        qos: str = NORMAL,
+        priority: int = 0,
         trust_id: str | None = None,
         submission: str | None = None,
+        tasks: arrays.Tasks | None = None,
     ) -> Job:
-        """Put a job in the queue.
+        """Put a job in the queue, or the tasks of an array.
 
         The columns of `Job` describe the other parameters.
 
@@ -141,6 +163,7 @@ class Store:
         :param begin_at: it does not start before; in seconds since the epoch.
         :param dependencies: it does not start before all of them are met.
         :param submission: the uuid that it has had since `submissions.begin`.
+        :param tasks: it is an array of so many jobs, all as described; the first one is returned.
         :raises InvalidJob: if it cannot be a job.
         :raises SubmissionLapsed: if its submission is not under way any more.
         :raises QueueDraining: if the queue of its pool takes none.
@@ -167,7 +190,7 @@ class Store:
             image=image,
             networks=networks,
             key_name=key_name,
-            user_data=user_data,
+            user_data=None if tasks else user_data,
             keep_servers=keep_servers,
             bandwidth=bandwidth,
             preemption=Preemption(preemption),
@@ -182,18 +205,24 @@ class Store:
             dependencies=dependencies,
             gated=bool(dependencies) or (begin_at is not None and begin_at > now),
             peers=peers,
+            qos=qos,
+            priority=priority,
             trust_id=trust_id,
         )
         with self.transaction() as session:
             if submission is not None:
-                job.uuid = submission
                 _end(session, submission)
+                if tasks is None:
+                    job.uuid = submission
             if _mode(session, pool) == QueueMode.DRAINING:
                 raise QueueDraining(pool)
             job.learned = learned(session, job)
             session.add(job)
             session.flush()
-            session.add(job.happening(now, "submitted"))
+            if tasks is None:
+                session.add(job.happening(now, "submitted"))
+            else:
+                arrays.add(session, job, tasks, submission, user_data)
         return job
 
     def job(self, number: int) -> Job:
@@ -211,7 +240,17 @@ class Store:
 
         :raises NoSuchJob: if there is none of that number.
         """
-        return self.job(number).user_data
+        with self.reading() as session:
+            job = _job(session, number)
+            array = None if job.array is None else session.get(Array, job.array)
+            return array.user_data if array else job.user_data
+
+    def has_user_data(self, number: int) -> bool:
+        """Whether the job's servers are given user data; these are secrets, and not read."""
+        given = or_(Job.user_data.is_not(None), Array.user_data.is_not(None))
+        query = select(given).outerjoin(Array, Array.number == Job.array)
+        with self.reading() as session:
+            return bool(session.scalar(query.where(Job.number == number)))
 
     def jobs(
         self,
@@ -220,6 +259,7 @@ class Store:
         newest_first: bool = False,
         limit: int | None = None,
         marker: str | None = None,
+        collapsed: bool = False,
     ) -> list[Job]:
         """Jobs in the order of submission, or in the opposite one.
 
@@ -227,6 +267,7 @@ class Store:
 
         :param limit: at most so many, from the first in this order.
         :param marker: uuid of the last job of the page before.
+        :param collapsed: of the tasks of an array that wait, only the first of the selection.
         :raises NoSuchJob: if the marker is not a job, or not one of the selection's project.
         """
         query = select(Job).options(*(defer(column, raiseload=True) for column in LONG))
@@ -234,7 +275,12 @@ class Store:
         order = [column.desc() for column in place] if newest_first else place
         query = query.order_by(*order).limit(limit)
         with self.reading() as session:
-            query = selection.of(query, session.get_bind().dialect.name)
+            dialect = session.get_bind().dialect.name
+            query = selection.of(query, dialect)
+            if collapsed:
+                first = selection.of(select(func.min(Job.number)).where(*arrays.WAITING), dialect)
+                first = first.group_by(Job.array)
+                query = query.where(or_(~and_(*arrays.WAITING), Job.number.in_(first)))
             if marker is not None:
                 last = _find(session, marker, selection.project_id)
                 here, there = tuple_(*place), (last.submitted_at, last.number)
@@ -278,13 +324,7 @@ class Store:
         with self.transaction() as session:
             job = _job(session, number)
             if job.state not in OVER and job.held != held:
-                now = time.time()
-                job.held = held
-                if job.state == JobState.QUEUED:
-                    job.reason = waits.HELD() if held else None
-                    if not held:
-                        job.enter_queue(now)
-                session.add(job.happening(now, "held" if held else "released"))
+                session.add(set_held(job, held, time.time()))
             return job
 
     def queue_mode(self, pool: str = DEFAULT_POOL) -> QueueMode:
@@ -300,6 +340,18 @@ class Store:
             now = time.time()
             session.merge(Queue(pool=pool, mode=mode, changed_at=now))
             session.add(Event(at=now, kind=queue_event(mode), detail=f"pool {pool}"))
+
+
+def set_held(job: Job, held: bool, now: float) -> Event:
+    """What `Store.hold` does to a job that is not over; returns the event of it."""
+    job.held = held
+    if job.state == JobState.QUEUED:
+        job.reason = waits.HELD() if held else None
+        if not held:
+            job.enter_queue(now)
+            # Another task of its array may have taken its place meanwhile.
+            job.gated = job.gated or job.array is not None
+    return job.happening(now, "held" if held else "released")
 
 
 def queue_event(mode: QueueMode) -> str:

@@ -26,14 +26,26 @@ LAPSED = 600.0
 _MANY = 500
 
 
-def begin(store: Store, project_id: str, size: int, admit: Callable[[int, int], None]) -> str:
-    """Record a submission; returns the uuid of its future job.
+def begin(
+    store: Store,
+    project_id: str,
+    size: int,
+    admit: Callable[[int, int], None],
+    tasks: int = 1,
+) -> str:
+    """Record a submission; returns the uuid of its future job or array.
 
+    :param size: processes, of all tasks together.
     :param admit: called with the project's numbers of open jobs and of their processes, including
         submissions. If it raises, nothing is recorded and the error is passed on.
     """
     submission = Submission(
-        uuid=str(uuid.uuid4()), project_id=project_id, size=size, since=time.time(), abandoned=False
+        uuid=str(uuid.uuid4()),
+        project_id=project_id,
+        size=size,
+        since=time.time(),
+        abandoned=False,
+        tasks=tasks,
     )
     with store.transaction() as session:
         admit(*count(session, project_id))
@@ -50,10 +62,11 @@ def count(session: Session, project_id: str) -> tuple[int, int]:
         Submission.since > time.time() - LAPSED,
     ]
     number, processes = 0, 0
-    for table, which in ((Job, jobs), (Submission, submitted)):
-        query = select(func.count(), func.coalesce(func.sum(table.size), 0)).where(*which)
+    tasks = func.coalesce(func.sum(Submission.tasks), 0)
+    for table, counted, which in ((Job, func.count(), jobs), (Submission, tasks, submitted)):
+        query = select(counted, func.coalesce(func.sum(table.size), 0)).where(*which)
         rows, size = session.execute(query).one()
-        number, processes = number + rows, processes + int(size)
+        number, processes = number + int(rows), processes + int(size)
     return number, processes
 
 
@@ -114,12 +127,14 @@ def sweep(store: Store, trusts, dry_run: bool = False) -> list:
 
 
 def _of_jobs_over(store: Store, trusts: Collection[str]) -> set[str]:
-    """The trusts that were made for jobs that are over."""
+    """The trusts that were made for jobs that are over; that of an array is all its tasks'."""
     found: set[str] = set()
     with store.reading() as session:
         for some in _in_parts(trusts):
-            made_for = select(Job.trust_id).where(Job.trust_id.in_(some), Job.state.in_(OVER))
-            found.update(session.scalars(made_for))
+            made_for = select(Job.trust_id).where(Job.trust_id.in_(some)).distinct()
+            needed = made_for.where(Job.state.not_in(OVER))
+            found.update(session.scalars(made_for.where(Job.state.in_(OVER))))
+            found.difference_update(session.scalars(needed))
     return found
 
 

@@ -31,14 +31,20 @@ def begin(store: Store, pool: str, name: str, manages: bool = True) -> int:
         leader.since = time.time()
         leader.policy = None
         if manages:
-            leader.renewed_at = leader.since
+            leader.renewed_at = leader.polled_at = leader.since
         return leader.term
 
 
-def renew(store: Store, pool: str, term: int) -> None:
-    """Record a heartbeat of the leader of this term; does nothing if the term is over."""
+def renew(store: Store, pool: str, term: int, polled_at: float | None = None) -> None:
+    """Record a heartbeat of the leader of this term; does nothing if the term is over.
+
+    :param polled_at: when it last finished a poll, in seconds since the epoch; None: not yet.
+    """
+    renewal = _renewal(pool, term)
+    if polled_at is not None:
+        renewal = renewal.values(polled_at=polled_at)
     with store.transaction() as session:
-        session.execute(_renewal(pool, term))
+        session.execute(renewal)
 
 
 def require(session: Session, pool: str, term: int, lock: bool = False) -> None:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from sqlalchemy import case, or_, update
+from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import Job
+from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_actions
 
@@ -14,18 +15,19 @@ from nova_twotier.db.store import open_actions
 def shift(session: Session, pool: str, seconds: float) -> None:
     """Shift the start times of everything in progress in a pool, so that its duration stays.
 
-    This covers runs, back-off pauses, and actions with their deadlines. Records of the past and the
-    order of waiting jobs stay as they are.
+    This covers runs, back-off pauses, actions with their deadlines, and predictions. Records of the
+    past and the order of waiting jobs stay as they are.
     """
-    measured = or_(Job.run_since.is_not(None), Job.swapped_at.is_not(None), Job.not_before > 0)
+    times = Job.run_since, Job.swapped_at, Job.warned_at
+    measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
     jobs = update(Job).where(Job.pool == pool, Job.state.not_in(OVER), measured)
     values = {
-        "run_since": Job.run_since + seconds,
-        "swapped_at": Job.swapped_at + seconds,
+        **{time.key: time + seconds for time in times},
         # 0 means no pause.
         "not_before": case((Job.not_before > 0, Job.not_before + seconds), else_=0.0),
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))
+    _shift_predictions(session, pool, seconds)
     for action in open_actions(session, pool):
         # The same for all of one decision: it tells them from those of others.
         action.created_at += seconds
@@ -41,6 +43,17 @@ def shift(session: Session, pool: str, seconds: float) -> None:
             retry_at=_later(progress.retry_at, seconds),
             escalated_at=_later(progress.escalated_at, seconds),
         )
+
+
+def _shift_predictions(session: Session, pool: str, seconds: float) -> None:
+    opened = select(Job.number).where(Job.pool == pool, Job.state.not_in(OVER))
+    for table, names, whose in (
+        (Prediction, JOB_TIMES, Prediction.job.in_(opened)),
+        (PoolPrediction, POOL_TIMES, PoolPrediction.pool == pool),
+    ):
+        values = {name: getattr(table, name) + seconds for name in names}
+        statement = update(table).where(whose).values(values)
+        session.execute(statement.execution_options(synchronize_session=False))
 
 
 def _later(at: float | None, seconds: float) -> float | None:

@@ -180,6 +180,8 @@ class _Sums:
 def usage(session: Session, question: Question, most: int) -> dict[Key, Usage]:
     """The usage by key, in the order of time, project, user, pool and job.
 
+    A purge moves rows between the tables that it reads: give it a session of `Store.snapshot`.
+
     It takes no longer when there is more history before the period.
 
     :param most: at most so many rows.

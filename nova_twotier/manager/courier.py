@@ -115,8 +115,12 @@ def content(store: Store, event: Event, job: Job) -> dict:
     """What a receiver is told about an event, as the project of the job may know it."""
     told = Reader(store, job.project_id, [event.reason]).event(event)
     names = ("uuid", "number", "name", "project_id", "user_id", "size", "pool")
+    array = None if job.array is None else {"number": job.array, "index": job.array_index}
     return {
         "type": f"job.{event.kind.replace(' ', '_')}",
         "timestamp": rfc3339(event.at),
-        "data": {"job": {name: getattr(job, name) for name in names}, "event": told},
+        "data": {
+            "job": {name: getattr(job, name) for name in names} | {"array": array},
+            "event": told,
+        },
     }

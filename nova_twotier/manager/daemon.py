@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from oslo_log import log as logging
 
+from nova_twotier import conf as config
 from nova_twotier.cloud import qos
 from nova_twotier.cloud.notifications import Listener
 from nova_twotier.cloud.nova import Cloud
@@ -93,17 +94,7 @@ def _serve(conf, running: list[Future], check: Callable[[], object]) -> None:
             continue
         if received.si_signo != signal.SIGHUP:
             return
-        _reload(conf, check)
-
-
-def _reload(conf, check: Callable[[], object]) -> None:
-    try:
-        check()  # oslo.config itself reports a wrong value only when it is used
-    except ConfigError as error:
-        LOG.error("The configuration was not reloaded: %s", error)
-    else:
-        conf.mutate_config_files()
-        LOG.info("Reloaded the options that may change at run time")
+        config.reload(conf, check)
 
 
 def _check(conf) -> None:

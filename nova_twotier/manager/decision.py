@@ -18,6 +18,7 @@ from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.windows import Decision, decide
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
@@ -39,6 +40,7 @@ from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Jobs
 from nova_twotier.manager.reasons import Reasons
 from nova_twotier.manager.releases import Releases
+from nova_twotier.manager.windows import Windows
 
 #: Why a suspended job waits although slots are free.
 ELSEWHERE = waits.SUSPENDED_HOSTS()
@@ -69,12 +71,16 @@ class Decisions:
         self._reasons = Reasons(policy)
         self._releases = Releases()
         self._gate = Gate(options, policy.tiers)
+        #: How things are after the last decision; it is not changed any more. None: none was made
+        #: since the queue went on.
+        self.after: Snapshot | None = None
         #: Stand-alone servers that are to make way for jobs, see `preemption`.
         self.victims: Sequence[Server] = ()
 
     def forget_jobs(self) -> None:
         """What policies see of the jobs may have changed: all is decided anew."""
         self._queue, self._cores, self._waiting = Queue(), {}, {}
+        self.after = None
         self._gate.forget()
         self.events.happened(ALL)
 
@@ -121,7 +127,9 @@ class Decisions:
             elif job.held:
                 held.add(number)
             elif state == JobState.QUEUED and number not in starting:
-                if job.size > slots:
+                if not job.allowed_tiers:
+                    _wait(job, waits.FLAVOR_FOREGROUND())
+                elif job.size > slots:
                     _wait(job, _too_large(job, slots))
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
@@ -185,7 +193,9 @@ class Decisions:
         if isinstance(cluster, Linked):
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
-        decision, after, aside = self._ask(cluster, queue, fixed, now)
+        windows = Windows(self._options, jobs, seen, now)
+        found, aside = self._ask(cluster, queue, fixed, windows, now)
+        decision, after = found.actions, found.after
         # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
             action.number
@@ -205,20 +215,25 @@ class Decisions:
         if self._options.migrate_preempted:
             moved = relocations.find(decision, jobs, seen, build)
         records = planning.records(decision, jobs, seen, now, idle, moved)
+        records = [windows.bind(record, found) for record in records]
         self.victims = []
         stranded = bool(vacated)
         if not records:
             # Only when the policy itself has nothing to move: it comes first.
-            records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated)
+            records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated, windows.lead)
         if preemptible:
-            shown = self._without_suspended(decision, after, fixed)
+            shown = self._without_suspended(decision, windows.lasting(after), fixed)
             coming = _coming(after.cluster, passing & {job.number for job in ending})
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
-        self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE))
+        held_up = windows.reasons(found, queue)
+        self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE) | held_up)
+        self.after = windows.lasting(after)
         self._reasons.tell(queue)
         # No event tells when others release bandwidth, what hinders servers to make way, or when a
         # job can be moved off a drained host.
         again = [now + RECHECK] if linked or (preemptible and after.queue) or stranded else []
+        if records and found.taking is not None:
+            again.append(now)  # the other views of the cluster
         # And when a settled job may be moved again, or a job that backs off may start.
         due_at = min((*settled.values(), *pauses, *again), default=math.inf)
         events.decided(jobs.keys() - gated if gated else jobs, now, due_at)
@@ -297,10 +312,10 @@ class Decisions:
         cluster: Cluster,
         queue: Mapping[int, Job],
         fixed: Mapping[int, tuple[int, ...] | None],
+        windows: Windows,
         now: float,
-    ) -> tuple[list[decided.Action], Snapshot, set[int]]:
-        """The policy's decision, the state after it, and the numbers of the jobs that it was not
-        shown.
+    ) -> tuple[Decision, set[int]]:
+        """The policy's decision, and the numbers of the jobs that it was not shown.
 
         These are suspended on hosts that would have no slots for them after the decision: a policy
         does not know that they can only resume where they are, and would make room elsewhere.
@@ -309,19 +324,24 @@ class Decisions:
         :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
         """
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
-        aside = {number for number, hosts in bound.items() if not hosts}
+        aside = {
+            number
+            for number, hosts in bound.items()
+            if not (hosts and windows.in_time(number, hosts))
+        }
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
             shown = Snapshot(played_on, self._queue.copy(), self.events.decided_at)
             for number in aside:
                 shown.queue.remove(self._cores[number])
-            decision = self._policy.play(shown, self.events.pending, now)
-            stuck = _stuck(decision, cluster, bound)
+            pending = self.events.pending
+            found = decide(self._policy, shown, pending, now, lambda job: windows.lead(job.number))
+            stuck = _stuck(found.actions, cluster, bound)
             if not stuck:
                 for number in aside:
-                    shown.queue.add(self._cores[number])
-                return decision, shown, aside
+                    found.after.queue.add(self._cores[number])
+                return found, aside
             aside |= stuck
 
     def _arrived_ahead(self, queue: Mapping[int, Job], running: Iterable[Job]) -> bool:
@@ -329,10 +349,14 @@ class Decisions:
 
         :param queue: the jobs that wait now, by number.
         """
-        # Without fair share and gates, jobs arrive behind all others.
+        # Without fair share and gates, jobs that are not urgent arrive behind all others.
         placed = self._options.fair_share != NONE
-        news = self.events.arrived(queue)
-        arrived = min((job.core.order for job in news if placed or job.came_through), default=None)
+        news = [
+            job.core.order
+            for job in self.events.arrived(queue)
+            if placed or job.core.precedence < 0 or job.came_through or job.array is not None
+        ]
+        arrived = min(news, default=None)
         if arrived is None:
             return False
         return arrived < self._queue[-1].order or any(arrived < job.core.order for job in running)

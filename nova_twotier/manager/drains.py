@@ -1,5 +1,7 @@
 """Carries out the drains of hosts: in what the policy sees, and in Nova's scheduler.
 
+The policy also sees when a planned drain begins, see `core.windows`.
+
 The database says which hosts are drained. From the beginning of a drain the pool's leader counts
 the host as disabled, and disables its nova-compute, so that Nova places nothing there either. The
 reason that it gives Nova tells its own doing from an operator's: it enables no other nova-compute
@@ -50,7 +52,7 @@ class Drains:
         self.vacated: frozenset[str] = frozenset()
 
     def read(self, now: float) -> bool:
-        """Read which hosts are drained now; returns whether that has changed."""
+        """Read which hosts are drained, and which will be; returns whether that has changed."""
         with self._store.reading() as session:
             found = drains.present(session, now)
         begun = {drain.host: drain for drain in drains.begun(found, now)}
@@ -61,7 +63,9 @@ class Drains:
             # To see at once what Nova makes of it, see `follow`.
             self._hosts.expire()
         self._begun, self.vacated = begun, vacated
-        return changed
+        before = self._hosts.closes
+        self._hosts.closes = {host: each.since for host, each in found.items() if each.since > now}
+        return changed or self._hosts.closes != before
 
     def follow(self) -> None:
         """Let Nova's scheduler know; to be called whenever the hosts were read from Nova.

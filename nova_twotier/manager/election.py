@@ -8,8 +8,8 @@ the lease. None of them stops a leader that has lost its lock without noticing. 
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 
 from oslo_log import log as logging
 from sqlalchemy.orm import Session
@@ -43,6 +43,8 @@ class Candidate:
         self._manages = manages
         self.pool, self._name = pool, name
         self._term = 0
+        #: When this process last finished a poll in its term, in seconds since the epoch.
+        self._polled_at: float | None = None
         self._coordinator: coordination.CoordinationDriver | None = None
         self._lock: locking.Lock | None = None
         self._resigned = threading.Event()
@@ -68,7 +70,7 @@ class Candidate:
         except Exception:
             self.resign()
             raise
-        self._resigned = threading.Event()
+        self._resigned, self._polled_at = threading.Event(), None
         for beat in self._beats(self._coordinator):
             # A thread each, so that a database that does not answer costs no lead.
             threading.Thread(target=self._beat, args=(beat, self._resigned), daemon=True).start()
@@ -82,6 +84,10 @@ class Candidate:
         :raises Deposed: if another leader has.
         """
         terms.require(session, self.pool, self._term, lock)
+
+    def polled(self) -> None:
+        """The next heartbeat says that a poll was finished now."""
+        self._polled_at = time.time()
 
     def leader(self) -> str:
         """The name of the present or the last leader; empty if there was none."""
@@ -113,7 +119,8 @@ class Candidate:
         """What renews the lead: in the service that holds the lock, and in the database."""
         yield coordinator.heartbeat
         if self._store is not None and self._manages:
-            yield partial(terms.renew, self._store, self.pool, self._term)
+            store, term = self._store, self._term
+            yield lambda: terms.renew(store, self.pool, term, self._polled_at)
 
     def _beat(self, beat: Callable[[], object], resigned: threading.Event) -> None:
         logged = ""

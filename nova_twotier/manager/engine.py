@@ -32,6 +32,7 @@ from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
+from nova_twotier.manager.arrays import Arrays
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
@@ -49,10 +50,12 @@ from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.peers import Peers
+from nova_twotier.manager.predictions import Predictions
 from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
 from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
+from nova_twotier.manager.run_times import HISTORICAL, RunTimes
 from nova_twotier.manager.server_locks import Locks
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
@@ -114,6 +117,7 @@ class Engine:
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         # A pool of its own: hosts that do not answer must not hold up the requests of other jobs.
         askers = workers or ThreadPoolExecutor(options.concurrency)
+        self._predictions = Predictions(options, store, pool, policy, fence, workers)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
@@ -126,9 +130,11 @@ class Engine:
         self._shutdowns = Shutdowns(cloud, self._requests.tell)
         self._notices = Notices(cloud, self._requests.tell)
         self._peers = Peers(cloud, self._requests.tell)
+        self._arrays = Arrays(store, cloud, pool, self._requests.tell)
         self._surplus = Surplus(cloud, self._requests.tell)
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
+        self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -176,16 +182,19 @@ class Engine:
             self._requests.make(action.id, requests)
         for message in work.messages:
             self._requests.tell(message)
+        self._arrays.poll(work)
         self._locks.poll(work.active, seen)
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         self._notices.poll(work.active, busy, seen)
         self._peers.poll(work.active, busy, seen)
         self._surplus.poll(work.active, seen)
         self._preemptions.poll(work.victims, work.stand_alone, seen.at)
+        self._predictions.poll(self._decisions.after, work.jobs, seen.at)
         return work.changed
 
     def close(self) -> None:
         """Wait for the requests under way."""
+        self._predictions.close()
         self._requests.close()
         self._upkeep.close()
 
@@ -246,17 +255,23 @@ class Engine:
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers)
+        behind_limit = self._open_jobs.behind_array_limit()
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
-        active = [job for number, job in jobs.items() if number not in plain_waiting]
+            behind_limit.pop(number, None)
+        passive = plain_waiting.keys() | behind_limit.keys()
+        active = [job for number, job in jobs.items() if number not in passive]
         mode = queue.mode if queue else QueueMode.ACTIVE
-        return Round(seen, env, jobs, plain_waiting, active, opened, mode, stand_alone)
+        return Round(
+            seen, env, jobs, plain_waiting, behind_limit, active, opened, mode, stand_alone
+        )
 
     def _carry_on(self, work: Round, recorded: _Recorded) -> None:
         if self._upkeep.poll(work):
             self._decisions.events.happened(ALL)
         self._take_answers(work)
         self._warn(work)
+        work.note(*self._peers.take_notes())
         hopeless = gates.poll(self._store, work)
         if work.seen.outage:
             # What Nova says about silent hosts may be outdated, and requests that it accepts for
@@ -285,6 +300,10 @@ class Engine:
         # 3. A decision about everything that has no open action.
         if recorded.sharing:
             recorded.sharing.place(work.jobs, work.seen.shape_slots, work.env.now)
+        if self._run_times:
+            self._run_times.predict(work.jobs)
+            if self._run_times.correct(work.active, work.env.now):
+                self._decisions.events.happened(Event.FOREGROUND)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
             # The outcome of other actions may have changed some of them.

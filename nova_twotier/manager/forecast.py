@@ -64,7 +64,13 @@ def cluster_of(
     counted = set(resting)
     runs = list(_runs(seen, running, settled, counted))
     hosts = [
-        Host(host.name, host.shape.slots, host.shape.tiers, host.name in seen.enabled)
+        Host(
+            host.name,
+            host.shape.slots,
+            host.shape.tiers,
+            host.name in seen.enabled,
+            seen.closes.get(host.name, math.inf),
+        )
         for host in seen.hosts
     ]
     cluster = filled(hosts, threshold=threshold, runs=runs)
@@ -92,7 +98,8 @@ def cluster_of(
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
         held = {job: [*places.values()] for job, places in alike.items()}
         handed = hand_over(cluster, tier, given, held, expectations) if given else {}
-        promised = Counter(chain.from_iterable(handed.values()))
+        # Also what jobs hold that are not on the cluster yet, themselves included.
+        promised = Counter(chain.from_iterable((*handed.values(), *held.values())))
         # First those whose slots are known, so that no other job is assumed to get these.
         for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
             claimed = hoped.get(job.number)
@@ -106,9 +113,9 @@ def cluster_of(
             free = cluster.idle[tier] - promised.total()
             absent = max(0, min(wanted - len(coming), free))
             missing = [i for i in job.core.dispatch or range(job.size) if i not in places]
-            new = [*coming, *cluster.rank(tier, absent, promised)]
+            new = [*coming, *(cluster.rank(tier, absent, promised) if absent else ())]
             places |= dict(zip(missing, new))  # noqa: B905  (the rest is not on its way yet)
-            promised -= Counter(coming)
+            promised -= Counter([*coming, *held[job]])
             until = _expected_end(job.core, seen.at)
             _pin(cluster, job, tier, places, until)
     return cluster

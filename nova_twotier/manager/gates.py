@@ -1,4 +1,5 @@
-"""Gates: what keeps a job out of the queue until a time, or until something became of other jobs.
+"""Gates: what keeps a job out of the queue until a time, until something became of other jobs, or
+while as many tasks of its array as may be are in the queue or run.
 
 Policies are not shown a job behind a gate, so it holds up nobody, and its place in the queue counts
 from the opening of the last of its gates, so it gains nothing by having been submitted early. Its
@@ -6,18 +7,20 @@ submission sets `Job.gated`; that and what has been met is recorded, so that a n
 where the last one was. A further gate is a function here, in `GATES`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 
 from nova_twotier.core.reasons import Reason, failures, waits
+from nova_twotier.db import arrays
 from nova_twotier.db.dependencies import Condition, Dependency
 from nova_twotier.db.models import Job
-from nova_twotier.db.states import OVER, JobState
-from nova_twotier.db.store import Store
+from nova_twotier.db.states import OVER, ActionState, JobState
+from nova_twotier.db.store import Store, busy_jobs
 from nova_twotier.manager.operations.operation import Note
 from nova_twotier.manager.round import Round
 
@@ -49,10 +52,38 @@ class Other(NamedTuple):
     state: str
     started_at: float | None
     finished_at: float | None
+    number: int
+
+    @property
+    def failed(self) -> tuple[int, str] | None:
+        """The number and the state of the job if it did not succeed."""
+        unsuccessful = self.state in OVER and self.state != JobState.FINISHED
+        return (self.number, self.state) if unsuccessful else None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What gates have to know besides the job.
+
+    :ivar others: the jobs that others depend on, by number; the arrays in `whole_arrays`.
+    :ivar room: how many more tasks of arrays may come into the queue, by the array's number; it
+        gets less while gates open. Arrays without a limit are not in it.
+    :ivar limits: of arrays, by number.
+    """
+
+    now: float
+    others: Mapping[int, Other]
+    whole_arrays: Mapping[int, arrays.Whole]
+    room: dict[int, int]
+    limits: Mapping[int, int | None]
+
+    def other(self, dependency: Dependency) -> Other | arrays.Whole | None:
+        if dependency.array:
+            return self.whole_arrays.get(dependency.job)
+        return self.others.get(dependency.job)
 
 
 Verdict = Open | Closed | Locked
-Others = Mapping[int, Other]
 
 
 def poll(store: Store, work: Round) -> dict[int, Reason]:
@@ -62,11 +93,14 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
     """
     hopeless: dict[int, Reason] = {}
     behind = [job for job in work.active if job.gated and job.state == JobState.QUEUED]
-    if not behind:
+    if not behind and not work.behind_limit:
         return hopeless
-    now, others = work.env.now, _others(store, work.jobs, behind)
+    facts = _facts(store, work, behind)
+    if next_ones := _next_of_arrays(work.behind_limit.values(), facts.room):
+        # All of them in the order of the queue: the first ones get the room that there is.
+        behind = sorted([*behind, *next_ones], key=attrgetter("eligible_at", "number"))
     for job in behind:
-        verdicts = [gate(job, others, now) for gate in GATES]
+        verdicts = [gate(job, facts) for gate in GATES]
         closed = [each.reason for each in verdicts if isinstance(each, Closed)]
         if locked := [each.reason for each in verdicts if isinstance(each, Locked)]:
             hopeless[job.number] = locked[0]
@@ -75,6 +109,8 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
                 job.reason = closed[0]
         else:
             job.gated = False
+            if job.array in facts.room:
+                facts.room[job.array] -= 1
             job.enter_queue(max(each.since for each in verdicts if isinstance(each, Open)))
             if not job.held:
                 job.reason = None
@@ -82,29 +118,34 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
     return hopeless
 
 
-def _after_others(job: Job, others: Others, now: float) -> Verdict:
+def _after_others(job: Job, facts: Facts) -> Verdict:
     """Opens when the last of the dependencies is met; that each of them is, is recorded at once."""
     given = job.dependencies
-    found = [_follow(each, others.get(each.job), now) for each in given]
+    found = [_follow(each, facts.other(each), facts.now) for each in given]
     if any(new is not old for new, old in zip(found, given, strict=True)):
         job.dependencies = found
     unmet = [each for each in found if each.met_at is None]
     for each in unmet:
-        other = others.get(each.job)
-        if other is None or other.state in OVER:
-            state = "gone" if other is None else other.state
-            return Locked(failures.DEPENDENCY(each.job, state=state))
+        other = facts.other(each)
+        if other is None:
+            return Locked(failures.DEPENDENCY(each.job, state="gone"))
+        if each.condition is Condition.SUCCEEDED and other.failed:
+            number, state = other.failed
+            return Locked(failures.DEPENDENCY(number, state=state))
     if unmet:
         first, more = unmet[0], len(unmet) - 1
         wanted = _WANTED[first.condition]
+        if first.array:
+            reason = waits.ARRAY_DEPENDENCY(array=first.job, wanted=wanted, more=more or None)
+            return Closed(reason)
         return Closed(waits.DEPENDENCY(first.job, wanted=wanted, more=more or None))
     return Open(max((each.met_at or 0.0 for each in found), default=0.0))
 
 
-def _follow(dependency: Dependency, other: Other | None, now: float) -> Dependency:
+def _follow(dependency: Dependency, other: Other | arrays.Whole | None, now: float) -> Dependency:
     """The dependency, with the time at which it was met if it is met now.
 
-    :param other: the other job; None if its records were deleted, so that it is over.
+    :param other: the other job or array; None if its records were deleted, so that it is over.
     """
     if dependency.met_at is not None:
         return dependency
@@ -120,23 +161,73 @@ def _follow(dependency: Dependency, other: Other | None, now: float) -> Dependen
     return dependency
 
 
-def _not_before(job: Job, _others: Others, now: float) -> Verdict:
+def _not_before(job: Job, facts: Facts) -> Verdict:
     begin = job.begin_at
-    if begin is None or now >= begin:
+    if begin is None or facts.now >= begin:
         return Open(begin or 0.0)
     at = datetime.fromtimestamp(begin, UTC).isoformat(timespec="seconds")
     return Closed(waits.BEGIN(begin=at.replace("+00:00", "Z")))
 
 
+def _in_array(job: Job, facts: Facts) -> Verdict:
+    """Opens when fewer tasks of its array than may be are in the queue or run; a held one waits
+    here until it is released, since it would take up the place of another one."""
+    if job.array is None or job.array not in facts.room:
+        return Open(0.0)
+    if job.held or facts.room[job.array] < 1:
+        return Closed(waits.ARRAY_LIMIT(limit=facts.limits[job.array]))
+    return Open(facts.now)
+
+
 #: Each gives its verdict on a job; that of the first which is closed is the reason.
-GATES = (_after_others, _not_before)
+GATES: tuple[Callable[[Job, Facts], Verdict], ...] = (_after_others, _not_before, _in_array)
 
 
-def _others(store: Store, jobs: Mapping[int, Job], behind: Iterable[Job]) -> dict[int, Other]:
-    """The jobs that others depend on: those in `jobs` as they are, the rest from the database."""
-    numbers = {each.job for job in behind for each in job.dependencies if each.met_at is None}
+def _next_of_arrays(waiting: Iterable[Job], room: Mapping[int, int]) -> list[Job]:
+    """Those of the tasks that there may be room for in their arrays.
+
+    :param waiting: for other tasks of their arrays alone, in the order of the queue.
+    """
+    left, found = {number: most for number, most in room.items() if most > 0}, []
+    for job in waiting if left else ():
+        if job.array in left:
+            found.append(job)
+            left[job.array] -= 1
+            if not left[job.array]:
+                del left[job.array]
+                if not left:
+                    break
+    return found
+
+
+def _facts(store: Store, work: Round, behind: Collection[Job]) -> Facts:
+    unmet = [each for job in behind for each in job.dependencies if each.met_at is None]
+    others = _others(store, work.jobs, {each.job for each in unmet if not each.array})
+    awaited = {each.job for each in unmet if each.array}
+    tasks = [*behind, *work.behind_limit.values()]
+    limited = {job.array for job in tasks if job.array is not None}
+    whole: dict[int, arrays.Whole] = {}
+    limits: dict[int, int | None] = {}
+    if awaited or limited:
+        with store.reading() as session:
+            whole = arrays.whole(session, awaited)
+            limits = arrays.limits(session, limited)
+    room = {number: limit for number, limit in limits.items() if limit is not None}
+    if room:
+        # One that was held after its start was decided starts all the same.
+        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
+        for number, job in work.jobs.items():
+            if number in work.behind_limit or job.array not in room:
+                continue
+            if job.in_queue or job.state != JobState.QUEUED or number in busy:
+                room[job.array] -= 1
+    return Facts(work.env.now, others, whole, room, limits)
+
+
+def _others(store: Store, jobs: Mapping[int, Job], numbers: Set[int]) -> dict[int, Other]:
+    """The jobs of these numbers: those in `jobs` as they are, the rest from the database."""
     here = [jobs[number] for number in numbers & jobs.keys()]
-    found = {job.number: Other(job.state, job.started_at, job.finished_at) for job in here}
+    found = {job.number: _other(job) for job in here}
     missing = sorted(numbers - found.keys())
     if not missing:
         return found
@@ -145,5 +236,9 @@ def _others(store: Store, jobs: Mapping[int, Job], behind: Iterable[Job]) -> dic
         for first in range(0, len(missing), MANY):
             some = Job.number.in_(missing[first : first + MANY])
             for row in session.execute(query.where(some)):
-                found[row.number] = Other(row.state, row.started_at, row.finished_at)
+                found[row.number] = _other(row)
     return found
+
+
+def _other(job: Job | Row) -> Other:
+    return Other(job.state, job.started_at, job.finished_at, job.number)

@@ -74,7 +74,7 @@ def barred(
         taken, blocked = Counter[str](), set[str]()
         for job in turns if tier is FG else [*queue, *movable]:
             reasons = found.get(job.number, {})
-            if tier not in job.tiers or tier in reasons:
+            if tier not in job.allowed_tiers or tier in reasons:
                 continue
             owner, size = limit.owner(job), job.size
             left = limit.slots - used[owner] - taken[owner]
@@ -151,7 +151,9 @@ class Gate:
         changed = []
         for number, job in [*queue.items(), *((job.number, job) for job in holding)]:
             reasons = found.get(number, {})
-            usable = [tier for tier in self._tiers if tier in job.tiers and tier not in reasons]
+            usable = [
+                tier for tier in self._tiers if tier in job.allowed_tiers and tier not in reasons
+            ]
             if reasons and not usable and number in queue:
                 gated[number] = job, next(iter(reasons.values()))
                 del queue[number]

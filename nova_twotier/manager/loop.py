@@ -198,6 +198,7 @@ class Loop:
             began = self._clock()
             again = engine.poll()
             LOG.debug("Polled for %.3f s", self._clock() - began)
+            self._candidate.polled()
             self._recover()
             if not again:
                 self._wait(seen)

@@ -22,7 +22,7 @@ def record(job: Job, found: Mapping[int, float], at: float) -> Note:
     for process, share in sorted(found.items()):
         before = declared[process] if measured[process] is None else measured[process]
         known = "unknown" if before is None else f"{before:.0%}"
-        shown.append(f"process {process}: {share:.0%} ({known} before)")
+        shown.append(f"rank {process}: {share:.0%} ({known} before)")
     job.measure(found, at)
     rest = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
     processes = ", ".join([*shown[:NAMED], *rest])

@@ -49,6 +49,7 @@ class Observation:
     :param others: the claims of VMs that hold more than one slot: those that evacuated servers left
         behind, and all of a VM of which it is not known which slot it keeps.
     :param recorded: ids of the servers that jobs have run on, see `recorded_servers`.
+    :param closes: when the planned drains of hosts begin, by name.
     :param preemptible: servers in the background that are to make way for jobs, unless they are a
         job's, by id.
     """
@@ -63,6 +64,7 @@ class Observation:
     outage: Reason | None = None
     recorded: Container[str] = frozenset()
     preemptible: Mapping[str, Server] = field(default_factory=dict)
+    closes: Mapping[str, float] = field(default_factory=dict)
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
 
     def gang(self, job: Job) -> list[Server]:

@@ -2,19 +2,36 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Protocol
 
+from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.hosts import Hosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import Reason
 from nova_twotier.ledger.claim_cache import ClaimCache
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation
-from nova_twotier.manager.outages import Outages
 
 #: Statuses of servers that do not change by themselves, as long as they have no task.
 SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
+
+
+class Judge(Protocol):
+    """Says which hosts count as dead, and whether there is an outage, as `Outages` does."""
+
+    dead: frozenset[str]
+    reason: Reason | None
+
+    def judge(
+        self,
+        hosts: Mapping[str, ComputeHost],
+        down: Mapping[str, float],
+        now: float,
+        fresh: bool = True,
+    ) -> None: ...
 
 
 class Observer:
@@ -24,7 +41,7 @@ class Observer:
     :param outages: judges which hosts are dead.
     """
 
-    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts, outages: Outages):
+    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts, outages: Judge):
         self._cloud, self._hosts, self._outages = cloud, hosts, outages
         self._claim_cache = ClaimCache(placement)
         #: Consumers that held slots at the last poll but were no listed servers.
@@ -69,6 +86,7 @@ class Observer:
                 each for vm, found in held.items() for each in found if each != claims.get(vm)
             ),
             preemptible=self._preemptible,
+            closes=self._hosts.closes,
         )
 
     def _find_preemptible(

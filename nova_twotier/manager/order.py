@@ -201,6 +201,11 @@ class Turns:
             return True
         before = self._phases[its] < action.phase
         plan = action.plan
+        if isinstance(plan, StartPlan) and plan.by is not None and self.now > plan.by:
+            # It would not end before planned maintenance any more.
+            drop(action, None, self.now)
+            self.dropped = True
+            return False
         if not (isinstance(plan, StartPlan) and is_late(action, self.now)):
             return not before
         if any(evict.job == action.job for evict in self._evictions.get(its, ())):

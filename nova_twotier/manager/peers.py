@@ -4,7 +4,7 @@ What Nova shows decides whether they have been told, so that a manager that has 
 nobody twice.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -13,42 +13,67 @@ from nova_twotier.cloud import peers
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
+from nova_twotier.core.reasons import changes
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.asked import Asked
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.gang import PREEMPTED
-from nova_twotier.manager.operations.operation import CloudRequest
+from nova_twotier.manager.operations.operation import CloudRequest, Note
 
 #: Seconds until a server that does not show what it was told is told again; and until then if Nova
-#: refused it, as it does beyond the quota `metadata_items`.
+#: refused it.
 RETRY_AFTER, RETRY_REFUSED_AFTER = 30.0, 600.0
 #: Seconds after the start of a job in which all its servers should have addresses; then the guests
 #: are told which have none.
 ADDRESSES_DUE = 30.0
+#: By these Nova says that the project's quota `metadata_items` is used up.
+OVER_QUOTA = (403, 413)
 #: Seconds that a warning of the end of the walltime may take: Nova writes back all metadata of a
 #: server at once, so that of two requests at the same time one may be undone.
 WARNING = 10.0
 
 
+#: What a server may be told: all, and then less and less, if Nova does not take as many items.
+_Versions = Sequence[Mapping[str, str]]
+
+
 @dataclass(frozen=True)
 class _Told:
-    items: Mapping[str, str]
+    """
+    :param version: which of the versions it was told.
+    """
+
+    versions: _Versions
+    version: int
     asked: Asked[CloudError | None]
 
-    def may_repeat(self, items: Mapping[str, str], now: float) -> bool:
+    @property
+    def cut(self) -> bool:
+        """Whether it knows less than all."""
+        return self.version > 0 and self.asked.answer.done() and not self.asked.answer.result()
+
+    def following(self, versions: _Versions, now: float) -> int | None:
+        """The version to tell it now; None: nothing."""
         if not self.asked.answer.done():
-            return False
+            return None
+        if versions != self.versions:
+            return 0
         error = self.asked.answer.result()
+        if error and error.status in OVER_QUOTA and self.version + 1 < len(versions):
+            return self.version + 1
         refused = error is not None and not error.passing
-        pause = RETRY_REFUSED_AFTER if refused else RETRY_AFTER
-        return items != self.items or self.asked.may_repeat(now, pause)
+        pause = RETRY_REFUSED_AFTER if refused or self.version else RETRY_AFTER
+        return 0 if self.asked.may_repeat(now, pause) else None
 
 
 class Peers:
     """Writes the metadata that `cloud.peers` describes: one request for each server, and another
     one when something in them has changed.
+
+    The guests wait for it. If it is more than the project's quota allows, they are told less at
+    once, and all of it is tried again later.
 
     :param tell: sends a request; its future holds the error, or None.
     """
@@ -60,6 +85,14 @@ class Peers:
         #: What each job and its servers looked like when there was nothing to tell, by the job's
         #: number. Nova's answer is kept while it is the same: comparing it takes no time.
         self._settled: dict[int, tuple] = {}
+        #: Numbers of the jobs whose guests know less than all, and what is to be noted of them.
+        self._cut: set[int] = set()
+        self._notes: list[Note] = []
+
+    def take_notes(self) -> list[Note]:
+        """What has happened to jobs since it was asked last."""
+        notes, self._notes = self._notes, []
+        return notes
 
     def poll(self, jobs: Iterable[Job], busy: Container[int], seen: Observation) -> None:
         """Tell the servers of jobs that run and that no open action is about.
@@ -68,7 +101,10 @@ class Peers:
         """
         before, self._told = self._told, {}
         settled, self._settled = self._settled, {}
+        cut, self._cut = self._cut, set()
         for job in jobs:
+            if job.number in cut:
+                self._cut.add(job.number)
             if not job.peers or job.state != JobState.RUNNING or job.number in busy:
                 continue
             if job.warned_at is not None and seen.at < job.warned_at + WARNING:
@@ -82,24 +118,35 @@ class Peers:
                 continue
             items = peers.running(job, gang)
             ignorant = [server for server in gang if not peers.shows(server, items)]
+            versions = [items, *peers.in_brief(job, gang)]
             for server in ignorant:
-                self._require(server, items, before.get(server.id), seen.at)
+                told = self._require(server, versions, before.get(server.id), seen.at)
+                if told and told.cut:
+                    self._cut.add(job.number)
             if not ignorant:
                 self._settled[job.number] = look
+                self._cut.discard(job.number)
+            elif job.number in self._cut - cut:
+                self._notes.append(Note(job.number, "peers", changes.PEERS_LEFT_OUT()))
 
     def _require(
-        self, server: Server, items: Mapping[str, str], told: _Told | None, now: float
-    ) -> None:
-        """Tell a server, unless it was told the same a moment ago or Nova takes nothing now."""
+        self, server: Server, versions: _Versions, told: _Told | None, now: float
+    ) -> _Told | None:
+        """Tell a server, unless it was told the same a moment ago or Nova takes nothing now.
+
+        :returns: what it was told last.
+        """
         # A notice is withdrawn by a request of its own, see `notices`.
         open_to_it = server.status in peers.TAKES_METADATA and not server.busy
         withdrawing = server.notice.startswith(PREEMPTED)
-        if open_to_it and not withdrawing and (told is None or told.may_repeat(items, now)):
-            run = partial(self._cloud.set_metadata, server, items)
+        version = 0 if told is None else told.following(versions, now)
+        if open_to_it and not withdrawing and version is not None:
+            run = partial(self._cloud.set_metadata, server, versions[version])
             request = CloudRequest(RequestKey("peers", server.id), run)
-            told = _Told(items, Asked(now, self._tell(request)))
+            told = _Told(versions, version, Asked(now, self._tell(request)))
         if told:
             self._told[server.id] = told
+        return told
 
 
 def _look_of(job: Job, gang: Iterable[Server]) -> tuple:

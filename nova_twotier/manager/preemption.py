@@ -23,6 +23,7 @@ from nova_twotier.core.actions import BG
 from nova_twotier.core.flavors import DELETE
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.db.models import Job
 from nova_twotier.db.progress import RequestKey
@@ -79,6 +80,9 @@ def victims(
     if not after.queue or PREEMPTIBLE not in after.cluster.runs:
         return []
     shown = after.copy()
+    # Whoever uses what is left over drives nobody out.
+    for job in [each for each in shown.queue if each.qos is SCAVENGER]:
+        shown.queue.remove(job)
     cluster = shown.cluster
     places = Counter(cluster.remove(cluster.runs[PREEMPTIBLE].job).hosts)
     before = list(cluster.used[BG])

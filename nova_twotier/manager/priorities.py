@@ -16,8 +16,8 @@ def exchange(waiting: Mapping[int, Job], prioritised: Set[int]) -> list[Job]:
     """Give the jobs of each project their places by priority; those of the same priority have them
     in their own order, that without priorities.
 
-    Only jobs that may run in the same tiers exchange places: a policy without background would
-    never take up the place of a job that may run only there.
+    Only jobs of the same class that may run in the same tiers exchange places: a policy without
+    background would never take up the place of a job that may run only there.
 
     :param waiting: the jobs that policies are shown, by number. Others have no place to give away:
         a job that is too large for its pool, or is refused bandwidth or quota, takes up none.
@@ -30,7 +30,7 @@ def exchange(waiting: Mapping[int, Job], prioritised: Set[int]) -> list[Job]:
     alike = defaultdict[tuple, list[Job]](list)
     for job in waiting.values():
         if job.project_id in projects:
-            alike[job.project_id, job.tiers].append(job)
+            alike[job.project_id, job.qos, job.tiers].append(job)
     return [job for jobs in alike.values() for job in _share_out(jobs)]
 
 

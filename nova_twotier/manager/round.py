@@ -22,6 +22,7 @@ class Round:
     :param jobs: that are not over.
     :param plain_waiting: those of them that only wait for slots. There may be ten thousand, so
         polls read no more of them than needed.
+    :param behind_limit: those that only wait for other tasks of their arrays; just as many.
     :param active: the others.
     :param opened: actions that are not over, as they were decided; ends come to them.
     :param stand_alone: servers that are no job's, and may have to make way for one, by id.
@@ -37,6 +38,7 @@ class Round:
     env: Environment
     jobs: dict[int, Job]
     plain_waiting: dict[int, Job]
+    behind_limit: dict[int, Job]
     active: list[Job]
     opened: list[Action]
     mode: str

@@ -6,6 +6,7 @@ from oslo_log import log as logging
 from sqlalchemy import select
 
 from nova_twotier.core.reasons import failures
+from nova_twotier.db import arrays
 from nova_twotier.db.models import Job, Leader
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
@@ -19,7 +20,7 @@ def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
     Several managers may call this at once: each job fails once.
 
     :param pools: the pools that the aggregates name.
-    :return: the jobs that failed; their trusts still exist.
+    :return: jobs that failed, whose trusts still exist; one of each array.
     """
     with store.reading() as session:
         known = pools | set(session.scalars(select(Leader.pool)))
@@ -33,7 +34,9 @@ def fail(store: Store, pools: Set[str], now: float) -> list[Job]:
             job.reason = failures.NO_POOL(pool=job.pool, pools=", ".join(sorted(known)))
             LOG.info("Job %s failed: %s", job.label, job.reason)
             session.add(job.happening(now, "failed", job.reason))
-    return failed
+        arrays.close(session, {job.array for job in failed if job.array is not None}, now)
+    # One for each trust: all tasks of an array have the same.
+    return list({job.trust_id or job.number: job for job in failed}.values())
 
 
 def _strays(what, known: Set[str]):

@@ -10,15 +10,8 @@ from dataclasses import replace
 from nova_twotier.core.actions import Action, Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.easy_sjf import EasySjf
+from nova_twotier.core.prediction.run_times import corrected
 from nova_twotier.core.snapshot import Event, Snapshot
-
-_MINUTE, _HOUR = 60.0, 3600.0
-#: What is added to a prediction each time that the job outruns it, in seconds; then it is the
-#: estimate.
-_STEPS = (
-    *(_MINUTE, 5 * _MINUTE, 15 * _MINUTE, 30 * _MINUTE),
-    *(_HOUR, 2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 20 * _HOUR, 50 * _HOUR, 100 * _HOUR),
-)
 
 
 class EasyPlusPlus(EasySjf):
@@ -35,9 +28,8 @@ class EasyPlusPlus(EasySjf):
         #: Run times of the last two finished jobs of each user.
         self._last: dict[int, list[float]] = {}
         self._estimates: dict[int, float] = {}
-        #: When each running job started, and how often its prediction was corrected.
+        #: When each running job started.
         self._started: dict[int, float] = {}
-        self._corrections: dict[int, int] = {}
 
     def admit(self, job: Job) -> Job:
         self._estimates[job.number] = job.expected
@@ -62,7 +54,6 @@ class EasyPlusPlus(EasySjf):
         for number in [number for number in self._started if number not in runs]:
             runtime = now - self._started.pop(number)
             del self._estimates[number]
-            self._corrections.pop(number, None)
             user = self.users.get(number)
             if user is not None:
                 self._last[user] = [*self._last.get(user, []), runtime][-2:]
@@ -72,10 +63,6 @@ class EasyPlusPlus(EasySjf):
         cluster = snapshot.cluster
         late = [number for until, number, _size in cluster.ends if until <= now]
         for number in late:
-            until = cluster.runs[number].until
-            latest = self._started[number] + self._estimates[number]
-            while until <= now and until < latest:
-                step = self._corrections.get(number, 0)
-                self._corrections[number] = step + 1
-                until = min(until + _STEPS[step], latest) if step < len(_STEPS) else latest
-            cluster.adopt(cluster.remove(cluster.runs[number].job)._replace(until=until))
+            job, began = cluster.runs[number].job, self._started[number]
+            expected = corrected(job.expected, began, now, self._estimates[number])
+            cluster.show_anew(job, began + expected)

@@ -1,5 +1,7 @@
 """The event loop: from one arrival or end of a job to the next, with one pass of the policy each.
 
+A job that outruns what was predicted of it is an event, too.
+
 All events of one instant are handled together. Time is in seconds of the trace.
 """
 
@@ -10,6 +12,7 @@ from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.fair_share import is_ahead
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import ENDED, EVENTS, Event, Snapshot
+from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.stage import Stage
@@ -32,11 +35,15 @@ def run(
     stage: Stage,
     watch: Watch | None = None,
     sharing: Sharing | None = None,
+    until: float = math.inf,
+    predictions: Predictions | None = None,
 ) -> Iterator[Execution]:
     """Simulate until the last job has ended.
 
     :param arrivals: jobs in the order in which they arrive; read one job ahead.
     :param sharing: None: no fair share.
+    :param until: nothing happens after this time; what `watch` was given last stays as it is then.
+    :param predictions: None: the policy is told the jobs' own estimates.
     :returns: the jobs, each as it ends.
     :raises Stuck: if jobs never end.
     """
@@ -51,29 +58,43 @@ def run(
         now = end if end < arrival else arrival
         if now == math.inf:
             break
+        if predictions is not None:
+            now = min(now, predictions.next_due)
+        if now > until:
+            return
         bits = 0
         if end == now:
             for ended in stage.take_ended(now):
                 cluster.remove(ended.job)
                 if sharing is not None:
                     sharing.left(ended.job, now)
+                if predictions is not None:
+                    predictions.left(ended.job, now)
                 bits |= ENDED[ended.tier]
                 yield ended
         while coming and arrival <= now:
             job = coming.job if sharing is None else sharing.place(coming.job)
+            if predictions is not None:
+                job = predictions.place(job)
             job = coming.job = policy.admit(job)
             waiting[job.number] = coming
             queue.add(job)
             bits |= _ARRIVAL
-            if sharing is not None and is_ahead(snapshot, job):
+            if (sharing is not None or job.precedence < 0) and is_ahead(snapshot, job):
                 bits |= _FOREGROUND
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf
+        if predictions is not None and predictions.correct(snapshot, stage.running, now):
+            bits |= _FOREGROUND
+        elif not bits and now < end:
+            continue
         actions = policy.play(snapshot, EVENTS[bits], now)
         if actions:
             stage.carry_out(actions, waiting, now)
             if sharing is not None:
                 sharing.carried_out(actions, now)
+            if predictions is not None:
+                predictions.carried_out(actions, now)
         stage.settle(now)
         if watch:
             watch(snapshot, waiting, stage.running, now)

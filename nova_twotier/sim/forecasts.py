@@ -13,7 +13,7 @@ from nova_twotier.core.prediction.calibration import Calibration, Interval
 from nova_twotier.core.prediction.nodes import Node
 from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
-from nova_twotier.sim import metrics, simulation, sweep, variants
+from nova_twotier.sim import metrics, run_time_coverage, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.simulation import InvalidScenario, Result, Scenario
 from nova_twotier.sim.workloads.workload import Workload
@@ -136,6 +136,11 @@ class Forecaster:
             made = record.made[number]
             record.starts.learn(at, made.forecast.start, now, made.start)
 
+    def calibrations(self, estimator: str) -> tuple[Calibration, Calibration]:
+        """How the predictions of an estimator have come out: of starts, and of ends."""
+        record = self._records[estimator]
+        return record.starts, record.finishes
+
     def ended(self, execution: Execution) -> None:
         """Take note of a job that has ended."""
         job, finish, start = execution.job, execution.finish, execution.start
@@ -240,5 +245,7 @@ class ForecastPoint(sweep.Point):
 
     def row(self) -> dict:
         estimators = {name: prediction.get(name) for name in self.estimators}
-        result, found = simulate(sweep.workload_of(self), self.scenario, estimators)
-        return metrics.summarise(result) | self.parameters() | summarise(found)
+        workload = sweep.workload_of(self)
+        result, found = simulate(workload, self.scenario, estimators)
+        held = run_time_coverage.coverage(result.jobs, workload.users)
+        return metrics.summarise(result) | self.parameters() | summarise(found) | held

@@ -7,6 +7,8 @@ import math
 
 import pandas
 
+from nova_twotier.sim import classes
+
 #: A job shorter than this (seconds) counts as this long in the bounded slowdown.
 BOUND = 10.0
 
@@ -46,7 +48,8 @@ def summarise(result) -> dict:
     fraction of busy CPU cycles from first arrival to last finish (TPDS 5.2), where a background
     process has the progress model's floor at least; `allocation_share` is the fraction of slots
     that the jobs' work would fill if nothing slowed it down. `accept_rate` is the fraction of the
-    jobs that were not rejected, `accept_rate_one_host` of those that fit on one host.
+    jobs that were not rejected, `accept_rate_one_host` of those that fit on one host. With classes
+    of service, what `classes.summarise` says of each follows.
     """
     jobs = per_job(result.jobs)
     capacity = result.span * result.nodes
@@ -71,6 +74,8 @@ def summarise(result) -> dict:
     slots = result.scenario.slots
     small, refused = (int((each["size"] <= slots).sum()) for each in (jobs, result.rejected))
     row["accept_rate_one_host"] = _share(small, small + refused)
+    if result.scenario.qos is not None:
+        row |= classes.summarise(jobs)
     return row
 
 

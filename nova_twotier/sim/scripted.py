@@ -15,6 +15,7 @@ from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.sim import engine, network
+from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.stage import Stage
@@ -125,6 +126,7 @@ def decide(
     cluster: Cluster,
     hosts: Hosts | None = None,
     recorder: Recorder | None = None,
+    predictions: Predictions | None = None,
 ) -> list[Decision]:
     """What a policy decides when jobs arrive and end at these times.
 
@@ -132,6 +134,7 @@ def decide(
     :param ends: when each job ended, by its number; those left out were not over yet.
     :param cluster: what the jobs run on, with nothing on it.
     :param hosts: as of `Scripted`.
+    :param predictions: as of `engine.run`.
     :returns: the decisions, but those to leave everything as it is.
     :raises Diverged: if a job ends that the policy has not started, or has preempted.
     """
@@ -139,7 +142,7 @@ def decide(
     arrivals = network.admitted((Execution(job, job.cpu, 0.0) for job in jobs), cluster, [])
     try:
         with contextlib.suppress(engine.Stuck):  # the script ends before the last job
-            for _ended in engine.run(arrivals, policy, cluster, stage):
+            for _ended in engine.run(arrivals, policy, cluster, stage, predictions=predictions):
                 pass
     except Diverged as diverged:
         diverged.decisions = stage.decisions

@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy
@@ -24,9 +24,12 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
+from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
 from nova_twotier.core.slots import THRESHOLD
-from nova_twotier.sim import calibration, engine, network, rivals, variants
+from nova_twotier.sim import calibration, engine, estimates, network, rivals, variants
+from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
+from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.shared import Shared, SharedNodes
@@ -48,7 +51,7 @@ COLUMNS = {
     "arrival": "float64",
     "size": "int64",
     "runtime": "float64",
-    "estimate": "float64",
+    "estimate": "float64",  # that the policy was told last; NaN: none
     "start": "float64",  # the first
     "finish": "float64",
     "how": "category",  # the first start came about
@@ -59,6 +62,7 @@ COLUMNS = {
     "evictions": "int64",
     "kills": "int64",
     "swaps": "int64",
+    "qos": "category",
 }
 
 
@@ -76,18 +80,21 @@ class Scenario:
     :param reading: fields of the model that differ from it.
     :param migration_cost: seconds that a job loses when it is restored or migrates.
     :param threshold: foreground CPU utilisation from which on a slot is closed.
-    :param exact_estimates: whether the policy is told the run times.
+    :param estimates: what the policy is told of run times, as `estimates.check` has it.
+    :param rerank: as of `Predictions`, for the policies that order by deadline.
     :param understated: share of the jobs, drawn, whose estimate is told at a tenth.
     :param deadline_factor: as of `Policy`, for those that order by deadline.
     :param fair_share: whose recent use puts jobs back: "user" or "group"; None: nobody's.
     :param half_life: as of `FairShare`; so are the next two.
+    :param qos: the shares of the classes, as `Classes.parse` reads them; None: all are normal.
     :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
     :param embedding: which hosts take a job there, by name (`rivals.get`).
     :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
     :param queueing: whether jobs wait; else those that do not fit at their arrival are rejected.
     :param seed: of the utilisations and bandwidths, and of what the model draws.
-    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare, and
-        those of the embedding, the topology and the bandwidth: if a field is wrong.
+    :raises InvalidScenario, policies.UnknownPolicy, models.InvalidModel, InvalidFairShare,
+        InvalidClasses, and those of the embedding, the topology and the bandwidth: if a field is
+        wrong.
     """
 
     policy: str
@@ -98,13 +105,15 @@ class Scenario:
     reading: dict = field(default_factory=dict)
     migration_cost: float = 20.0
     threshold: float = THRESHOLD
-    exact_estimates: bool = False
+    estimates: str = estimates.USER
+    rerank: bool = True
     understated: float = 0.0
     deadline_factor: float = 1.0
     fair_share: str | None = None
     half_life: float = HALF_LIFE
     background_weight: float = BACKGROUND_WEIGHT
     longest_offset: float = LONGEST_OFFSET
+    qos: str | None = None
     topology: str | None = None
     embedding: str = "adaba"
     bandwidth: str | None = None
@@ -120,6 +129,7 @@ class Scenario:
         for name in ("migration_cost", "threshold", "deadline_factor"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidScenario(f"{name} is {getattr(self, name)}; give 0 or more")
+        estimates.check(self.estimates)
         if not 0 <= self.understated <= 1:
             raise InvalidScenario(f"understated is {self.understated}; give a share of 0 to 1")
         if self.fair_share not in (None, *OWNERS):
@@ -129,6 +139,12 @@ class Scenario:
         self.sharing()
         if self.fair_share is not None and not self.queueing:
             raise InvalidScenario("fair share orders a queue; without one, leave it out")
+        if self.qos is not None:
+            self._check_classes(policy)
+        if self.policy == EasyPlusPlus.name and self.estimates != estimates.USER:
+            raise InvalidScenario(
+                f"{self.policy} predicts by itself; leave estimates out, or take easy-sjf"
+            )
         self.model()
         rivals.get(self.embedding)
         if self.bandwidth is not None:
@@ -139,6 +155,17 @@ class Scenario:
             where = "on a topology" if self.topology is not None else "without a queue"
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
             raise InvalidScenario(f"{self.policy} cannot decide {where}; choose one of: {able}")
+
+    def _check_classes(self, policy: Policy) -> None:
+        tiers = policy.tiers if self.tiers is None else min(self.tiers, policy.tiers)
+        if Classes.parse(self.qos or "").scavenger and tiers == 1:
+            able = ", ".join(n for n, each in policies.POLICIES.items() if each.tiers > 1)
+            raise InvalidScenario(
+                f"scavengers run in the background only, and {self.policy} has none here; choose "
+                f"one of: {able}, with two tiers or more"
+            )
+        if not self.queueing:
+            raise InvalidScenario("classes order a queue; without one, leave them out")
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
@@ -205,8 +232,11 @@ def simulate(
     arrivals = executions(accepted, scenario)
     if scenario.queueing:
         arrivals = network.admitted(arrivals, cluster, rejected)
-        sharing = _sharing(workload, scenario, size)
-        run = engine.run(arrivals, policy, cluster, stage, watch, sharing)
+        sharing = sharing_of(workload, scenario, size)
+        predictions = Predictions.of(
+            scenario.estimates, workload.users, policy, rerank=scenario.rerank
+        )
+        run = engine.run(arrivals, policy, cluster, stage, watch, sharing, predictions=predictions)
     else:
         run = network.run_without_queue(arrivals, cluster, stage, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
@@ -230,7 +260,8 @@ def simulate(
     )
 
 
-def _sharing(workload: Workload, scenario: Scenario, slots: int) -> Sharing | None:
+def sharing_of(workload: Workload, scenario: Scenario, slots: int) -> Sharing | None:
+    """What the owners use during a run; None without fair share."""
     if scenario.fair_share is None:
         return None
     known = workload.users if scenario.fair_share == "user" else workload.groups
@@ -284,15 +315,26 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         numpy.random.default_rng(scenario.seed),
         scenario.threshold,
     )
-    rows = zip(jobs, draws, _estimates(jobs, scenario), _demands(jobs, scenario), strict=True)
-    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps in rows:
-        job = Job(number, size, arrival, known, estimate, mbps=mbps)
+    rows = zip(
+        jobs,
+        draws,
+        _estimates(jobs, scenario),
+        _demands(jobs, scenario),
+        _classes(jobs, scenario),
+        strict=True,
+    )
+    for (number, arrival, size, runtime, *_), (known, true), estimate, mbps, qos in rows:
+        above = qos is not SCAVENGER
+        job = Job(number, size, arrival, known, estimate, mbps=mbps, foreground=above, qos=qos)
         yield Execution(job, true, runtime)
 
 
-def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
-    """The estimate of each job that the policy is told."""
-    told = [job.runtime if scenario.exact_estimates else job.estimate for job in jobs]
+def _estimates(jobs: list[Submission], scenario: Scenario) -> Iterator[float | None]:
+    """The estimate that comes with each job."""
+    if estimates.is_missing(scenario.estimates):
+        return itertools.repeat(None, len(jobs))
+    exact = scenario.estimates == estimates.EXACT
+    told = [job.runtime if exact else job.estimate for job in jobs]
     if not scenario.understated:
         return iter(told)
     draws = numpy.random.default_rng((scenario.seed, 2)).random(len(jobs)).tolist()
@@ -312,6 +354,14 @@ def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
         network.link_rate(scenario.topology),
         numpy.random.default_rng((scenario.seed, 1)),
     )
+
+
+def _classes(jobs: list[Submission], scenario: Scenario) -> Iterable[Qos]:
+    """The class of each job; the same whatever else is drawn."""
+    if scenario.qos is None:
+        return itertools.repeat(NORMAL, len(jobs))
+    shares = Classes.parse(scenario.qos)
+    return shares.draw(len(jobs), numpy.random.default_rng((scenario.seed, 3)))
 
 
 def make_stage(
@@ -346,4 +396,5 @@ def _row(done: Execution) -> tuple:
         done.evictions,
         done.kills,
         done.swaps,
+        str(job.qos),
     )

@@ -36,6 +36,8 @@ def read(path: str | pathlib.Path) -> pandas.DataFrame:
     :raises OSError: if the file cannot be read.
     """
     path = checked(path)
+    # pyarrow's own error about a file that is not there says nothing but its name.
+    path.open("rb").close()
     try:
         if path.suffix == ".csv":
             return pandas.read_csv(path)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that run against a fake-driver cloud."""
+"""Fixtures of the tests that run against a fake-driver cloud, and their order."""
 
 import pytest
 
@@ -8,3 +8,21 @@ pytest.importorskip("placement", reason='the fake cloud needs Placement: install
 from nova_twotier.tools.fakecloud.fixture import fakecloud, fakecloud_options
 
 __all__ = ["fakecloud", "fakecloud_options"]
+
+#: The files that take longest. If one began last, the other workers would wait for it.
+LONGEST = (
+    "test_faults",
+    "test_agent",
+    "test_trusts",
+    "test_fakecloud",
+    "test_full",
+    "test_replay",
+    "test_libvirt",
+    "test_operations",
+    "test_demo",
+)
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))

@@ -1,5 +1,6 @@
 """A new operator: `fakecloud up --manager`, and the commands of doc/operator.md in their order."""
 
+import base64
 import pathlib
 import re
 import shlex
@@ -19,6 +20,9 @@ NAMES = {
     "--network NETWORK": "--nic none",
     "IMAGE": "cirros-fake",
     "HOST": "host2",
+    # The gang without a queue manager stays there, and would be waited for.
+    "node17 --reason 'new BIOS' --migrate --wait": "host2 --migrate",
+    "node17": "host2",
     "NAME": "batch",
 }
 PROGRAMS = {
@@ -52,6 +56,12 @@ def test_manager_of_the_cloud(cloud, capsys):
     lines = dict(line.split(maxsplit=1) for line in captured.out.splitlines() if "  " in line)
     assert lines["manager"] == "running"
     assert lines["credentials"] == f". {cloud.info()['files']['openrc']}"
+    hooks = "job_events.allowed_webhooks"
+    changed = ["--manager", "--set", f"{hooks}=http://127.0.0.1:8000/"]
+    assert cli.main(["up", "--dir", directory, "--hosts", "2", *changed]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "fakecloud: the options have changed\nfakecloud: already up\n"
+    assert f"own options    {hooks} (--set)" in captured.out.splitlines()
     assert openstack(cloud, *CREATE)["state"] == "running"
     openstack(cloud, "twotier", "job", "cancel", "1")
 
@@ -75,7 +85,10 @@ def commands(cloud):
                 yield command
 
 
-def test_commands_of_the_guide(cloud, monkeypatch, capsys):
+def test_commands_of_the_guide(cloud, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    # What `openssl rand -base64 32` makes.
+    pathlib.Path("hook.key").write_text(base64.b64encode(bytes(32)).decode())
     for name, value in handover.read(cloud.info()).environment().items():
         monkeypatch.setenv(name, value)
 

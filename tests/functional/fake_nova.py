@@ -117,6 +117,8 @@ class FakeNova:
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
+        #: The hosts that a job was booted for, as the scheduler was told.
+        self.near: dict[str, str] = {}
         #: Why nova-computes were disabled.
         self.disabled: dict[str, str] = {}
         #: Hosts that no aggregate enables for tiers any more.
@@ -183,10 +185,11 @@ class FakeNova:
     def enable(self, service):
         self.faults.around(lambda: self.disabled.pop(service, None))
 
-    def boot(self, job, user_data=None):
+    def boot(self, job, user_data=None, near=""):
         if self.slow_boots:
             self.slow_boots.pop()(job)
             raise CloudError("no answer within 60 s")
+        self.near[job.uuid] = near
         self.faults.around(lambda: self._boot(job.uuid, job.size))
 
     def stand_alone(self, host, tier, preemptible="", **values):
@@ -224,8 +227,11 @@ class FakeNova:
     def shelve(self, server):
         self.faults.around(lambda: self._begin(server.id, "shelving", self._offload, "shelve"))
 
-    def unshelve(self, server):
-        self.faults.around(lambda: self._begin(server.id, "unshelving", self._restore, "unshelve"))
+    def unshelve(self, server, host=None):
+        def restore(server):
+            self._restore(server, host)
+
+        self.faults.around(lambda: self._begin(server.id, "unshelving", restore, "unshelve"))
 
     def suspend(self, server):
         self.faults.around(lambda: self._begin(server.id, "suspending", self._suspend, "suspend"))
@@ -384,8 +390,8 @@ class FakeNova:
         self._unclaim(server)
         self._change(server, status="SHELVED_OFFLOADED", host=None)
 
-    def _restore(self, server):
-        if self._claim(self.fleet[server]):
+    def _restore(self, server, host=None):
+        if self._claim(self.fleet[server], host):
             self._change(server, status="ACTIVE", power_state=RUNNING)
         else:
             self._change(server, status="SHELVED_OFFLOADED")
@@ -419,6 +425,7 @@ class FakeNova:
         """Schedule: the tier of the job's entry, the least loaded host; whether there was room."""
         tier = reading.wanted_tier(self.placement.get(f"/allocations/{server.job}"))
         views = reading.host_views(self.placement.get(reading.CANDIDATES_URL))
+        near = self.near.get(server.job, "") if server.task == "scheduling" else ""
         candidates = (
             sorted(
                 (views[root].load_beside(tier, 0), name)
@@ -429,6 +436,7 @@ class FakeNova:
                 and name not in self.down
                 and name not in self.disabled
                 and host in (None, name)
+                and _is_near(names.child_uuid(root, Tier(tier)), near)
             )
             if tier
             else []
@@ -466,3 +474,10 @@ class FakeNova:
                 }
             },
         )
+
+
+def _is_near(provider, near):
+    """Whether the hint of a boot allows a provider, see `tier_request`."""
+    kind, _colon, listed = near.partition(":")
+    named = any(provider.startswith(each) for each in listed.split(",") if each)
+    return not near or named is (kind == "only")

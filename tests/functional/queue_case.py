@@ -23,6 +23,7 @@ flavor = {flavor}
 image = {image}
 host_interval = 0.05
 boot_grace = 61
+prediction_interval = 0
 """
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.qos import NORMAL
 from nova_twotier.db.models import Action
 from nova_twotier.db.states import ActionState, JobState
 from nova_twotier.filters.virtual_cluster import VirtualCluster
@@ -27,8 +28,6 @@ from tests.functional.manager_case import ENOUGH, ManagerTestCase
 #: Records of the trace before those that are played; with the usual ones, every kind of decision
 #: occurs. Others: `TWOTIER_TEST_SKIPPED=8 pytest tests/functional/test_live_equals_simulated.py`.
 SKIPPED = os.environ.get("TWOTIER_TEST_SKIPPED")
-#: The manager hears of an event a moment later, in seconds.
-MOMENT = 0.25
 
 
 class PromptNova(FakeNova):
@@ -143,6 +142,9 @@ class ReplayCase(ManagerTestCase):
     :cvar JOBS: that are played.
     :cvar USUAL: records of the trace before those.
     :cvar LOAD_SCALE: they arrive this many times faster than they did.
+    :cvar CLASSES: of service that the jobs have, in turn.
+    :cvar MOMENT: the manager hears of an event so many seconds later.
+    :cvar HISTORY: whether no job has an estimate, and the manager predicts run times.
     :cvar LINK_MBPS: of each link, if jobs ask for bandwidth; then each rack has two of the hosts.
     """
 
@@ -151,7 +153,10 @@ class ReplayCase(ManagerTestCase):
     JOBS = 14
     USUAL = 8
     LOAD_SCALE = 1.0
+    CLASSES = (NORMAL,)
     LINK_MBPS = 0
+    MOMENT = 0.25
+    HISTORY = False
 
     def setUp(self):
         super().setUp()
@@ -211,21 +216,40 @@ class ReplayCase(ManagerTestCase):
         rest = {"link_mbps": self.LINK_MBPS, "load_scale": self.LOAD_SCALE}
         jobs = workload.fit(records, trace.processors, slots, **rest)
         self.policy = policies.get(policy)
+        if self.HISTORY:
+            self.options = types.SimpleNamespace(**vars(self.options) | {"estimates": "historical"})
         self.manager = self.engine(policy)
         stepwise.play(jobs, Roster(), self)
         self.assertEqual({JobState.FINISHED}, {job.state for job in self.store.jobs()})
         self.check_clean()
 
     def submit(self, job, now):
-        rest = {"estimate": job.estimate, "bandwidth": job.mbps}
+        self.outrun(now)
+        rest = {"estimate": None if self.HISTORY else job.estimate, "bandwidth": job.mbps}
+        rest["qos"] = self.CLASSES[job.trace_number % len(self.CLASSES)]
         row = self.store.submit(job.size, list(job.cpu), at=now, **rest)
-        self.now = now + MOMENT
+        self.now = now + self.MOMENT
         return Entry(row.number, row.uuid, job)
 
     def stop(self, servers, now):
+        self.outrun(now)
         for server in servers:
             self.nova.guest_stops(server.id)
-        self.now = now + MOMENT
+        self.now = now + self.MOMENT
+
+    def outrun(self, until):
+        """Poll when jobs outrun what was predicted of them: nothing else happens then."""
+        while self.HISTORY and (due := min(self.expected_ends(), default=until)) < until:
+            self.now = due
+            self.settle()
+
+    def expected_ends(self):
+        """When the running jobs are expected to end that have not outrun that yet."""
+        running = [job for job in self.store.jobs() if job.state == JobState.RUNNING]
+        for job in running:
+            job.has_run(job.ran(self.now))
+            if job.counts_as_predicted:
+                yield self.now + job.expected_run_time - job.ran(self.now)
 
     def settle(self):
         for _round in range(ENOUGH):

@@ -77,6 +77,7 @@ class Mariadb(Server):
     ADDRESS = URL.create("mysql+pymysql", "root", host="127.0.0.1", port=3306)
     EMPTY = (
         "DELETE FROM delivery",
+        "DELETE FROM drain",
         "DELETE FROM event",
         "DELETE FROM action",
         "DELETE FROM place",
@@ -95,8 +96,8 @@ class Postgresql(Server):
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
     EMPTY = (
-        "TRUNCATE job, action, dead_host, delivery, event, place, queue, server, submission, "
-        "usage_day "
+        "TRUNCATE job, action, dead_host, delivery, drain, event, place, queue, server, "
+        "submission, usage_day "
         "RESTART IDENTITY",
     )
 

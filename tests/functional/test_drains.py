@@ -125,7 +125,7 @@ class TestWithMigration(InMemoryTestCase, DrainCase):
         found = self.store.job(job.number)
         self.assertEqual((JobState.RUNNING, "fg", 1, 0), self.shown(found))
         [event] = [e for e in self.store.events(job.number) if e.kind == "migrated"]
-        self.assertIn("other hosts in fg: maintenance", str(event.reason))
+        self.assertIn("other hosts in the foreground: maintenance", str(event.reason))
         self.assertNotIn(host, str(event.reason))
 
     def shown(self, job):
@@ -173,6 +173,39 @@ class TestWithMigration(InMemoryTestCase, DrainCase):
         found = self.store.job(job.number)
         self.assertEqual((JobState.RUNNING, "fg", 0, 0), self.shown(found))
         self.assertGreater(found.not_before, self.now - 1)
+
+    def test_what_nova_refuses_is_tried_ever_less_often(self):
+        self.cloud(seed=16)
+        [job] = self.running(4)
+        host = self.hosts_of(job)[0]
+
+        def refuse(server, target):
+            raise CloudError("no live migration on these hosts", 400)
+
+        self.nova.live_migrate = refuse
+        self.drain(host, migrate=True)
+        for _minute in range(6 * 60):
+            self.now += 55
+            self.rounds(self.manager, 5)
+        refused = [e for e in self.store.events(job.number) if e.kind == "not migrated"]
+        # After 2, 4, ... 2048 s, and then each hour.
+        self.assertTrue(10 <= len(refused) <= 17, len(refused))
+
+    def test_a_cancel_overtakes_a_migration(self):
+        self.cloud(seed=17)
+        [job] = self.running(4)
+        host = self.hosts_of(job)[0]
+        self.nova.stuck = {each.id for each in self.nova.servers()}
+        self.drain(host, migrate=True)
+        self.until(lambda: self.nova_is_migrating(), "migrating")
+        self.store.request_action(job.number, "cancel")
+        self.rounds(self.manager, 10)
+        self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
+        self.assertNotIn("not migrated", self.kinds(job.number))
+        self.assertEqual([], self.nova.servers())
+
+    def nova_is_migrating(self):
+        return any(server.task == "migrating" for server in self.nova.servers())
 
     def test_a_migration_that_never_ends_costs_no_work(self):
         self.cloud(seed=15)

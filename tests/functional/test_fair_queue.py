@@ -1,4 +1,4 @@
-"""Fair share and limits of slots while managers crash, under every policy."""
+"""Fair share, limits of slots and classes of service while managers crash, under every policy."""
 
 import itertools
 from collections import Counter
@@ -7,6 +7,7 @@ import ddt
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.qos import NORMAL, SCAVENGER, URGENT
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger import claims
 from tests.functional.manager_case import InMemoryTestCase
@@ -62,6 +63,28 @@ class TestLimits(FairCase):
 
     @ddt.data(*POLICIES)
     def test_no_user_holds_more(self, policy):
+        self.play_all(policy)
+
+
+@ddt.ddt
+class TestClasses(FairCase):
+    """Of three jobs, one is urgent and one a scavenger."""
+
+    def setUp(self):
+        super().setUp()
+        classes, submit = itertools.cycle((SCAVENGER, NORMAL, URGENT)), self.store.submit
+        self.store.submit = lambda *args, **rest: submit(*args, qos=next(classes), **rest)
+
+    def check(self, jobs):
+        super().check(jobs)
+        classes = {job.uuid: job.qos for job in jobs}
+        owners = {server.id: classes.get(server.job) for server in self.nova.servers()}
+        for vm, vm_claims in claims.read_claims(self.ledger, self.tiers).items():
+            if owners.get(vm) == SCAVENGER:
+                self.assertEqual({Tier.BG}, {claim.tier for claim in vm_claims})
+
+    @ddt.data("amcbf", "cmcbf", "acfcfs", "ktier-cmbf")
+    def test_scavengers_stay_in_the_background_and_every_job_ends(self, policy):
         self.play_all(policy)
 
 

@@ -10,8 +10,11 @@ their neighbours do.
 """
 
 import testtools
+from sqlalchemy import update
 
 from nova_twotier.core import policies
+from nova_twotier.core.qos import NORMAL, SCAVENGER, URGENT
+from nova_twotier.db.models import Job
 from tests.functional.replay_case import SKIPPED, InMemory, ReplayCase
 
 BACKFILL = {"start fg immediate", "start fg backfilled"}
@@ -85,6 +88,35 @@ class TestWithPreemption(InMemory):
         )
 
 
+class TestHistory(InMemory):
+    """No job has an estimate: the manager predicts run times, and corrects those outrun.
+
+    Both see the same run times to the second.
+    """
+
+    USUAL = 0
+    MOMENT = 0.0
+    LOAD_SCALE = 10.0
+    HISTORY = True
+
+    def compare(self, policy, expected, unlike=()):
+        super().compare(policy, expected, unlike)
+        predicted = [job for job in self.jobs() if job.counts_as_predicted]
+        self.assertGreater(len(predicted), self.JOBS // 2)
+        ran = [job.ran(self.now) > job.predicted for job in predicted]
+        self.assertEqual({True, False}, set(ran))
+
+    def test_easy(self):
+        self.compare("easy", RESERVE, unlike=["fcfs", "sdf"])
+
+    def test_sdf(self):
+        self.compare("sdf", BACKFILL, unlike=["fcfs", "easy"])
+
+    def test_amcbf_deadline(self):
+        self.JOBS = 30
+        self.compare("amcbf-deadline", {"start fg immediate", *RISE}, unlike=["amcbf"])
+
+
 class TestTentative(InMemory):
     def test_ccfcfs(self):
         self.compare("ccfcfs", TRY, unlike=["acfcfs", "fcfs"])
@@ -140,6 +172,37 @@ class TestBandwidth(InMemory):
 
     def test_bgmbf_sdf(self):
         self.compare("bgmbf-sdf", EVICT, unlike=["fcfs", "bgmbf"])
+
+
+class TestClasses(InMemory):
+    """Urgent jobs pass the others, and scavengers make way for them."""
+
+    USUAL = 4
+    LOAD_SCALE = 10.0
+    CLASSES = (NORMAL, SCAVENGER, NORMAL, URGENT, NORMAL)
+
+    def compare(self, policy, expected, unlike=()):
+        super().compare(policy, expected, unlike)
+        if SKIPPED is None:
+            decided = self.decided()
+            with self.store.transaction() as session:
+                session.execute(update(Job).values(qos=NORMAL))
+            self.assertNotEqual(decided, self.simulate(policy)[0])
+
+    def test_amcbf(self):
+        self.compare("amcbf", CONSOLIDATE, unlike=["cmcbf"])
+
+    def test_acfcfs(self):
+        self.compare("acfcfs", {"start bg tentative", "kill"}, unlike=["ccfcfs"])
+
+
+class TestUrgent(InMemory):
+    USUAL = 10
+    LOAD_SCALE = 10.0
+    CLASSES = (URGENT, NORMAL, NORMAL)
+
+    def test_cmbf(self):
+        self.compare("cmbf", EVICT, unlike=["ambf"])
 
 
 class TestOnPlacement(ReplayCase):

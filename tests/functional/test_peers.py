@@ -26,6 +26,7 @@ class TellingNova(FakeNova):
         self.told = []
         self.connected = True
         self.refusal = None
+        self.quota = 128
 
     def boot(self, job, user_data=None):
         before = set(self.fleet)
@@ -45,6 +46,8 @@ class TellingNova(FakeNova):
         self.told.append(server.id)
         if self.refusal:
             raise self.refusal
+        if len({**found.metadata, **items}) > self.quota:
+            raise CloudError("Maximum number of metadata items exceeds it", 403)
         if found.task or found.status not in peers.TAKES_METADATA:
             raise CloudError("Cannot 'update' instance while it is busy", 409)
         notice = items.get(NOTICE_KEY, found.notice)
@@ -150,10 +153,24 @@ class TestPeers(InMemoryTestCase):
 
     def test_a_request_that_is_refused(self):
         """It is not repeated all the time: the quota has to change first."""
-        self.nova.refusal = CloudError("Maximum number of metadata items exceeds 20", 403)
+        self.nova.refusal = CloudError("Nova answered 400", 400)
         engine = self.running()
         self.rounds(engine, 100)
         self.assertEqual(2, len(self.nova.told))
+
+    def test_a_quota_of_metadata_items_that_is_too_low(self):
+        """The guests are told what fits, at once, and the owner that it is not all."""
+        self.nova.quota = 3
+        engine = self.running()
+        for server in self.gang():
+            self.assertEqual("0", server.metadata[peers.ADDRESSES])
+        self.rounds(engine, 100)
+        self.assertEqual(6, len(self.nova.told), "all, one address, none")
+        told = [event for event in self.store.events(1) if event.kind == "peers"]
+        self.assertEqual(["peers-left-out"], [event.reason.code.name for event in told])
+        self.nova.quota = 128
+        self.rounds(engine, int(manager_peers.RETRY_REFUSED_AFTER))
+        self.assert_known()
 
     def preempted(self, mode="shelve", **options):
         """Job 3 was preempted; ids of its servers while it ran."""

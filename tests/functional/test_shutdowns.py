@@ -127,7 +127,7 @@ class TestShutdowns(ManagerTestCase):
         self.rounds(engine, 10)
         job = self.store.job(1)
         self.assertEqual((JobState.FAILED, 7), (job.state, job.exit_status))
-        self.assertEqual("process 1 ended with exit status 7", str(job.reason))
+        self.assertEqual("the process of rank 1 ended with exit status 7", str(job.reason))
         self.check_clean()
 
     def test_a_script_that_did_not_report_is_run_again(self):

@@ -2,16 +2,25 @@
 
 import argparse
 import json
+import os
 import pathlib
+import re
 import signal
 import sys
 
-from nova_twotier.tools.fakecloud import logs
+from nova_twotier.tools.fakecloud import logs, options
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
 from nova_twotier.tools.fakecloud.errors import FakeCloudError, UsageError
 from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL, Settings, default_dir
 
 EXIT_DOWN = 3
+#: The state of a cloud whose machine was restarted, or of which a process was killed.
+CRASHED = (
+    'crashed: processes ended without "fakecloud down"; "fakecloud down" cleans up, "fakecloud up" '
+    "starts a new one"
+)
+#: Variables of the environment by which oslo.config would take an option.
+_OF_OSLO = re.compile("OS_[A-Z_]+__[A-Z0-9_]+")
 #: What a new user may type next.
 FIRST_JOB = "openstack twotier job create --size 4 --cpu 0.6 --wait"
 
@@ -145,6 +154,22 @@ def _up_options(up: argparse.ArgumentParser) -> None:
             metavar="N",
             help=f"{text} (default: %(default)s)",
         )
+    up.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.OPTION=VALUE",
+        help="an option of the queue manager and its API, such as "
+        "job_events.allowed_webhooks=http://127.0.0.1:8000/; repeat for several. They are kept for "
+        "later clouds in this directory; an empty value takes one back. Of a cloud that is up, "
+        "those may change that may at run time",
+    )
+    up.add_argument(
+        "--config",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="a configuration file with such options; --set counts more",
+    )
     _format_option(up)
     full = up.add_argument_group("--full")
     full.add_argument(
@@ -214,8 +239,14 @@ def _up(arguments) -> int:
         "computes_per_process",
         "transport_url",
         "database_url",
+        "set",
+        "config",
     )
-    info = _cloud(arguments, **{name: getattr(arguments, name) for name in names}).up()
+    if ignored := sorted(filter(_OF_OSLO.fullmatch, os.environ)):
+        _progress(f"{', '.join(ignored)} of the environment: not passed on, give --set instead")
+    cloud = _cloud(arguments, **{name: getattr(arguments, name) for name in names})
+    info = cloud.up()
+    own = options.names(options.read(cloud.layout.options))
     if arguments.format == "json":
         print(json.dumps(info, indent=2))
         return 0
@@ -228,6 +259,7 @@ def _up(arguments) -> int:
             ("image", info["image"]),
             ("flavors", f"{info['flavor']}, {info['plain_flavor']}"),
             ("configuration", conf),
+            *([("own options", f"{', '.join(own)} (--set)")] if own else []),
             ("manager", "running" if running else f"none: twotier-manager --config-file {conf}"),
             ("credentials", f". {info['files']['openrc']}"),
             *([("first job", FIRST_JOB)] if running else []),
@@ -237,8 +269,12 @@ def _up(arguments) -> int:
 
 
 def _down(arguments) -> int:
-    ended = _cloud(arguments).down(purge=arguments.purge)
+    cloud = _cloud(arguments)
+    crashed = cloud.status()["state"] == "crashed"
+    ended = cloud.down(purge=arguments.purge)
     _progress("down" if ended else "already down")
+    if crashed:
+        _progress("the cloud had crashed or was killed; what was left of it is gone")
     return 0
 
 
@@ -249,7 +285,7 @@ def _status(arguments) -> int:
     else:
         _table(
             [
-                ("cloud", status["state"]),
+                ("cloud", CRASHED if status["state"] == "crashed" else status["state"]),
                 ("directory", status["dir"]),
                 *(
                     (

@@ -4,18 +4,23 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import sys
 import time
+from collections.abc import Sequence
 
 import requests
 
-from nova_twotier.tools.fakecloud import child, handover, ports, processes
+from nova_twotier.tools.fakecloud import child, handover, options, ports, processes
 from nova_twotier.tools.fakecloud.embedded import Embedded
 from nova_twotier.tools.fakecloud.errors import FakeCloudError, NotUp
 from nova_twotier.tools.fakecloud.layout import Layout
+from nova_twotier.tools.fakecloud.options import Options
 from nova_twotier.tools.fakecloud.settings import Settings
 
 START_PATIENCE = 180.0
+#: Processes that read the options again at SIGHUP.
+RELOADING = ("manager", "twotier")
 
 
 class FakeCloud:
@@ -26,8 +31,20 @@ class FakeCloud:
     >>> cloud.down()
     """
 
-    def __init__(self, dir: str | pathlib.Path, progress=lambda text: None, **options):
-        self.settings = Settings(dir=dir, **options)
+    def __init__(
+        self,
+        dir: str | pathlib.Path,
+        progress=lambda text: None,
+        config: pathlib.Path | None = None,
+        set: Sequence[str] = (),
+        **settings,
+    ):
+        """
+        :param config: a file with options for the queue manager and its API.
+        :param set: the same, one by one, as `SECTION.OPTION=VALUE`.
+        """
+        self.settings = Settings(dir=dir, **settings)
+        self._config, self._set = config, set
         self.layout = Layout(self.settings.dir)
         self._progress = progress
 
@@ -35,6 +52,8 @@ class FakeCloud:
         """Start the cloud, unless it is up; leave nothing behind on failure or interruption."""
         with self._lock():
             state = self.layout.read_state()
+            kept = options.read(self.layout.options)
+            wanted = options.changed(kept, self._config, self._set)
             if state and _healthy(state):
                 changed = self.settings.differences(state["settings"])
                 if changed:
@@ -42,13 +61,19 @@ class FakeCloud:
                         f"a cloud with {', '.join(changed)} is up in {self.layout.root}; "
                         f'run "fakecloud down" first'
                     )
+                if wanted != kept:
+                    self._change_options(state, kept, wanted)
                 if self.settings.manager and not state["settings"].get("manager"):
                     return self._add_manager(state)
                 self._progress("already up")
                 return self.info()
             if state:
-                self._progress('cleaning up after a cloud that ended without "fakecloud down"')
+                self._progress(
+                    'the cloud here ended without "fakecloud down", as when it is killed or this '
+                    "machine restarts: it is cleaned up, and a new one starts without its jobs"
+                )
                 self._end(state)
+            options.write(self.layout.options, wanted)
             try:
                 return self._start()
             except BaseException as error:
@@ -83,7 +108,8 @@ class FakeCloud:
         if state["status"] == "starting":
             name = "starting" if any(row["alive"] for row in rows) else "crashed"
         else:
-            name = "up" if all(row["alive"] for row in rows) else "crashed"
+            whole = state["status"] == "up" and all(row["alive"] for row in rows)
+            name = "up" if whole else "crashed"
         return {
             "state": name,
             "dir": str(self.layout.root),
@@ -122,6 +148,23 @@ class FakeCloud:
         return self.layout.lock(
             waiting=lambda: self._progress("waiting for another fakecloud command")
         )
+
+    def _change_options(self, state: dict, kept: Options, wanted: Options) -> None:
+        """Change options of a cloud that is up.
+
+        :raises FakeCloudError: if they are read only at the start.
+        """
+        if fixed := options.fixed(kept, wanted):
+            raise FakeCloudError(
+                f"{', '.join(fixed)} cannot change while a cloud is up: "
+                'run "fakecloud down" first, then give it again'
+            )
+        options.write(self.layout.options, wanted)
+        handover.write_manager_conf(self.layout, handover.read(self.info()))
+        for process in _processes(state):
+            if process.name in RELOADING:
+                os.kill(process.pid, signal.SIGHUP)
+        self._progress("the options have changed")
 
     def _start(self) -> dict:
         began = time.monotonic()

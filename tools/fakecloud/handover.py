@@ -4,7 +4,7 @@ import dataclasses
 import json
 import shlex
 
-from nova_twotier.tools.fakecloud import inifile
+from nova_twotier.tools.fakecloud import inifile, options
 from nova_twotier.tools.fakecloud.layout import Layout, write_atomically
 from nova_twotier.tools.fakecloud.settings import Settings
 
@@ -79,7 +79,7 @@ class Access:
 
 
 def write_manager_conf(layout: Layout, access: Access) -> None:
-    """The configuration of the queue manager and its API, which reads it when it starts."""
+    """The configuration of the queue manager and its API: ours, then the user's own options."""
     sections = {
         "DEFAULT": {"state_path": layout.root / "twotier"},
         "nova": access.auth(access.compute_url),
@@ -92,7 +92,7 @@ def write_manager_conf(layout: Layout, access: Access) -> None:
             **access.auth(access.identity_url),
             "www_authenticate_uri": access.identity_url,
         }
-    inifile.write(layout.manager_conf, sections)
+    inifile.write(layout.manager_conf, inifile.merge(sections, options.read(layout.options)))
 
 
 def write(settings: Settings, layout: Layout, access: Access, processes, ports) -> dict:

@@ -26,6 +26,8 @@ class Layout:
         self.cloud_json = root / "cloud.json"
         self.openrc = root / "openrc"
         self.manager_conf = root / "nova-twotier.conf"
+        #: The user's own options; they outlive the cloud.
+        self.options = root / "options.conf"
 
     def log(self, service: str) -> pathlib.Path:
         return self.logs / f"{service}.log"
@@ -46,6 +48,7 @@ class Layout:
         self._remove_fresh()
         for name in KEPT:
             shutil.rmtree(self.root / name, ignore_errors=True)
+        self.options.unlink(missing_ok=True)
         (self.root / ".lock").unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.root.rmdir()
@@ -76,15 +79,13 @@ class Layout:
             yield
 
     def read_state(self) -> dict | None:
+        """What was recorded of the cloud; of a damaged record, that there was one."""
         try:
             return json.loads(self.state.read_text())
         except FileNotFoundError:
             return None
-        except ValueError as error:
-            raise FakeCloudError(
-                f"{self.state} is damaged: end the processes of this cloud by hand, "
-                f"then remove {self.root}"
-            ) from error
+        except ValueError:
+            return {"status": "damaged", "settings": {}, "ports": {}, "processes": []}
 
     def write_state(self, state: dict) -> None:
         write_atomically(self.state, json.dumps(state, indent=2) + "\n")

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import signal
 import sys
+from functools import partial
 
 from nova_twotier.tools.fakecloud import child, sqlite
 
@@ -36,7 +38,10 @@ def twotier():
     from nova_twotier.api.app import make
 
     path = pathlib.Path(os.environ["OS_TWOTIER_CONFIG_DIR"]) / "nova-twotier.conf"
-    return make(config.load(["--config-file", str(path)], "twotier-api"))
+    load = partial(config.load, ["--config-file", str(path)], "twotier-api")
+    conf = load()
+    signal.signal(signal.SIGHUP, lambda *_: config.reload(conf, load))
+    return make(conf)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 did."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.embedding import Topology
@@ -10,7 +11,8 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Order
 from nova_twotier.db.models import Job
 from nova_twotier.ledger.shape import Shape, capacities
-from nova_twotier.sim import scripted
+from nova_twotier.sim import estimates, scripted
+from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.tools.replay import decisions
 from nova_twotier.tools.replay.decisions import Decided
@@ -33,9 +35,14 @@ def simulate(
     """
     jobs = list(jobs)
     ends = {job.number: job.finished_at for job in jobs if job.finished_at is not None}
-    cores = [job.core for job in jobs]
+    # Without what the manager predicted itself: the simulator has to come to the same.
+    cores = [replace(job.core, estimate=job.estimate) for job in jobs]
+    predictions = None
+    if any(job.predicted_from is not None for job in jobs):
+        owners = {job.number: (job.project_id, job.user_id) for job in jobs}
+        predictions = Predictions.of(estimates.MISSING_HISTORICAL, owners, policy)
     try:
-        decided = scripted.decide(cores, ends, policy, cluster, placed, recorder)
+        decided = scripted.decide(cores, ends, policy, cluster, placed, recorder, predictions)
     except scripted.Diverged as diverged:
         decided = diverged.decisions
     return decisions.simulated(decided)

@@ -7,6 +7,7 @@ from oslo_upgradecheck.upgradecheck import Result
 
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
+from nova_twotier.cloud.peers import MOST_ITEMS
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
@@ -98,6 +99,21 @@ def group_quota(conf, facts: Facts) -> Result:
     ]
     if low:
         return warning("; ".join(low) + ": a job is a server group, with a member per process")
+    return success()
+
+
+def metadata_quota(conf, _facts: Facts) -> Result:
+    """Quotas must allow the metadata by which the guests of a job learn each other's addresses."""
+    if conf.quota.driver == NO_QUOTA:
+        return success()
+    if conf.quota.driver == UNIFIED_LIMITS:
+        return success(f"the limits are in Keystone: {MOST_ITEMS} server_metadata_items are enough")
+    allowed = conf.quota.metadata_items
+    if 0 <= allowed < MOST_ITEMS:
+        return warning(
+            f"[quota]metadata_items is {allowed}: set it to {MOST_ITEMS} or more, or -1; scripts "
+            "of large jobs start without the addresses of all processes"
+        )
     return success()
 
 

@@ -3,20 +3,22 @@
 import sys
 from collections import Counter
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns, filters
+from nova_twotier.client import arguments, arrays, columns, filters, tables
 from nova_twotier.client.commands.job_requests import SHOWN
 from nova_twotier.client.rest import MOST, MOST_UUIDS, Api, ApiError, is_uuid
 
 
-class CancelJob(command.Lister):
+class CancelJob(tables.Lister):
     """Cancel jobs: end them, or remove them from the queue"""
+
+    # Each refusal is an error of its own, and the command says how many jobs it cancels.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="*", help=arguments.JOB)
+        parser.add_argument("jobs", metavar="<job>", nargs="*", help=arrays.JOB_OR_ARRAY)
         filters.add(parser, filters.ACTIVE)
         parser.add_argument(
             "--all", action="store_true", help="all jobs of the project that are not over"
@@ -46,14 +48,21 @@ class CancelJob(command.Lister):
     def _cancel_named(self, api: Api, words: list[str]) -> list[dict]:
         """Cancel jobs; of each that is refused, say why."""
         named: dict[str, str] = {}
+        cancelled: list[dict] = []
         for word in words:
             try:
-                uuid = word.lower() if is_uuid(word) else api.find(word)["uuid"]
+                if is_uuid(word):
+                    named.setdefault(word.lower(), word)
+                    continue
+                found = arrays.find(api, word)
+                if found.array:
+                    number = found.array["number"]
+                    cancelled += api.ask_tasks(number, "cancel", found.indexes)
+                elif found.job:
+                    named.setdefault(found.job["uuid"], word)
             except ApiError as error:
                 self._refuse(1, f"{word}: {error}")
-            else:
-                named.setdefault(uuid, word)
-        cancelled, uuids = [], list(named)
+        uuids = list(named)
         for start in range(0, len(uuids), MOST_UUIDS):
             batch = uuids[start : start + MOST_UUIDS]
             try:
@@ -78,7 +87,13 @@ class CancelJob(command.Lister):
         answer = api.cancel_many(selected, all_projects=all_projects)
         for why, count in Counter(map(_told, answer["refused"])).items():
             self._refuse(count, f"{columns.counted(count, 'job')} refused: {why}")
-        print(f"{columns.counted(len(answer['jobs']), 'job')} to be cancelled", file=sys.stderr)
+        if answer["jobs"]:
+            said = f"{columns.counted(len(answer['jobs']), 'job')} to be cancelled"
+        elif answer["refused"]:
+            said = "no job is cancelled"
+        else:
+            said = "no job that is not over matches, so none is cancelled"
+        print(said, file=sys.stderr)
         return answer["jobs"]
 
     def _refuse(self, count: int, text: str) -> None:

@@ -6,6 +6,7 @@ from osc_lib.exceptions import CommandError
 
 from nova_twotier.client import (
     arguments,
+    arrays,
     brief,
     columns,
     names,
@@ -23,6 +24,9 @@ PREEMPTIONS = ("shelve", "suspend", "requeue")
 class CreateJob(brief.ShowBriefly):
     """Submit a job: processes, each in a server of its own, that start and end together"""
 
+    #: Whether the user knows that the API is of an earlier release.
+    told = False
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         what = parser.add_mutually_exclusive_group(required=True)
@@ -39,6 +43,14 @@ class CreateJob(brief.ShowBriefly):
             "the order of their arrival; the other options hold for all of them. Unless they get a "
             "script or user data, their servers idle as long as the job ran, then power off. "
             "Nothing is submitted if a line is wrong",
+        )
+        parser.add_argument(
+            "--array",
+            type=arrays.request,
+            metavar="<indexes>[%%<n>]",
+            help="submit a job for each index, such as 0-99, 1,3,5 or 0-98:2; with %%8 after it, "
+            "at most 8 of them are in the queue, or run, at the same time. The script's variable "
+            "TWOTIER_ARRAY_INDEX is the index",
         )
         parser.add_argument(
             "--name",
@@ -67,14 +79,33 @@ class CreateJob(brief.ShowBriefly):
                 done = self._submit_trace(api, parsed_args)
                 self.line = _submitted(done)
                 return columns.one(done)
-            job = api.submit({"size": parsed_args.size, **self._request(parsed_args)})
+            request = {"size": parsed_args.size, **self._request(parsed_args)}
+            if parsed_args.array:
+                return columns.one(self._submit_array(api, request, parsed_args))
+            job = self._submit(api, request)
         except ValueError as error:
             raise CommandError(str(error)) from error
         if parsed_args.wait:
             job = self._await(api, job, parsed_args.wait)
         if self.brief:
             self.line = brief.state(api, job)
-        return columns.one(job)
+        return columns.one(columns.with_expectations(job))
+
+    def _submit_array(self, api: rest.Api, request: dict, parsed_args) -> dict:
+        try:
+            array = api.submit_array({**request, **parsed_args.array})
+        except rest.ApiError as error:
+            if error.status == 404:
+                raise CommandError("the twotier API is of a release without job arrays") from error
+            raise
+        self.line = arrays.submitted(array)
+        if parsed_args.wait:
+            print(f"{arrays.label(array)} is submitted", file=sys.stderr, flush=True)
+            array = arrays.follow(api, array, parsed_args.wait)
+            if failure := arrays.failure(array):
+                raise CommandError(failure)
+            self.line = f"A{arrays.label(array)[1:]} is {array['state']}: {arrays.counts(array)}."
+        return array
 
     def _request(self, parsed_args) -> dict:
         """The request that the options describe.
@@ -95,8 +126,10 @@ class CreateJob(brief.ShowBriefly):
                 "preemption",
                 "checkpoint",
                 "retries",
+                "qos",
                 "keep_servers",
                 "held",
+                "priority",
             )
         }
         if parsed_args.flavor is not None:
@@ -128,6 +161,8 @@ class CreateJob(brief.ShowBriefly):
 
         :raises ValueError: before anything is submitted.
         """
+        if parsed_args.array:
+            raise ValueError("--array is for one job, not for a trace")
         if parsed_args.wait:
             raise ValueError("--wait is for one job, not for a trace: see job list")
         path = parsed_args.from_swf
@@ -139,7 +174,7 @@ class CreateJob(brief.ShowBriefly):
         with progress.bar(len(requests), "job", self.app_args) as shown:
             for count, request in enumerate(requests):
                 try:
-                    api.submit({**request, **given})
+                    self._submit(api, {**request, **given})
                 except rest.ApiError as error:
                     done = f"{count} of {len(requests)} jobs are submitted"
                     raise CommandError(f"{request['name']}: {error}; {done}") from error
@@ -150,6 +185,29 @@ class CreateJob(brief.ShowBriefly):
             "processes": sum(request["size"] for request in requests),
             "left_out": left_out,
         }
+
+    def _submit(self, api: rest.Api, request: dict) -> dict:
+        """Submit a job, also to an API of a release that tells the guests nothing of each other."""
+        if self.told:
+            request.pop("peers", None)
+        try:
+            return api.submit(request)
+        except rest.UnknownField as error:
+            if error.field != "peers":
+                raise rest.ApiError(
+                    f"{error.field!r} is not known: the API is of an earlier release than this "
+                    f"client; leave out what needs {error.field}, or ask your operator to upgrade "
+                    "it",
+                    error.status,
+                ) from error
+        request.pop("peers")
+        job = api.submit(request)
+        self.told = True
+        self.log.warning(
+            "The API is of an earlier release: the script knows its TWOTIER_RANK and "
+            "TWOTIER_JOB_ID, but neither the other variables nor the addresses of the others"
+        )
+        return job
 
     def _await(self, api: rest.Api, job: dict, until: str) -> dict:
         print(f"{columns.label(job)} is submitted", file=sys.stderr, flush=True)
@@ -239,6 +297,12 @@ def _add_servers(parser) -> None:
 def _add_conduct(parser) -> None:
     group = parser.add_argument_group("how it is treated")
     group.add_argument(
+        "--qos",
+        choices=arguments.CLASSES,
+        help="urgent: ahead of all others, if you may; scavenger: in the background only, and "
+        "preempted as soon as another job could start there without it (default: normal)",
+    )
+    group.add_argument(
         "--preemption",
         choices=PREEMPTIONS,
         help="what happens when it must make room: shelve keeps its disks, suspend its memory, "
@@ -256,6 +320,9 @@ def _add_conduct(parser) -> None:
         type=int,
         metavar="<n>",
         help="how often it begins anew after its servers or their host broke (default: the site's)",
+    )
+    group.add_argument(
+        "--priority", type=arguments.priority, metavar="<n>", help=arguments.PRIORITY
     )
     group.add_argument(
         "--webhook",

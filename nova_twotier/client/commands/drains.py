@@ -1,11 +1,12 @@
 """`openstack twotier host drain|undrain`, for administrators: maintenance, as `scontrol` has it."""
 
+import contextlib
 import time
 from datetime import UTC, datetime, timedelta
 
-from osc_lib.command import command
+from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arguments, tables
 from nova_twotier.client.commands.hosts import shown
 from nova_twotier.client.rest import Api, ApiError
 
@@ -13,7 +14,7 @@ from nova_twotier.client.rest import Api, ApiError
 INTERVAL = 5.0
 
 
-class DrainHost(command.ShowOne):
+class DrainHost(tables.ShowOne):
     """Drain a host: nothing new is placed there, and jobs end or are moved; for administrators"""
 
     def get_parser(self, prog_name):
@@ -61,7 +62,7 @@ class DrainHost(command.ShowOne):
         return shown(_drained(api, host) if parsed_args.wait else host)
 
 
-class UndrainHost(command.ShowOne):
+class UndrainHost(tables.ShowOne):
     """End the drain of a host: it takes new processes again; for administrators"""
 
     def get_parser(self, prog_name):
@@ -70,16 +71,35 @@ class UndrainHost(command.ShowOne):
         return parser
 
     def take_action(self, parsed_args):
-        host = self.app.client_manager.twotier.undrain(parsed_args.host)
-        return columns.one({"name": host["name"], "drained": bool(host["drain"])})
+        api = self.app.client_manager.twotier
+        host = api.undrain(parsed_args.host)
+        # The drain has ended, whether or not the API can read the host's slots now.
+        with contextlib.suppress(ApiError):
+            # A host that has left the ledger has no slots.
+            host = {each["name"]: each for each in api.hosts()}.get(host["name"], host)
+        return shown(host)
 
 
 def _end(begin: str | None, seconds: float | None) -> str | None:
-    """When a window ends that begins then, or now."""
+    """When a window ends that begins then, or now.
+
+    :raises CommandError: if it is over already.
+    """
     if seconds is None:
         return None
-    since = datetime.now(UTC) if begin is None else datetime.fromisoformat(begin)
-    return (since + timedelta(seconds=seconds)).isoformat()
+    if seconds <= 0:
+        raise CommandError("--for: give a duration of more than 0, such as 4h")
+    now = datetime.now(UTC)
+    end = (now if begin is None else datetime.fromisoformat(begin)) + timedelta(seconds=seconds)
+    if end <= now:
+        raise CommandError(
+            f"--at, --for: this maintenance was over at {_shown(end)}, and it is {_shown(now)} now"
+        )
+    return end.isoformat()
+
+
+def _shown(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _drained(api: Api, host: dict) -> dict:

@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterator
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arguments, arrays, columns, tables
 from nova_twotier.client.following import Follower
 from nova_twotier.client.rest import Api
 from nova_twotier.client.streams import JsonLines, Lines
@@ -15,12 +14,16 @@ from nova_twotier.client.streams import JsonLines, Lines
 STREAMS = {"table": Lines(), "json": JsonLines(), "value": None, "csv": None}
 
 
-class ListEvents(command.Lister):
+class ListEvents(tables.Lister):
     """List what happened to jobs, oldest first"""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("--job", metavar="<job>", help=f"only of one job: {arguments.JOB}")
+        parser.add_argument(
+            "--job",
+            metavar="<job>",
+            help=f"only of one job: {arguments.JOB}, or the number of an array",
+        )
         parser.add_argument(
             "--since",
             type=arguments.moment,
@@ -47,7 +50,7 @@ class ListEvents(command.Lister):
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
         filters = {
-            "job": api.find(parsed_args.job)["uuid"] if parsed_args.job else None,
+            **(_of(api, parsed_args.job) if parsed_args.job else {}),
             "all_projects": parsed_args.all_projects,
         }
         shown = dict(columns.EVENT)
@@ -89,6 +92,14 @@ class ListEvents(command.Lister):
 
     def _say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+
+def _of(api: Api, text: str) -> dict:
+    """The filter of a job's events, or of those of all tasks of an array."""
+    found = arrays.find(api, text)
+    if found.indexes:
+        raise CommandError(f"{text}: give a whole array, such as 12, or a task, such as 12_3")
+    return {"array": found.array["number"]} if found.array else {"job": found.job["uuid"]}
 
 
 def _listed(api: Api, parsed_args, filters: dict) -> list[dict]:

@@ -1,6 +1,6 @@
 """Options of `job create` that keep a job out of the queue for the time being."""
 
-from nova_twotier.client import arguments, begin
+from nova_twotier.client import arguments, arrays, begin
 from nova_twotier.client.rest import Api
 
 #: By the condition, as options and API call it.
@@ -26,7 +26,8 @@ def add(parser) -> None:
             dest=condition,
             action="append",
             metavar="<job>",
-            help=f"{text}: {arguments.JOB}; repeat for several",
+            help=f"{text}: {arguments.JOB}, or the number of an array, all tasks of which count; "
+            "repeat for several",
         )
 
 
@@ -34,10 +35,19 @@ def given(api: Api, parsed_args) -> dict:
     """What the options say, as the API has it; None where they say nothing.
 
     :raises ApiError: if a job is not there.
+    :raises ValueError: for some tasks of an array.
     """
     dependencies = [
-        {"condition": condition, "job": api.find(job)["uuid"]}
+        {"condition": condition, **_of(api, job)}
         for condition in _CONDITIONS
         for job in getattr(parsed_args, condition) or ()
     ]
     return {"begin_at": parsed_args.begin, "dependencies": dependencies or None}
+
+
+def _of(api: Api, text: str) -> dict:
+    """A job, or all tasks of an array, as a dependency has it."""
+    found = arrays.find(api, text)
+    if found.indexes:
+        raise ValueError(f"{text}: give a whole array, such as 12, or a task, such as 12_3")
+    return {"array": found.array["number"]} if found.array else {"job": found.job["uuid"]}

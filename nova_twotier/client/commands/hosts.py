@@ -1,9 +1,8 @@
 """`openstack twotier host list|show`, for administrators."""
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import columns
+from nova_twotier.client import columns, tables
 
 #: Heading, tier and field of a host.
 USE = [
@@ -21,8 +20,9 @@ HEADINGS = (
 
 
 def values(host: dict) -> tuple:
-    whole = (host[name] for name in ("name", "slots", "tiers", "closed"))
-    use = (host[tier][field] for _heading, tier, field in USE)
+    """The cells of a host; those of what is not known of it are empty."""
+    whole = (host.get(name) for name in ("name", "slots", "tiers", "closed"))
+    use = (host.get(tier, {}).get(field) for _heading, tier, field in USE)
     # An API of an earlier release knows no drains.
     drain = host.get("drain") or {}
     return (*whole, *use, *(columns.cell(field, drain.get(field)) for field in DRAIN.values()))
@@ -33,7 +33,7 @@ def shown(host: dict) -> tuple[tuple, tuple]:
     return tuple(heading.lower().replace(" ", "_") for heading in HEADINGS), values(host)
 
 
-class ListHosts(command.Lister):
+class ListHosts(tables.Lister):
     """List hosts with the slots and tiers that are in use; for administrators"""
 
     def take_action(self, parsed_args):
@@ -41,7 +41,7 @@ class ListHosts(command.Lister):
         return HEADINGS, [values(host) for host in hosts]
 
 
-class ShowHost(command.ShowOne):
+class ShowHost(tables.ShowOne):
     """Show the slots and tiers of a host; for administrators"""
 
     def get_parser(self, prog_name):

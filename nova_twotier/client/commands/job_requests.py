@@ -1,8 +1,6 @@
 """`openstack twotier job complete|hold|release|requeue`, for several jobs at once."""
 
-from osc_lib.command import command
-
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arrays, columns, tables
 from nova_twotier.client.rest import ApiError
 
 SHOWN = {
@@ -15,14 +13,16 @@ SHOWN = {
 }
 
 
-class JobRequest(command.Lister):
+class JobRequest(tables.Lister):
     """Makes the same request for each job; continues with the others if one is refused."""
 
     verb = ""
+    # Each refusal is an error of its own.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arguments.JOB)
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arrays.JOB_OR_ARRAY)
         return parser
 
     def take_action(self, parsed_args):
@@ -31,12 +31,16 @@ class JobRequest(command.Lister):
         rows = []
         for name in dict.fromkeys(parsed_args.jobs):
             try:
-                job = getattr(api, self.verb)(api.find(name)["uuid"])
+                found = arrays.find(api, name)
+                if found.array:
+                    asked = api.ask_tasks(found.array["number"], self.verb, found.indexes)
+                elif found.job:
+                    asked = [getattr(api, self.verb)(found.job["uuid"])]
             except ApiError as error:
                 self.refused += 1
                 self.log.error("%s: %s", name, error)
             else:
-                rows.append(columns.row(SHOWN, job))
+                rows += [columns.row(SHOWN, job) for job in asked]
         return tuple(SHOWN), rows
 
     def run(self, parsed_args):

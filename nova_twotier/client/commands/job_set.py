@@ -1,14 +1,16 @@
 """`openstack twotier job set`."""
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arguments, arrays, brief, columns
 from nova_twotier.client.commands.jobs import with_job
 
+#: What an option is that was not given, where None means something.
+_UNSET = object()
 
-class SetJob(command.ShowOne):
-    """Change a job that is not over"""
+
+class SetJob(brief.ShowBriefly):
+    """Change a job that is not over, or an array and its tasks that have not started"""
 
     def get_parser(self, prog_name):
         parser = with_job(super().get_parser(prog_name))
@@ -33,22 +35,52 @@ class SetJob(command.ShowOne):
             )
         parser.add_argument(
             "--priority",
-            type=int,
+            type=arguments.priority,
             metavar="<n>",
-            help="the waiting jobs of your project share out their places in the queue by it, the "
-            "highest first; negative ones are allowed (default: 0)",
+            help=arguments.PRIORITY,
+        )
+        parser.add_argument(
+            "--qos",
+            choices=arguments.CLASSES,
+            help="class of service, while the job waits: see job create",
+        )
+        parser.add_argument(
+            "--array-limit",
+            metavar="<n>",
+            type=_limit,
+            default=_UNSET,
+            help="of an array: at most so many tasks are in the queue, or run, at the same time; "
+            "none: all of them",
         )
         return parser
 
     def take_action(self, parsed_args):
         given = {
             name: getattr(parsed_args, name)
-            for name in ("name", "estimate", "walltime", "priority")
+            for name in ("name", "estimate", "walltime", "priority", "qos")
             if getattr(parsed_args, name) is not None
         }
         unset = [name for name in ("estimate", "walltime") if getattr(parsed_args, f"no_{name}")]
         change = given | dict.fromkeys(unset)
+        if parsed_args.array_limit is not _UNSET:
+            change["most_at_once"] = parsed_args.array_limit
         if not change:
             raise CommandError("say what to change, such as --walltime 2h: see --help")
         api = self.app.client_manager.twotier
-        return columns.one(api.change_job(api.find(parsed_args.job)["uuid"], change))
+        found = arrays.find(api, parsed_args.job)
+        if found.array:
+            if found.indexes:
+                raise CommandError("change a whole array, as 12, or one of its tasks, as 12_3")
+            array = api.change_array(found.array["number"], change)
+            self.line = f"A{arrays.label(array)[1:]} is {array['state']}: {arrays.counts(array)}."
+            return columns.one(array)
+        if "most_at_once" in change:
+            raise CommandError("--array-limit is of a whole array: give its number, such as 12")
+        job = api.change_job(found.job["uuid"], change)
+        if self.brief:
+            self.line = brief.state(api, job)
+        return columns.one(columns.with_expectations(job))
+
+
+def _limit(text: str) -> int | None:
+    return None if text == "none" else arrays.limit(text)

@@ -1,9 +1,8 @@
 """`openstack twotier pool list|show`: what `sinfo` shows of partitions."""
 
-from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import columns
+from nova_twotier.client import columns, tables
 from nova_twotier.client.commands.queue import with_policy
 
 HEADINGS = (
@@ -17,6 +16,9 @@ HEADINGS = (
     "Waiting",
     "Running",
 )
+
+#: The pool of jobs and requests that name none.
+DEFAULT = "default"
 
 
 def values(pool: dict) -> tuple:
@@ -33,7 +35,7 @@ def values(pool: dict) -> tuple:
     )
 
 
-class ListPools(command.Lister):
+class ListPools(tables.Lister):
     """List the pools of hosts, with their free slots, and the jobs that wait and run there"""
 
     def take_action(self, parsed_args):
@@ -41,20 +43,31 @@ class ListPools(command.Lister):
         return HEADINGS, [values(pool) for pool in pools]
 
 
-class ShowPool(command.ShowOne):
+class ShowPool(tables.ShowOne):
     """Show a pool of hosts: its policy, its free slots, and the jobs that wait and run there"""
+
+    print_empty_fields = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("pool", metavar="<pool>", help="name of a pool")
+        parser.add_argument(
+            "pool",
+            metavar="<pool>",
+            nargs="?",
+            help="name of a pool (default: the only one, or the default one)",
+        )
         return parser
 
     def take_action(self, parsed_args):
         pools = {pool["name"]: pool for pool in self.app.client_manager.twotier.pools()}
-        if parsed_args.pool not in pools:
-            known = ", ".join(pools)
-            raise CommandError(f"there is no pool {parsed_args.pool!r}; there are {known}")
-        return columns.one(_flat(pools[parsed_args.pool]))
+        name, known = parsed_args.pool, ", ".join(pools)
+        if name is None:
+            name = next(iter(pools)) if len(pools) == 1 else DEFAULT
+            if name not in pools:
+                raise CommandError(f"say which pool, there are {known}")
+        if name not in pools:
+            raise CommandError(f"there is no pool {name!r}; there are {known}")
+        return columns.one(_flat(pools[name]))
 
 
 def _flat(pool: dict) -> dict:

@@ -1,15 +1,21 @@
 """`openstack twotier queue show|set|pause|resume`."""
 
-from osc_lib.command import command
+import sys
+
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, columns
+from nova_twotier.client import arguments, columns, tables
 
 MODES = ("active", "paused", "draining")
 
+#: The fields of a queue that people look for first.
+FIRST = ("pool", "mode", "manager", "jobs", "processes", "policy")
 
-class ShowQueue(command.ShowOne):
+
+class ShowQueue(tables.ShowOne):
     """Show the queue: its policy, and how many jobs wait and run"""
+
+    print_empty_fields = False
 
     def get_parser(self, prog_name):
         parser = with_pool(super().get_parser(prog_name))
@@ -21,7 +27,11 @@ class ShowQueue(command.ShowOne):
             pool=parsed_args.pool, all_projects=parsed_args.all_projects
         )
         limits = queue.pop("limits")
-        queue |= with_policy(queue)
+        by_class = queue.pop("jobs_by_qos", {})
+        project = queue.pop("project_id")
+        first = {name: queue.pop(name) for name in FIRST if name in queue}
+        queue = first | with_policy(first) | queue
+        queue |= {f"{which}_by_qos": jobs for which, jobs in by_class.items()}
         if limits:
             queue["job_size_limit"] = limits["job_size"]
             for name in ("jobs", "processes"):
@@ -30,10 +40,10 @@ class ShowQueue(command.ShowOne):
             for name, most in limits.get("slots", {}).items():
                 if most >= 0:
                     queue[f"{name}_limit"] = most
-        return columns.one(queue)
+        return columns.one({**queue, "project_id": project})
 
 
-class ChangeQueue(command.ShowOne):
+class ChangeQueue(tables.ShowOne):
     """Changes the queue's mode or its policy; for administrators."""
 
     mode = ""
@@ -45,6 +55,13 @@ class ChangeQueue(command.ShowOne):
         api, change = self.app.client_manager.twotier, self.change(parsed_args)
         changed = api.change_queue(change, pool=parsed_args.pool)
         policy = with_policy(changed) if "policy" in change else {}
+        wanted = policy.get("policy_set_to") or policy.get("policy_configured")
+        if wanted and wanted != policy["policy"]:
+            print(
+                f"{policy['policy']} is in use until the queue manager's next poll, "
+                f"then {wanted}: see queue show",
+                file=sys.stderr,
+            )
         return columns.one({"pool": changed["pool"], "mode": changed["mode"], **policy})
 
     def change(self, parsed_args) -> dict:

@@ -1,13 +1,11 @@
 """`openstack twotier topology show`, for administrators."""
 
-from osc_lib.command import command
-
-from nova_twotier.client import arguments, columns, tree
+from nova_twotier.client import arguments, columns, tables, tree
 
 HEADINGS = ("Name", "Type", "Rate", "Residual", "FG Free", "BG Free")
 
 
-class ShowTopology(command.Lister):
+class ShowTopology(tables.Lister):
     """Show the tree of switches and hosts with the free bandwidth and slots; for administrators.
 
     Rate and Residual are the total and the unreserved Mbit/s of the link up; Residual is negative

@@ -1,8 +1,6 @@
 """`openstack twotier usage show|list`."""
 
-from osc_lib.command import command
-
-from nova_twotier.client import arguments, columns, names
+from nova_twotier.client import arguments, columns, names, tables
 
 #: Columns of what usage may be summed by: heading, and field of the API.
 BY = {
@@ -30,7 +28,7 @@ SUMS = {
 SLOT_TIMES = ("foreground", "background", "slot_time", "lost")
 
 
-class ShowUsage(command.ShowOne):
+class ShowUsage(tables.ShowOne):
     """Show for how long jobs held slots in a period, and how much of that was lost"""
 
     def get_parser(self, prog_name):
@@ -55,7 +53,7 @@ class ShowUsage(command.ShowOne):
         return tuple(shown), tuple(_cell(name, value) for name, value in shown.items())
 
 
-class ListUsage(command.Lister):
+class ListUsage(tables.Lister):
     """List for how long jobs held slots in a period, by user unless --by says otherwise"""
 
     def get_parser(self, prog_name):
@@ -76,6 +74,9 @@ class ListUsage(command.Lister):
         # In the order of the table, not of the words.
         shown = {head: field for word in BY if word in by for head, field in BY[word].items()}
         shown |= SUMS
+        for row in found:
+            # A task has the name by which other commands take it.
+            row["job_number"] = columns.number({**row, "number": row["job_number"]})
         rows = [tuple(_cell(field, row[field]) for field in shown.values()) for row in found]
         return tuple(shown), rows
 

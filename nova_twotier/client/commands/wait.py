@@ -2,12 +2,11 @@
 
 import sys
 
-from osc_lib.command import command
-
-from nova_twotier.client import arguments, columns, progress
+from nova_twotier.client import arrays, columns, progress, tables
 from nova_twotier.client.rest import ApiError
 
 SHOWN = {
+    "Number": "number",
     "UUID": "uuid",
     "Name": "name",
     "State": "state",
@@ -16,12 +15,15 @@ SHOWN = {
 }
 
 
-class WaitForJob(command.Lister):
+class WaitForJob(tables.Lister):
     """Wait until jobs have finished; the exit code is 1 if one failed or was cancelled"""
+
+    # Each job that there is not is an error of its own.
+    print_no_rows = False
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arguments.JOB)
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arrays.JOB_OR_ARRAY)
         parser.add_argument(
             "--until",
             choices=(progress.STARTED, progress.FINISHED),
@@ -36,11 +38,17 @@ class WaitForJob(command.Lister):
         rows = []
         for word in dict.fromkeys(parsed_args.jobs):
             try:
-                job = progress.follow(api, api.find(word), parsed_args.until, sys.stderr)
+                found = arrays.find(api, word)
+                if found.array:
+                    job = arrays.follow(api, found.array, parsed_args.until)
+                    failure = arrays.failure(job)
+                elif found.job:
+                    job = progress.follow(api, found.job, parsed_args.until, sys.stderr)
+                    failure = progress.failure(job)
             except ApiError as error:
                 self._fail(f"{word}: {error}")
                 continue
-            if failure := progress.failure(job):
+            if failure:
                 self._fail(failure)
             rows.append(columns.row(SHOWN, job))
         return tuple(SHOWN), rows

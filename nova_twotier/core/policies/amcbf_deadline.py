@@ -15,7 +15,8 @@ class AmcbfDeadline(Amcbf):
     def rank(self, job: Job) -> float:
         """The walltime counts before the estimate: it is enforced, so nobody gains by a short one.
 
-        A job that runs longer than its estimate keeps its rank: queue and cluster are sorted by it.
+        A job that runs longer than its owner's estimate keeps its rank; of one that outruns a
+        prediction, whoever predicted it makes another job, with the rank of what is expected then.
         """
         known = job.estimate if job.walltime is None else job.walltime
         return job.arrival + self.factor * (UNKNOWN_RUN_TIME if known is None else known)

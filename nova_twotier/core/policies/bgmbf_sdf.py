@@ -12,4 +12,4 @@ class BgmbfSdf(Guaranteeing):
     summary = "As BgMBF, but the jobs of the shortest estimates pass first: fewer are suspended."
 
     def candidates(self, queue: Queue) -> Iterable[Job]:
-        return sorted(queue, key=lambda job: (job.expected, job.order))
+        return sorted(queue, key=lambda job: (job.precedence, job.expected, job.order))

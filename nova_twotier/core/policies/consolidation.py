@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.play import Play
+from nova_twotier.core.policies.play import Play, reclaims
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -39,8 +39,14 @@ class Consolidation(Policy):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
-        below = snapshot.queue.allowed(BG)
-        if not (selection or fills or below.has_fitting(idle[BG]) or cluster.overdue()):
+        below, scavenged = snapshot.queue.allowed(BG), cluster.has_scavengers
+        if not (
+            selection
+            or fills
+            or below.has_fitting(idle[BG])
+            or cluster.overdue()
+            or (scavenged and reclaims(snapshot))
+        ):
             return []
         play = Play(snapshot)
         # 1. The foreground: rearranged when it has changed; otherwise, an arrival takes idle slots.
@@ -50,7 +56,10 @@ class Consolidation(Policy):
             play.fill(FG)
         # 2. Background jobs that now sit under a closed slot leave.
         play.vacate_closed()
-        # 3. The background takes what fits, by arrival.
+        # 3. Scavengers make way for jobs that fit the background without them.
+        if scavenged:
+            play.reclaim()
+        # 4. The background takes what fits, by arrival.
         play.fill(BG)
         return play.actions()
 

@@ -9,5 +9,5 @@ class EasySaf(EasySjf):
     name = "easy-saf"
     summary = "As EASY, but of the jobs that do not delay the head, the smallest area is first."
 
-    def turn(self, job: Job) -> tuple[float, Order]:
-        return job.size * job.expected, job.order
+    def turn(self, job: Job) -> tuple[int, float, Order]:
+        return job.precedence, job.size * job.expected, job.order

@@ -12,9 +12,9 @@ class EasySjf(Easy):
     name = "easy-sjf"
     summary = "As EASY, but of the jobs that do not delay the head, the shortest estimate is first."
 
-    def turn(self, job: Job) -> tuple[float, Order]:
+    def turn(self, job: Job) -> tuple[int, float, Order]:
         """What the jobs behind the head are sorted by."""
-        return job.expected, job.order
+        return job.precedence, job.expected, job.order
 
     def _beside_head(self, snapshot: Snapshot, now: float, actions: list[Action]) -> None:
         queue, idle = snapshot.queue.allowed(FG), snapshot.cluster.idle

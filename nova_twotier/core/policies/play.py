@@ -7,15 +7,22 @@ from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, 
 from nova_twotier.core.cluster import NOTHING, Run, make_run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
+from nova_twotier.core.policies.preemption import Holders
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Order
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 
 class Play:
-    """The steps of a pass; each leaves the cluster and the queue consistent."""
+    """The steps of a pass; each leaves the cluster and the queue consistent.
 
-    def __init__(self, snapshot: Snapshot):
+    :param kills: whether scavengers that make way lose their work, and whatever starts in the
+        background starts on trial, the smallest first.
+    """
+
+    def __init__(self, snapshot: Snapshot, kills: bool = False):
+        self._kills = kills
         self.cluster = snapshot.cluster
         self.queue = snapshot.queue
         #: The earlier runs of the jobs that were changed, by number; None if a job had none.
@@ -68,11 +75,38 @@ class Play:
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if run.job.background and self.cluster.takes(BG, run.hosts):
+            if run.job.background and (self.cluster.takes(BG, run.hosts) or self._clear(run)):
                 self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
         return left
+
+    def _clear(self, run: Run) -> bool:
+        """Evict scavengers from the hosts of a job that lost the foreground, the latest first, if
+        it has room in the background there without them; returns whether it has."""
+        if not self.cluster.has_scavengers:
+            return False
+        room = {host: self.cluster.room(BG, host) - run.hosts.count(host) for host in run.hosts}
+        leaving = []
+        for other in reversed(self.cluster.scavengers()):
+            if any(room.get(host, 0) < 0 for host in other.hosts):
+                leaving.append(other.job)
+                for host in other.hosts:
+                    if host in room:
+                        room[host] += 1
+        if min(room.values()) < 0:
+            return False
+        for scavenger in leaving:
+            self.remove(scavenger, by=run.job)
+            self._give_way(scavenger)
+        return True
+
+    def _give_way(self, scavenger: Job) -> None:
+        """Put a removed scavenger into the queue."""
+        if self._kills:
+            self.kill(scavenger)
+        else:
+            self.wait(scavenger)
 
     def raise_up(self, chosen: Iterable[Job], rising: Mapping[int, Run]) -> None:
         """Start the chosen jobs in the foreground, those that run in the background on their hosts.
@@ -118,9 +152,33 @@ class Play:
         """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
         idle, queue = self.cluster.idle, self.queue.allowed(tier)
         while queue.has_fitting(idle[tier]):
-            job = queue.smallest_job
+            job = queue.smallest_within(idle[tier])
             self.start(job, tier)
             self._tentative.add(job.number)
+
+    def reclaim(self) -> None:
+        """Start the waiting jobs of other classes that fit the background without scavengers.
+
+        Of these the latest leave, and no more than each job needs.
+        """
+        evicted: list[Job] = []
+        held = Holders(self.cluster.scavengers())
+        idle, queue = self.cluster.idle, self.queue.allowed(BG)
+        reach = {BG: idle[BG] + held.slots}
+        for job in queue.smallest_first(reach, BG) if self._kills else queue.fitting(reach, BG):
+            if job.qos is SCAVENGER:
+                break  # All others that would fit are scavengers, too.
+            for victim in held.victims(job, idle[BG]):
+                held.remove(victim)
+                self.remove(victim, by=job)
+                evicted.append(victim)
+            self.start(job, BG)
+            if self._kills:
+                self._tentative.add(job.number)
+            reach[BG] -= job.size
+        # The queue must not grow meanwhile.
+        for victim in evicted:
+            self._give_way(victim)
 
     def actions(self) -> list[Action]:
         """What leads from the cluster before to the one now, in a feasible order."""
@@ -191,6 +249,16 @@ class Play:
             at == host and is_hot(cpu, self.cluster.threshold)
             for at, cpu in zip(run.hosts, run.job.cpu, strict=True)
         )
+
+
+def reclaims(snapshot: Snapshot) -> bool:
+    """Whether a waiting job of another class may fit the background without scavengers."""
+    cluster, queue = snapshot.cluster, snapshot.queue.allowed(BG)
+    first = queue.head
+    if first is None or first.qos is SCAVENGER:
+        return False
+    held = sum([run.job.size for run in cluster.scavengers()])
+    return queue.has_fitting(cluster.idle[BG] + held)
 
 
 def _start_order(start: Action) -> tuple[bool, Order]:

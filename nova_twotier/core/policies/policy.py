@@ -40,7 +40,8 @@ class Policy:
     def rank(self, job: Job) -> float:
         """The time, in seconds, by which jobs are ordered: by default their arrival.
 
-        It must not change while a job waits or runs: queue and cluster are sorted by it.
+        It must not change while a job waits or runs: queue and cluster are sorted by it. A job of
+        which something else is known from now on has to be taken out and shown anew.
         """
         return job.arrival
 

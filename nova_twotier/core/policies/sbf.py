@@ -13,4 +13,4 @@ class Sbf(Backfilling):
     bandwidth = True
 
     def first(self, queue: Queue) -> Job:
-        return min(queue, key=lambda job: (job.mbps, job.order))
+        return min(queue, key=lambda job: (job.precedence, job.mbps, job.order))

@@ -12,4 +12,4 @@ class Sdf(Backfilling):
     )
 
     def first(self, queue: Queue) -> Job:
-        return min(queue, key=lambda job: (job.expected, job.order))
+        return min(queue, key=lambda job: (job.precedence, job.expected, job.order))

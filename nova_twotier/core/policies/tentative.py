@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.play import Play
+from nova_twotier.core.policies.play import Play, reclaims
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -50,13 +50,17 @@ class Tentative(Policy):
         if event is not BACKGROUND:
             selection = self._select(snapshot)
             tries = self.aggressive and queue.allowed(FG).has_fitting(idle[FG])
-        if not (selection or tries or queue.allowed(BG).has_fitting(idle[BG])):
+        fills = queue.allowed(BG).has_fitting(idle[BG])
+        scavenged = snapshot.cluster.has_scavengers
+        if not (selection or tries or fills or (scavenged and reclaims(snapshot))):
             return []
-        play = Play(snapshot)
+        play = Play(snapshot, kills=True)
         if selection:
             self._rearrange(play, selection)
         if self.aggressive and event is not BACKGROUND:
             play.fill_tentatively(FG)
+        if scavenged:
+            play.reclaim()
         play.fill_tentatively(BG)
         return play.actions()
 

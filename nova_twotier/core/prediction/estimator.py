@@ -1,5 +1,6 @@
 """The interface of all estimators, and the kind that runs the queue forward."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import ClassVar
@@ -32,6 +33,10 @@ class Estimator(ABC):
     def learn(self, past: Past) -> None:
         """Take note of a job that has ended."""
 
+    def rates(self, present: Present) -> dict[int, float]:
+        """How fast each running job advances, in seconds of work per second, by number."""
+        return dict.fromkeys(present.snapshot.cluster.runs, 1.0)
+
 
 class Forward(Estimator):
     """Runs the queue forward; a subclass says how long jobs run, and how they slow each other."""
@@ -40,9 +45,12 @@ class Forward(Estimator):
         known: dict[tuple, float] = {}
 
         def remaining(job: Job) -> float:
+            left = present.left.get(job.number)
+            if left is not None:
+                return left
             # Users submit many equal jobs at once.
             user, done = present.user_of(job), present.done_by(job)
-            kind = user, job.size, job.estimate, done
+            kind = user, job.size, job.estimate, job.walltime, done
             seconds = known.get(kind)
             if seconds is None:
                 seconds = known[kind] = self.run_time(job, user, done) - done
@@ -54,10 +62,14 @@ class Forward(Estimator):
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
         """Seconds that a job is expected to run on dedicated slots, at least `done`.
 
-        Equal for jobs of one user with the same size and estimate.
+        Equal for jobs of one user with the same size, estimate and walltime.
 
         :param done: seconds of this work that it has done.
         """
+
+    def rates(self, present: Present) -> dict[int, float]:
+        cluster = present.snapshot.cluster
+        return dict(self.pace(present).on(cluster).placed(list(cluster.runs.values())))
 
     def pace(self, present: Present) -> Pace:
         """How jobs slow each other down: by default, they do not."""
@@ -69,6 +81,7 @@ def within_request(seconds: float | None, job: Job, done: float) -> float:
 
     :param seconds: None: nothing is known but the request.
     """
+    asked = job.expected if job.walltime is None else min(job.expected, job.walltime)
     if seconds is None:
-        seconds = UNKNOWN if job.estimate is None else job.expected
-    return max(done, min(seconds, job.expected))
+        seconds = UNKNOWN if asked == math.inf else asked
+    return max(done, min(seconds, asked))

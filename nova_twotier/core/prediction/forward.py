@@ -79,6 +79,8 @@ class _Forward:
             self._waiting[job.number] = _Course(job, remaining(job), present.done_by(job))
         cluster = self._snapshot.cluster
         for run in list(cluster.runs.values()):
+            if run.job.number in present.staying:
+                continue
             course = _Course(run.job, remaining(run.job), present.done_by(run.job))
             course.start = course.since = now
             self._running[run.job.number] = course
@@ -92,6 +94,8 @@ class _Forward:
     def answers(self, target: int | None) -> dict[int, Forecast]:
         ended: dict[int, Forecast] = {}
         snapshot, policy = self._snapshot, self._present.policy
+        if self._present.pending is not None:
+            self._carry_out(policy.play(snapshot, self._present.pending, self._now))
         while target not in ended and (now := self._next_end()) < math.inf:
             self._now = now
             bits = 0
@@ -148,7 +152,7 @@ class _Forward:
     def _settle(self, entered: Sequence[Run]) -> None:
         """Set the rates of the jobs that came to slots, and of their neighbours."""
         for number, rate in self._rates.placed(entered):
-            course = self._running[number]
-            if rate != course.rate:
+            course = self._running.get(number)
+            if course is not None and rate != course.rate:
                 course.go(rate, self._now)
                 heappush(self._ends, (course.finish, number))

@@ -32,12 +32,14 @@ class Historical(Estimator):
                 start = now + (median_high(waits) - waited if waits else 0.0)
                 forecasts[job.number] = Forecast(start, start + self._left(present, job))
         for number, run in present.snapshot.cluster.runs.items():
-            if target in (None, number):
+            if target in (None, number) and number not in present.staying:
                 forecasts[number] = Forecast(now, now + self._left(present, run.job))
         return forecasts
 
     def _left(self, present: Present, job: Job) -> float:
         """Seconds from its start, or from now if it has begun."""
+        if (left := present.left.get(job.number)) is not None:
+            return left
         done = present.done_by(job)
         history = self._work if done else self._elapsed
         times = history.similar(job, present.user_of(job), beyond=done)

@@ -23,7 +23,8 @@ def kinds(job: Job, user: Hashable) -> Iterator[tuple[Kind, int]]:
 
     :param user: None: not known, and so nobody's job is of the same user.
     """
-    request, size = job.estimate, job.size
+    # Users who give no estimate most often give a walltime.
+    request, size = job.walltime if job.estimate is None else job.estimate, job.size
     if user is not None:
         yield ("user, size, request", user, size, request), OF_USER
         yield ("user, request", user, request), OF_USER

@@ -30,7 +30,8 @@ class _Instance(NamedTuple):
 
 def _doublings(job: Job) -> tuple[float, float]:
     """Logarithms of size and requested time; 0 if there is no request."""
-    return math.log2(job.size), math.log2(1 + (job.estimate or 0.0))
+    request = job.walltime if job.estimate is None else job.estimate
+    return math.log2(job.size), math.log2(1 + (request or 0.0))
 
 
 class HybridLi(Forward):

@@ -1,13 +1,13 @@
 """What an estimator is told of a queue, and what it answers."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.nodes import Node
-from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.snapshot import Event, Snapshot
 
 
 class Forecast(NamedTuple):
@@ -38,7 +38,7 @@ class Past(NamedTuple):
 
 @dataclass(frozen=True)
 class Present:
-    """A queue at one instant, after a pass of its policy.
+    """A queue at one instant, after a pass of its policy, or before one.
 
     :param snapshot: the cluster and the waiting jobs; estimators leave it as it is.
     :param now: in the same seconds as the jobs' arrivals.
@@ -47,6 +47,12 @@ class Present:
     :param nodes: what is known of the hosts, in their order; empty: nobody else uses them, and all
         are alike.
     :param cost: seconds that a job loses when it is restored or migrates.
+    :param staying: numbers of the runs that stay where they are for ever and are no jobs, such as
+        servers that hold slots without the queue; nothing is predicted of them.
+    :param pending: what has happened since the last pass, with which a forward run begins; None:
+        nothing.
+    :param left: seconds of work that are known to be left, by number: infinite for what never ends;
+        absent: estimated.
     """
 
     snapshot: Snapshot
@@ -56,6 +62,9 @@ class Present:
     users: Mapping[int, Hashable] = field(default_factory=dict)
     nodes: Sequence[Node] = ()
     cost: float = 20.0
+    staying: Container[int] = ()
+    pending: Event | None = None
+    left: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def shared(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nova_twotier.core.reasons import changes, failures, waits
+from nova_twotier.core.reasons import changes, failures, starts, waits
 from nova_twotier.core.reasons.reason import EFFECTS, Code, Effect, Reason
 
 __all__ = ["CODES", "LEGACY", "Code", "Effect", "Reason", "dump", "load"]
@@ -16,7 +16,7 @@ LEGACY = Code(
     "See the text; it is renewed with the next decision about the job.",
 )
 #: The modules of the list, in the order of the documentation.
-PARTS = (waits, changes, failures)
+PARTS = (waits, starts, changes, failures)
 #: The closed list: every reason has one of these codes.
 CODES: Mapping[str, Code] = {
     code.name: code

@@ -4,25 +4,25 @@ from nova_twotier.core.reasons.reason import Code, Reason
 
 IMMEDIATE = Code(
     "immediate",
-    "in {tier}, immediate",
+    "in the {tier}, immediately",
     "It started in this tier, and no earlier arrival was waiting.",
     "Nothing.",
 )
 BACKFILLED = Code(
     "backfilled",
-    "in {tier}, backfilled",
+    "in the {tier}, backfilled",
     "It started in this tier before an earlier arrival, which did not fit.",
     "Nothing; the earlier job may preempt it.",
 )
 RESERVED = Code(
     "reserved",
-    "in {tier}, reserved",
+    "in the {tier}, in its turn",
     "It started in this tier in its turn, after it had waited under a reservation.",
     "Nothing.",
 )
 TENTATIVE = Code(
     "tentative",
-    "in {tier}, tentative",
+    "in the {tier}, tentatively",
     "It started in this tier out of turn, and begins anew if its turn needs the slots.",
     "Nothing; `--checkpoint` saves its state in that case.",
 )
@@ -52,25 +52,25 @@ MOVE_TIMEOUT = Code(
 )
 SCATTERED = Code(
     "scattered",
-    "preempted by the manager: its servers are not all at work in {tier}",
+    "preempted by the manager: its servers are not all at work in the {tier}",
     "Its servers cannot work together, as some are in another tier or not at work.",
     "It starts again by itself, with its state.",
 )
 MOVED = Code(
     "moved",
-    "{moved} of {size} processes to {tier}",
+    "{moved} of {size} processes to the {tier}",
     "It took another tier because it was its turn there: processes swap in place or migrate.",
     "Nothing.",
 )
 DEMOTED = Code(
     "demoted",
-    "{moved} of {size} processes to {tier}, preempted by {by}",
+    "{moved} of {size} processes to the {tier}, preempted by {by}",
     "A job that comes before it took the foreground; it continues in the background.",
     "Nothing: it is promoted in its turn.",
 )
 VACATED = Code(
     "vacated",
-    "{moved} of {size} processes to other hosts in {tier}: maintenance",
+    "{moved} of {size} processes to other hosts in the {tier}: maintenance",
     "The operator drains a host that it ran on; it was migrated while it ran, and keeps its tier.",
     "Nothing.",
 )
@@ -79,6 +79,13 @@ MEASURED = Code(
     "CPU of {processes}",
     "Its CPU utilisation was measured, and differs from what was expected.",
     "Nothing; declare it with `--cpu`.",
+)
+PEERS_LEFT_OUT = Code(
+    "peers-left-out",
+    "its guests do not know the addresses of all processes: Nova takes no more metadata items",
+    "All addresses need more metadata of its servers than the project's quota `metadata_items` "
+    "allows. The script starts with that of rank 0, or with none.",
+    "Ask for a larger quota `metadata_items`; all of them are tried again every 10 minutes.",
 )
 WALLTIME_NEAR = Code(
     "walltime-near",

@@ -28,13 +28,13 @@ INCOMPLETE = Code(
 )
 NOT_RESTORED = Code(
     "not-restored",
-    "server {server} does not come back in {tier}",
+    "server {server} does not come back in the {tier}",
     "Nova did not unshelve or resume a server, however often it was asked.",
     "It is tried again by itself; `openstack server show` has Nova's fault.",
 )
 WRONG_TIER = Code(
     "wrong-tier",
-    "Nova placed it outside {tier}",
+    "Nova placed it outside the {tier}",
     "Its servers have slots of another tier than the one that was decided.",
     "It is tried again by itself; operators: is TierFilter enabled?",
 )
@@ -162,7 +162,7 @@ CANNOT_MIGRATE = Code(
 )
 NOT_MIGRATED = Code(
     "not-migrated",
-    "server {server} does not migrate into {tier}",
+    "server {server} does not migrate into the {tier}",
     "Nova did not live-migrate a server, however often it was asked.",
     "It is saved or tried again by itself; operators: the instance's actions say why.",
 )
@@ -198,8 +198,9 @@ WALLTIME = Code(
 )
 EXIT_STATUS = Code(
     "exit-status",
-    "process {process} ended with exit status {status}",
-    "A script of the job ended with a status other than 0.",
+    "the process of rank {process} ended with exit status {status}",
+    "A script of the job ended with a status other than 0. Ranks count from 0: that of server "
+    "`tt-12-1` is 0.",
     "The console log of the process's server says more (`--keep-servers` keeps the servers).",
 )
 NOT_UP = Code(

@@ -17,6 +17,9 @@ Value = str | int | float
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _FIELD = re.compile(r"{(\w+)}")
 
+#: What people call the tiers; programs read the parameter as it is.
+_TIERS = {"fg": "foreground", "bg": "background"}
+
 
 class Effect(StrEnum):
     """What a reason has led to, where the same cause may lead to several things."""
@@ -111,7 +114,7 @@ class Reason(NamedTuple):
         """
         :param name: names a job, by its number, for the reader of the text.
         """
-        values = {field: _shown(value) for field, value in self.parameters}
+        values = {field: _shown(field, value) for field, value in self.parameters}
         if self.by is not None:
             values["by"] = name(self.by)
 
@@ -126,7 +129,9 @@ class Reason(NamedTuple):
         return self.text()
 
 
-def _shown(value: Value) -> str:
+def _shown(field: str, value: Value) -> str:
+    if field == "tier":
+        return _TIERS.get(str(value), str(value))
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() else f"{value:g}"
     return value if isinstance(value, str) else str(value)

@@ -27,6 +27,21 @@ DEPENDENCY = Code(
     "Nothing: it is in the queue from then on. To do without the other jobs, cancel it and submit "
     "it anew.",
 )
+ARRAY_DEPENDENCY = Code(
+    "array-dependency",
+    "waits for the tasks of array {array} to {wanted}[, and for {more} more]",
+    "Its owner has asked for it to start after all tasks of an array.",
+    "Nothing: it is in the queue from then on. To do without the array, cancel it and submit it "
+    "anew.",
+)
+ARRAY_LIMIT = Code(
+    "array-limit",
+    "waits for other tasks of its array: at most {limit} may be in the queue or run at the same "
+    "time",
+    "Its owner has limited how many tasks of the array are in the queue or run at the same time.",
+    "Wait until other tasks have ended, or change the limit: `openstack twotier job set "
+    "--array-limit`.",
+)
 PAUSED = Code(
     "paused",
     "the queue is paused",
@@ -52,9 +67,9 @@ SLOTS = Code(
 BACKGROUND_SLOTS = Code(
     "background-slots",
     "needs {size} background slots, {open} open and idle",
-    "Its flavor allows the background only, or a limit of its owner's foreground slots is reached; "
-    "and in the background too few slots are open and idle.",
-    "Wait, choose a smaller size, or a flavor that allows the foreground.",
+    "It is a scavenger, its flavor allows the background only, or a limit of its owner's "
+    "foreground slots is reached; and in the background too few slots are open and idle.",
+    "Wait, choose a smaller size, `--qos normal`, or a flavor that allows the foreground.",
 )
 TURN = Code(
     "turn",
@@ -73,8 +88,16 @@ DELAY = Code(
 TIER_UNUSED = Code(
     "tier-unused",
     "may run only in the background, which policy {policy} does not use",
-    "Its flavor allows the background only, and the queue's policy has no background.",
-    "Cancel it, and submit it with a flavor that allows the foreground.",
+    "It is a scavenger, or its flavor allows the background only, and the queue's policy has no "
+    "background.",
+    "Of a scavenger, `openstack twotier job set --qos normal`; of others, cancel it, and submit it "
+    "with a flavor that allows the foreground.",
+)
+FLAVOR_FOREGROUND = Code(
+    "flavor-foreground",
+    "is a scavenger, which runs in the background only, and its flavor allows the foreground only",
+    "Its class and its flavor exclude each other.",
+    "`openstack twotier job set --qos normal`, or cancel it and submit it with another flavor.",
 )
 TREE_SLOTS = Code(
     "tree-slots",
@@ -102,6 +125,14 @@ SUSPENDED_HOSTS = Code(
     "no slots are free for it on the hosts where it is suspended",
     "Its servers are suspended: they can resume only on their own hosts, whose slots others hold.",
     "Wait; with `--preemption shelve` a job can be restored on any host.",
+)
+WINDOW = Code(
+    "window",
+    "needs {size} slots, {idle} idle on hosts where it would end, after up to {limit} s, before "
+    "their planned maintenance; the first begins at {begin}",
+    "Slots would be enough, but operators maintain their hosts before the job's walltime is over.",
+    "Wait for other hosts, or for the end of the maintenance. A shorter walltime, if it is enough "
+    "for the job, lets it start before: `openstack twotier job set --walltime`.",
 )
 TOO_LARGE = Code(
     "too-large",

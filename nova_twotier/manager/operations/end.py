@@ -63,7 +63,9 @@ class End(Operation):
         if not context.gang:
             run = partial(cloud.delete_server_group, job)
             requests.append(CloudRequest(RequestKey(GROUP), run))
-        if job.trust_id and context.plan(EndPlan).then in OVER:
+        # That of an array is deleted after its last task, see `manager.arrays`.
+        lent = job.trust_id and job.array is None
+        if lent and context.plan(EndPlan).then in OVER:
             requests.append(CloudRequest(RequestKey(TRUST), partial(cloud.delete_trust, job)))
         requests += bandwidth.withdraw(context)
         return [each for each in requests if not context.tried(*each.key)]

@@ -114,7 +114,9 @@ class Start(Operation):
             raise NoStart(failures.REQUESTED(action=job.requested_action))
         self._admit(context, context.plan(StartPlan).links)
         context.record(booted_at=env.now)
-        boot = partial(env.cloud.boot, job, env.user_data(job.number))
+        near = context.plan(StartPlan).near
+        hosts = {"near": near} if near else {}
+        boot = partial(env.cloud.boot, job, env.user_data(job.number), **hosts)
         return Step([CloudRequest(RequestKey(BOOT), boot)])
 
     def _restore(self, context: Context) -> Step | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nova_twotier.cloud.servers import Server
-from nova_twotier.core.reasons import Reason, changes
+from nova_twotier.core.reasons import Reason, changes, failures
 from nova_twotier.db.plans import VacatePlan
 from nova_twotier.manager.operations.context import Context
 from nova_twotier.manager.operations.gang import reset
@@ -12,7 +12,13 @@ from nova_twotier.manager.operations.operation import Note, Step, failed
 
 
 class Vacate(Migrate):
-    """A migration that nobody waits for: a job that cannot be migrated stays where it is."""
+    """A migration that nobody waits for: a job that cannot be migrated stays where it is, and its
+    end overtakes it."""
+
+    def advance(self, context: Context) -> Step:
+        if asked := context.job.requested_action:
+            return self._give_up(context, failures.REQUESTED(action=asked))
+        return super().advance(context)
 
     def _late(self, context: Context, step: Step) -> Step:
         if context.hangs():
@@ -31,6 +37,10 @@ class Vacate(Migrate):
         moved = len(context.plan(VacatePlan).targets)
         reason = changes.VACATED(moved=moved, size=job.size, tier=context.tier)
         return [Note(job.number, "migrated", reason)]
+
+    def undo(self, context: Context) -> list[Note]:
+        notes = super().undo(context)
+        return [] if context.job.requested_action else notes
 
     def _is_there(self, server: Server, context: Context) -> bool:
         origin = context.plan(VacatePlan).origins.get(server.index)

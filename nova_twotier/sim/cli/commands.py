@@ -16,6 +16,7 @@ COMMANDS = {
     "traces fetch": "traces_fetch:TracesFetch",
     "traces list": "traces_list:TracesList",
     "traces verify": "traces_verify:TracesVerify",
+    "what-if": "what_if:WhatIf",
     "workload convert": "workload_convert:WorkloadConvert",
     "workload describe": "workload_describe:WorkloadDescribe",
     "workload fit": "workload_fit:WorkloadFit",

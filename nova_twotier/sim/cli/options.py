@@ -100,9 +100,29 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         f"0 to 1, e.g. 0.9 (default: that of the calibration, or {THRESHOLD})",
     )
     group.add_argument(
+        "--estimates",
+        type=values.estimates,
+        default="user",
+        metavar="SOURCE",
+        help="what the policy is told of run times: user (what users gave), user-corrected (the "
+        "same, corrected when a job outruns it), exact (the true run times), missing (nothing), "
+        "last-two (the mean of the user's last two run times), twice-last-two, historical (the "
+        "median of similar past jobs), historical:Q (their quantile Q, e.g. historical:0.8), or "
+        "missing-historical (the same, without any estimate of users); no prediction is above the "
+        "user's estimate, and one that is outrun is corrected (default: user)",
+    )
+    group.add_argument(
         "--exact-estimates",
-        action="store_true",
-        help="tell the policy the true run times instead of the users' estimates",
+        action="store_const",
+        dest="estimates",
+        const="exact",
+        help="the same as --estimates exact",
+    )
+    group.add_argument(
+        "--keep-rank",
+        action="store_false",
+        dest="rerank",
+        help="amcbf-deadline does not order a job anew that outruns its prediction",
     )
     group.add_argument(
         "--understated",
@@ -121,6 +141,14 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         "(default: 1)",
     )
     _add_fair_share(group)
+    group.add_argument(
+        "--qos",
+        type=values.classes,
+        metavar="CLASS=SHARE[,CLASS=SHARE]",
+        help="shares of the jobs, drawn, that are urgent (ahead of all others) or scavengers (in "
+        "the background only, and evicted first), 0 to 1, e.g. urgent=0.05,scavenger=0.3 "
+        "(default: none)",
+    )
     group.add_argument(
         "--progress",
         "--model",
@@ -323,13 +351,15 @@ def scenario(parsed: argparse.Namespace, policy: str):
         reading=dict(parsed.reading),
         migration_cost=parsed.migration_cost,
         threshold=threshold,
-        exact_estimates=parsed.exact_estimates,
+        estimates=parsed.estimates,
+        rerank=parsed.rerank,
         understated=parsed.understated,
         deadline_factor=parsed.deadline_factor,
         fair_share=parsed.fair_share,
         half_life=parsed.half_life,
         background_weight=parsed.background_weight,
         longest_offset=parsed.longest_offset,
+        qos=parsed.qos,
         topology=parsed.topology,
         embedding=parsed.embedding,
         bandwidth=parsed.bandwidth,

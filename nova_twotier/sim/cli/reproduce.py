@@ -74,7 +74,8 @@ class Reproduce(Table):
             type=lambda text: tuple(text.split(",")),
             metavar="PART[,PART...]",
             help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
-            "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged (default: all)",
+            "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged; or of "
+            "`estimates`: LANL, CTC, SDSC, KTH, bandwidth (default: all)",
         )
         parser.add_argument(
             "--doc",

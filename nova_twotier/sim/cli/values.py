@@ -54,6 +54,16 @@ def moment(text: str) -> float:
     return value
 
 
+def estimates(text: str) -> str:
+    """A source of estimates."""
+    from nova_twotier.sim import estimates
+
+    try:
+        return estimates.check(text)
+    except estimates.InvalidEstimates as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def factor(text: str) -> float:
     """A number, 0 or more."""
     value = _number(text)
@@ -129,7 +139,7 @@ def policy(text: str) -> str:
     """The name of a policy."""
     from nova_twotier.sim import variants
 
-    return _checked(text, variants.get)
+    return checked(text, variants.get)
 
 
 def policies(text: str) -> list[str]:
@@ -141,24 +151,31 @@ def topology(text: str) -> str:
     """A network, as `network.topology` reads it."""
     from nova_twotier.sim import network
 
-    return _checked(text, network.topology)
+    return checked(text, network.topology)
 
 
 def embedding(text: str) -> str:
     """The name of an embedding."""
     from nova_twotier.sim import rivals
 
-    return _checked(text, rivals.get)
+    return checked(text, rivals.get)
 
 
 def bandwidth(text: str) -> str:
     """What jobs ask for, as `Bandwidth.parse` reads it."""
     from nova_twotier.sim.workloads.bandwidth import Bandwidth
 
-    return _checked(text, Bandwidth.parse)
+    return checked(text, Bandwidth.parse)
 
 
-def _checked(text: str, read: Callable[[str], object]) -> str:
+def classes(text: str) -> str:
+    """The shares of classes of service, as `Classes.parse` reads them."""
+    from nova_twotier.sim.classes import Classes
+
+    return checked(text, Classes.parse)
+
+
+def checked(text: str, read: Callable[[str], object]) -> str:
     """The text itself, if it can be read."""
     try:
         read(text)

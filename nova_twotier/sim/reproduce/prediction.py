@@ -2,13 +2,14 @@
 
 import math
 import statistics
+from collections.abc import Iterator
 
 from nova_twotier.core.prediction import ESTIMATORS
-from nova_twotier.sim import forecasts
+from nova_twotier.sim import forecasts, run_time_coverage
 from nova_twotier.sim.forecasts import ForecastPoint
 from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding, Measure
-from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
+from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.simulation import Scenario
@@ -77,6 +78,19 @@ def _numbers(results: Results, _settings: Settings) -> list[Number]:
     return numbers
 
 
+def _tables(results: Results, _settings: Settings) -> Iterator[Table]:
+    """How often run times lie between the quantiles of similar past jobs."""
+    columns = (run_time_coverage.BELOW, run_time_coverage.WITHIN, run_time_coverage.ABOVE)
+    # The same jobs arrive under every policy; the order of their ends differs a little.
+    here = results.runs[results.runs["series"] == "easy"].groupby("place", sort=False)
+    rows = {str(place): list(row) for place, row in here[list(columns)].mean().iterrows()}
+    yield Table(
+        "Run times, and the 10 % and 90 % quantiles of those of the most similar past jobs",
+        ("below (%)", "between (%)", "above (%)"),
+        rows,
+    )
+
+
 def _times_better(place: str, policy: str) -> Measure:
     """How many times the naive forecast's median error is ours."""
 
@@ -111,6 +125,7 @@ TRACES = Experiment(
     about="predictions at submission of when jobs start and end",
     runs=_runs,
     numbers=_numbers,
+    tables=_tables,
     claims=(
         *(
             Claim(

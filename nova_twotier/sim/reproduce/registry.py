@@ -2,6 +2,7 @@
 
 from nova_twotier.sim.reproduce import (
     cisne,
+    estimate_study,
     fair_share,
     jss_figures,
     jss_tables,
@@ -25,6 +26,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         policy_study.STUDY,
         *cisne.EXPERIMENTS,
         prediction.TRACES,
+        estimate_study.STUDY,
         fair_share.STUDY,
     )
 }

@@ -25,7 +25,7 @@ BASE = Scenario(
     slots=SLOTS,
     topology="fat-tree:6:1000",
     bandwidth="by-size",
-    exact_estimates=True,
+    estimates="exact",
 )
 EMBEDDINGS = {
     "AdaBa": "adaba",

@@ -27,7 +27,7 @@ _SATURATED = " saturated"
 
 _TWO_TIERS = ("CMCBF", "AMCBF")
 _SCENARIOS = {
-    name: Scenario(name.lower(), exact_estimates=name == "EASY")
+    name: Scenario(name.lower(), estimates="exact" if name == "EASY" else "user")
     for name in ("FCFS", "EASY", "CMBF", "AMBF", *_TWO_TIERS)
 }
 _EASY = {"EASY": _SCENARIOS["EASY"]}

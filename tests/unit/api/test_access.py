@@ -4,6 +4,7 @@ from nova_twotier.api.routes import operations
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.reasons import Effect, changes
 from nova_twotier.db import drains
+from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.models import Drain
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER, ApiCase
@@ -14,6 +15,7 @@ INSIDE = (READER, MEMBER, MANAGER, ADMIN)
 OUTSIDE = (ADMIN, SERVICE)
 
 JOB = "/v1/jobs/{uuid}"
+ARRAY = "/v1/arrays/{array}"
 #: Roles that may, in the job's own project and in another one.
 MAY = {
     ("get", "/v1/jobs"): (INSIDE, None),
@@ -27,6 +29,10 @@ MAY = {
     ("post", f"{JOB}/release"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("post", f"{JOB}/requeue"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("patch", JOB): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("post", "/v1/arrays"): ((MEMBER, MANAGER, ADMIN), None),
+    ("get", ARRAY): (INSIDE, OUTSIDE),
+    ("patch", ARRAY): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
+    ("post", f"{ARRAY}/actions"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
     ("get", "/v1/pools"): ((*INSIDE, SERVICE), None),
@@ -45,6 +51,9 @@ BODIES = {
     ("post", "/v1/jobs/cancel"): {"all": True},
     ("patch", "/v1/queue"): {"mode": "paused"},
     ("patch", JOB): {"name": "mine"},
+    ("post", "/v1/arrays"): {"size": 1, "indexes": "0-1"},
+    ("patch", ARRAY): {"most_at_once": 2},
+    ("post", f"{ARRAY}/actions"): {"action": "cancel"},
     ("post", "/v1/hosts/drain"): {"host": "a"},
     ("post", "/v1/hosts/undrain"): {"host": "a"},
 }
@@ -58,6 +67,9 @@ class TestPersonas(ApiCase):
         drains.drain(self.store, Drain(host="a", since=0.0, reason="", migrate=False))
         body = {"json": BODIES[method, path]} if (method, path) in BODIES else {}
         path = path.replace("{uuid}", job["uuid"])
+        if path.startswith(ARRAY):
+            array = self.store.submit(1, [], project_id="demo", tasks=Tasks("0-1"))
+            path = path.replace("{array}", str(array.number))
         return self.ask(method.upper(), path, token, **body).status_code
 
     def test_every_operation_is_in_the_table(self):
@@ -86,7 +98,7 @@ class TestPersonas(ApiCase):
     def test_without_a_role(self):
         for method, path in MAY:
             # Who may not even see a job is not told that there is one.
-            expected = 404 if "uuid" in path else 403
+            expected = 404 if "{" in path else 403
             self.assertEqual(expected, self.status(method, path, "carol:demo:none"), (method, path))
 
     def test_all_projects(self):

@@ -134,6 +134,7 @@ class TestDependencies(ChangeCase):
         for name in (first["number"], str(first["number"]), OTHER, OTHER[:9]):
             job = self.answered(201, self.after(name))
             expected = {"condition": "after-ok", "number": first["number"], "met_at": None}
+            expected |= {"array": False}
             self.assertEqual([expected], job["dependencies"])
             self.assertEqual([expected], self.get(self.path(job)).json["dependencies"])
             self.assertEqual([expected], self.get(self.path(job, "/explain")).json["dependencies"])
@@ -181,7 +182,7 @@ class TestDependencies(ChangeCase):
     def test_mistakes(self):
         for given, words in (
             ({"condition": "afterok", "job": "1"}, "give one of after, after-ok, after-any"),
-            ({"condition": "after"}, "job is missing"),
+            ({"condition": "after"}, "give job or array"),
             ({"condition": "after", "job": ""}, "give a text that is not empty"),
         ):
             [detail] = self.wrong(dependencies=[given])

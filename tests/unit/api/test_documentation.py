@@ -8,6 +8,7 @@ import fixtures
 
 from nova_twotier.api import job_schemas, routes
 from nova_twotier.api.site import Site
+from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.shape import Shape
 from tests.unit.api.case import ApiCase
@@ -30,6 +31,9 @@ class TestDocumentation(ApiCase):
         job = self.submit()
         self.change(job, state=JobState.RUNNING)  # One that has started can be asked for anything.
         variables["uuid"] = job["uuid"]
+        variables["array"] = str(
+            self.store.submit(1, [], project_id="demo", tasks=Tasks("0-99")).number
+        )
         for line in re.findall(r"^curl .*", self.text, re.MULTILINE):
             line = re.sub(r"\$(\w+)", lambda name: variables[name[1]], line)
             words = iter(shlex.split(line, comments=True)[1:])
@@ -55,6 +59,7 @@ class TestDocumentation(ApiCase):
             answer = self.ask(method, path, None, headers=headers, body=body)
             self.assertIn(answer.status_code, (200, 201, 202), f"{method} {path}: {answer.text}")
             route = re.sub("[0-9a-f-]{36}", "{uuid}", path.partition("?")[0])
+            route = re.sub("(?<=/v1/arrays/)[0-9]+", "{array}", route)
             shown.add((method.lower(), route))
         there = {(method, path) for path, method, _operation in routes.operations()}
         self.assertEqual({("get", "/")}, there - shown)

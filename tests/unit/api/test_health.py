@@ -1,9 +1,12 @@
 """What load balancers and monitoring read from `/healthcheck`."""
 
+import threading
 from unittest import mock
 
+import fixtures
 from oslo_db.exception import DBConnectionError
 
+from nova_twotier.db.models import Leader
 from tests.unit.api.case import ApiCase
 
 
@@ -30,7 +33,36 @@ class TestHealth(ApiCase):
         self.assertEqual([said], answer.json["reasons"])
         self.answered(200, self.get("/v1/queue"))
 
-    def test_it_needs_no_database(self):
-        away = mock.patch.object(self.store, "reading", side_effect=DBConnectionError())
-        with away:
-            self.assertEqual("the database does not answer", self.health().text)
+    def test_a_manager_that_hangs_shows(self):
+        with self.store.transaction() as session:
+            leader = session.get(Leader, "gpu")
+            leader.since, leader.polled_at = 23_000.0, 23_280.0
+        said = "pool gpu: the manager has not finished a poll since 1970-01-01 06:28 UTC"
+        self.assertIn(said, self.health().text)
+
+    def test_without_a_database_it_is_unavailable(self):
+        with mock.patch.object(self.store, "reading", side_effect=DBConnectionError()):
+            self.unavailable()
+        self.health()
+
+    def test_a_database_that_hangs_is_not_waited_for(self):
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.api.health.TIMEOUT", 0.2))
+        goes_on, asked = threading.Event(), []
+        reading = self.store.reading
+
+        def hang():
+            asked.append(1)
+            goes_on.wait(60)
+            return reading()
+
+        with mock.patch.object(self.store, "reading", hang):
+            try:
+                for _check in range(3):
+                    self.unavailable()
+            finally:
+                goes_on.set()
+        self.assertEqual([1], asked)
+
+    def unavailable(self):
+        answer = self.get("/healthcheck", None)
+        self.assertEqual((503, "the database does not answer"), (answer.status_code, answer.text))

@@ -279,6 +279,16 @@ class TestExplaining(ApiCase):
     def explain(self, job, by="alice:demo"):
         return self.answered(200, self.get(f"/v1/jobs/{job['uuid']}/explain", by))
 
+    def test_a_run_time_from_history(self):
+        job = self.submit()
+        self.assertIsNone(self.get(f"/v1/jobs/{job['uuid']}").json["estimate_from_history"])
+        self.change(job, predicted=90.5, predicted_from=4)
+        shown = self.get(f"/v1/jobs/{job['uuid']}").json
+        self.assertEqual({"seconds": 90.5, "similar_jobs": 4}, shown["estimate_from_history"])
+        self.assertIsNone(shown["estimate"])
+        self.change(job, estimate=60.0)
+        self.assertIsNone(self.get(f"/v1/jobs/{job['uuid']}").json["estimate_from_history"])
+
     def test_fair_share_puts_jobs_back(self):
         first, second = self.submit(), self.submit()
         self.assertIsNone(self.get(f"/v1/jobs/{first['uuid']}").json["queue_offset"])
@@ -338,7 +348,7 @@ class TestExplaining(ApiCase):
         job = self.submit()
         self.happen(job, "started", at=2e9, reason=changes.IMMEDIATE(tier="fg"))
         self.assertEqual(
-            [("submitted", ""), ("started", "in fg, immediate")],
+            [("submitted", ""), ("started", "in the foreground, immediately")],
             [(event["kind"], event["detail"]) for event in self.explain(job)["events"]],
         )
 

@@ -8,6 +8,7 @@ import textwrap
 from prometheus_client.parser import text_string_to_metric_families
 
 from nova_twotier.core.reasons import failures, waits
+from nova_twotier.db.models import Leader
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -49,6 +50,15 @@ class TestMetrics(ApiCase):
         found = self.read()
         name = "twotier_manager_heartbeat_timestamp_seconds"
         self.assertEqual([1e9, 0], [found[name, pool] for pool in ("default", "gpu")])
+
+    def test_polls_of_managers(self):
+        self.last_beat(1e9)
+        with self.store.transaction() as session:
+            leader = session.get(Leader, "default")
+            leader.since, leader.polled_at = 9e8, 9.5e8
+        found = self.read()
+        name = "twotier_manager_poll_timestamp_seconds"
+        self.assertEqual([9.5e8, 0], [found[name, pool] for pool in ("default", "gpu")])
 
     def test_requests(self):
         job = self.submit(name="secret")

@@ -15,11 +15,14 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from nova_twotier.api import openapi, policies, routes
 from nova_twotier.api.site import Site
+from nova_twotier.db.arrays import Tasks
 from tests.unit.api.case import ApiCase, KeystoneCase
 from tests.unit.api.network import Network
 
 #: What is answered besides the operations, and not described: it is for operators.
 OPERATORS = {("get", "/metrics")}
+#: Where bodies have texts that the database checks.
+TEXTS = ("/v1/jobs", "/v1/jobs/{uuid}", "/v1/arrays", "/v1/arrays/{array}")
 PUBLIC = {("get", "/"), ("get", "/v1"), ("get", "/v1/openapi.json")}
 
 
@@ -112,6 +115,7 @@ class TestTruth(KeystoneCase):
             self.useFixture(fixtures.MockPatchObject(Site, service, network))
         self.token = self.token_for("admin", "member", project_id="demo")
         self.job = self.submit(self.token)["uuid"]
+        self.array = str(self.store.submit(1, [], project_id="demo", tasks=Tasks("0-3")).number)
         self.schema = schemathesis.openapi.from_wsgi("/v1/openapi.json", self.application)
 
     def hammer(self, mode, sensible=lambda case: None):
@@ -144,7 +148,11 @@ class TestTruth(KeystoneCase):
             case.path_parameters["uuid"] = self.job
         for name in {"marker", "job"} & set(case.query):
             case.query[name] = self.job if case.path == "/v1/jobs" or name == "job" else "1"
-        if case.method == "POST" and case.path == "/v1/jobs":
+        if "array" in case.path_parameters:
+            case.path_parameters["array"] = self.array
+        if "indexes" in (case.body if isinstance(case.body, dict) else ()):
+            case.body["indexes"] = "0-3"
+        if case.method == "POST" and case.path in ("/v1/jobs", "/v1/arrays"):
             if isinstance(case.body.get("cpu"), list):
                 case.body["size"] = len(case.body["cpu"])
             case.body["pool"] = "default"
@@ -153,8 +161,9 @@ class TestTruth(KeystoneCase):
             case.body.pop("webhook_secret", None)
             case.body.pop("begin_at", None)  # That it is in the next 30 years.
             for dependency in case.body.get("dependencies", ()):
+                dependency.pop("array", None)
                 dependency["job"] = self.job
-        if (case.method, case.path) in (("POST", "/v1/jobs"), ("PATCH", "/v1/jobs/{uuid}")):
+        if case.method in ("POST", "PATCH") and case.path in TEXTS:
             for name in {"name", "flavor", "key_name"} & set(case.body):
                 text = case.body[name]
                 case.body[name] = text and ("".join(filter(str.isprintable, text)) or "x")

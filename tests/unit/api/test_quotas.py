@@ -1,5 +1,6 @@
 """How much a project may have."""
 
+from nova_twotier.db import queue_policy
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -86,6 +87,14 @@ class TestSlotLimitsWithoutBackground(ApiCase):
         answer = self.ask("POST", "/v1/jobs", json={"size": 5})
         self.refused(403, "quota.exceeded", answer)
         self.submit(size=4)
+
+
+class TestSlotLimitsUnderAnotherPolicy(ApiCase):
+    OPTIONS = "[manager]\nmax_foreground_slots_per_user = 4"
+
+    def test_a_job_that_could_start_under_the_configured_policy_is_accepted(self):
+        queue_policy.choose(self.store, "default", "easy")
+        self.submit(size=5)
 
 
 class TestSlotLimitsOfOneTier(ApiCase):

@@ -11,7 +11,7 @@ import yaml
 from openstack.exceptions import ForbiddenException
 from sqlalchemy import delete
 
-from nova_twotier.client import filters, progress
+from nova_twotier.client import columns, filters, progress
 from nova_twotier.client.commands import queue
 from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import models
@@ -48,11 +48,11 @@ class TestList(CommandCase):
         self.change(job, submitted_at=0.0, run_before=3723.0, reason=waits.PAUSED())
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
-            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Elapsed | Reason              |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
-            |      1 | {OTHER} | solver |    4 | queued | None | 1970-01-01T00:00:00Z | 1:02:03 | the queue is paused |
-            +--------+--------------------------------------+--------+------+--------+------+----------------------+---------+---------------------+
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
+            | Number | UUID                                 | Name   | Size | State  | Tier | Submitted            | Expected Start | Elapsed | Reason              |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
+            |      1 | {OTHER} | solver |    4 | queued |      | 1970-01-01T00:00:00Z |                | 1:02:03 | the queue is paused |
+            +--------+--------------------------------------+--------+------+--------+------+----------------------+----------------+---------+---------------------+
             """),  # noqa: E501
             without_uuids(self.succeed("job", "list")),
         )
@@ -171,7 +171,7 @@ class TestShow(CommandCase):
         job = self.submit(name="solver", size=2, cpu=[0.9, 0.4])
         shown = self.shown("job", "show", "solver")
         del job["links"]
-        self.assertEqual(job, shown)
+        self.assertEqual(columns.with_expectations(job), shown)
 
     def test_for_people(self):
         self.submit(name="solver", size=2, cpu=0.5)
@@ -223,7 +223,7 @@ class TestShow(CommandCase):
         self.assertEqual("waits; the manager has not decided about it yet", told["reason"])
         self.assertEqual(["submitted", "started"], [event["kind"] for event in told["events"]])
         table = self.succeed("job", "explain", job["uuid"])
-        self.assertIn("| 2096-10-02T07:06:40Z started: in fg, immediate", table)
+        self.assertIn("| 2096-10-02T07:06:40Z started: in the foreground, immediately", table)
 
     def test_explain_without_a_manager(self):
         job = self.submit(name="solver")
@@ -251,21 +251,27 @@ class TestShow(CommandCase):
         self.happen({"uuid": OTHER}, "held", at=4e9)
         self.assertEqual(
             textwrap.dedent(f"""\
-            +--------------+--------------------------------------------------------------------------+
-            | Field        | Value                                                                    |
-            +--------------+--------------------------------------------------------------------------+
-            | number       | 1                                                                        |
-            | uuid         | {OTHER}                                     |
-            | state        | queued                                                                   |
-            | reason       | preempted by job 1 (solver), state saved                                 |
-            | why          | preempted                                                                |
-            | cure         | It starts again by itself; what is kept until then, `--preemption` says. |
-            | position     | 1                                                                        |
-            | begin_at     | None                                                                     |
-            | dependencies |                                                                          |
-            | events       | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
-            |              | 2096-10-02T07:06:40Z held                                                |
-            +--------------+--------------------------------------------------------------------------+
+            +-----------------+--------------------------------------------------------------------------+
+            | Field           | Value                                                                    |
+            +-----------------+--------------------------------------------------------------------------+
+            | number          | 1                                                                        |
+            | uuid            | {OTHER}                                     |
+            | state           | queued                                                                   |
+            | reason          | preempted by job 1 (solver), state saved                                 |
+            | why             | preempted                                                                |
+            | cure            | It starts again by itself; what is kept until then, `--preemption` says. |
+            | position        | 1                                                                        |
+            | expected_start  |                                                                          |
+            | expected_finish |                                                                          |
+            | predicted_at    |                                                                          |
+            | unpredicted     | nothing has been predicted since it was submitted or changed             |
+            | unblock         |                                                                          |
+            | predictions     | none yet                                                                 |
+            | begin_at        |                                                                          |
+            | dependencies    |                                                                          |
+            | events          | 2096-10-02T07:06:40Z evicted: preempted by job 1 (solver), state saved   |
+            |                 | 2096-10-02T07:06:40Z held                                                |
+            +-----------------+--------------------------------------------------------------------------+
             """),  # noqa: E501
             self.succeed("job", "explain", OTHER),
         )
@@ -330,16 +336,31 @@ class TestCancel(CommandCase):
         self.change(job, state=models.JobState.RUNNING)
         self.submit("bob:else", name="theirs")
         self.wire.asked.clear()
-        for options, expected, count in (
-            (("--name", "solver-*"), ["solver-1", "solver-2"], "2 jobs"),
-            (("--state", "running", "--state", "ending"), ["other"], "1 job"),
-            (("--user", "bob"), [], "0 jobs"),
-            (("--all",), ["solver-1", "solver-2", "other"], "3 jobs"),
+        none = "no job that is not over matches, so none is cancelled"
+        for options, expected, said in (
+            (("--name", "solver-*"), ["solver-1", "solver-2"], "2 jobs to be cancelled"),
+            (("--state", "running", "--state", "ending"), ["other"], "1 job to be cancelled"),
+            (("--user", "bob"), [], none),
+            (("--all",), ["solver-1", "solver-2", "other"], "3 jobs to be cancelled"),
         ):
-            self.assertEqual((expected, f"{count} to be cancelled"), self.cancel(*options))
+            self.assertEqual((expected, said), self.cancel(*options))
         self.assertEqual(["POST /v1/jobs/cancel"] * 4, self.wire.asked)
         names, _said = self.cancel("--all", "--all-projects", by="admin:admin")
         self.assertEqual(["solver-1", "solver-2", "other", "theirs"], names)
+
+    def test_nothing_is_cancelled(self):
+        """People see a sentence for each reason, and no table."""
+        self.assertEqual("", self.succeed("job", "cancel", "--name", "x"))
+        self.assertEqual(
+            "no job that is not over matches, so none is cancelled\n", self.stderr.getvalue()
+        )
+        for verb in ("cancel", "hold", "release", "complete", "requeue", "wait"):
+            self.assertEqual((1, "", ""), self.openstack("job", verb, "none"))
+            self.assertTrue(
+                self.logged.output.endswith("\nnone: there is no job 'none' in your project\n")
+            )
+        # Programs get what they expect.
+        self.assertEqual([], self.shown("job", "cancel", "--name", "x"))
 
     def test_uuids_in_one_request(self):
         uuids = [self.submit()["uuid"] for _ in range(3)]
@@ -394,8 +415,15 @@ class TestWait(CommandCase):
         code, out, _error = self.openstack("job", "wait", "a", "b", "none", "-f", "value")
         self.assertEqual(1, code)
         self.assertEqual(
-            f"{failed['uuid']} a failed 3 its servers are off\n{good['uuid']} b finished None \n",
+            f"{failed['number']} {failed['uuid']} a failed 3 its servers are off\n"
+            f"{good['number']} {good['uuid']} b finished None \n",
             out,
+        )
+        # The failure is told once, as an error.
+        self.assertEqual(
+            "job 1 (a), 1st in the queue: waits; the manager has not decided about it yet\n"
+            "job 2 (b): is finished\n",
+            self.stderr.getvalue(),
         )
         # After the warning that there is no authentication.
         self.assertTrue(

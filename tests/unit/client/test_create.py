@@ -8,6 +8,8 @@ import types
 
 import fixtures
 import requests
+import webob
+import webob.dec
 from openstack.exceptions import DuplicateResource
 
 from nova_twotier.client import brief, peers, progress, userdata
@@ -320,6 +322,43 @@ class TestWebhook(CreateCase):
         self.assertEqual([], self.all())
 
 
+class TestAnEarlierApi(CreateCase):
+    def older(self, *unknown):
+        """The API knows none of these fields."""
+        application = self.application
+
+        @webob.dec.wsgify
+        def older(request):
+            lacking = [
+                name for name in unknown if request.method == "POST" and name in request.json
+            ]
+            if not lacking:
+                return application
+            errors = [{"detail": f"{lacking[0]!r} is not known; there are size", "request_id": "r"}]
+            return webob.Response(json={"errors": errors}, status=400)
+
+        self.application = older
+
+    def test_a_script(self):
+        """It is told less, but it runs."""
+        self.older("peers")
+        path = self.file("#!/bin/sh\n")
+        self.create("--size", "2", "--script", path)
+        [job] = self.all()
+        self.assertFalse(self.kept(job).peers)
+        self.assertEqual(
+            1, self.logged.output.count("The API is of an earlier release: the script")
+        )
+
+    def test_what_it_cannot_do(self):
+        self.older("peers", "priority")
+        self.assertEqual(
+            "'priority' is not known: the API is of an earlier release than this client; leave out "
+            "what needs priority, or ask your operator to upgrade it",
+            self.refused("job", "create", "--size", "1", "--priority", "1"),
+        )
+
+
 class TestWaiting(CreateCase):
     def become(self, **values):
         """What the manager does to the job while one waits for it."""
@@ -343,8 +382,8 @@ class TestWaiting(CreateCase):
         self.assertEqual(
             [
                 f"job {job['number']} (solver) is submitted",
-                "number 1 in the queue: waits; the manager has not decided about it yet",
-                "runs in the foreground",
+                "job 1 (solver), 1st in the queue: waits; the manager has not decided about it yet",
+                "job 1 (solver): runs in the foreground",
             ],
             self.stderr.getvalue().splitlines(),
         )

@@ -19,7 +19,9 @@ ROOT = pathlib.Path(__file__).parents[3]
 
 
 class TestDocumentation(CommandCase):
-    OPTIONS = "[job_events]\nallowed_webhooks = https://hooks.example.org/"
+    OPTIONS = (
+        "[job_events]\nallowed_webhooks = https://hooks.example.org/\n[manager]\nqos_classes = true"
+    )
 
     def setUp(self):
         super().setUp()
@@ -32,10 +34,10 @@ class TestDocumentation(CommandCase):
         for service in ("placement", "aggregates"):
             self.useFixture(fixtures.MockPatchObject(Site, service, Network.of_pods()))
 
-    def start(self, api, uuid, show, until):
+    def start(self, api, job, show, until):
         """Jobs that are waited for start, or finish, at once."""
         over = until == progress.FINISHED
-        self.change({"uuid": uuid}, state=JobState.FINISHED if over else JobState.RUNNING)
+        self.change(job, state=JobState.FINISHED if over else JobState.RUNNING)
 
     def run_commands(self, page):
         text = (ROOT / page).read_text()

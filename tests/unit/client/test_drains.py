@@ -45,9 +45,26 @@ class TestDrain(CommandCase):
         self.assertEqual(("draining", "new BIOS"), (rows["a"]["State"], rows["a"]["Reason"]))
         self.assertEqual((None, None), (rows["b"]["State"], rows["b"]["Until"]))
         self.assertEqual("draining", self.shown("host", "show", "a", by=CAROL)["state"])
-        answer = self.shown("host", "undrain", "a", by=CAROL)
-        self.assertEqual({"name": "a", "drained": False}, answer)
+        host = self.shown("host", "show", "a", by=CAROL)
+        ended = {**host, "state": None, "reason": None, "from": None}
+        self.assertEqual(ended, self.shown("host", "undrain", "a", by=CAROL))
+        self.assertEqual(ended, self.shown("host", "show", "a", by=CAROL))
         self.assertEqual([], self.waited)
+
+    def test_tables_have_empty_cells(self):
+        row = self.succeed("host", "list", by=CAROL).splitlines()[3]
+        self.assertRegex(row, r"^\| a .*\| +\| +\| +\| +\|$")
+        self.assertNotIn("None", row)
+        self.assertIn("| until     |    ", self.succeed("host", "drain", "a", by=CAROL))
+        # Programs get null, as they do of other services.
+        [state, *_] = self.succeed("host", "list", "-f", "value", "-c", "Until", by=CAROL).split()
+        self.assertEqual("None", state)
+
+    def test_undrain_a_host_that_has_left(self):
+        self.drain()
+        self.useFixture(fixtures.MockPatchObject(rest.Api, "hosts", return_value=[]))
+        shown = self.shown("host", "undrain", "a", by=CAROL)
+        self.assertEqual(("a", None, None), (shown["name"], shown["slots"], shown["state"]))
 
     def window(self, *words):
         """When a drain begins, in seconds from now on, and how long it takes."""
@@ -99,6 +116,14 @@ class TestDrain(CommandCase):
             code, _out, error = self.openstack("host", "drain", "a", *words, by=CAROL)
             self.assertEqual(2, code)
             self.assertIn(said, error)
+        for words, said in (
+            (("--for", "0"), "--for: give a duration of more than 0, such as 4h"),
+            (
+                ("--at", "2026-01-31T12:00:00+01:00", "--for", "4h"),
+                "--at, --for: this maintenance was over at 2026-01-31T15:00:00Z, and it is ",
+            ),
+        ):
+            self.assertIn(said, self.refused("host", "drain", "a", *words, by=CAROL))
         self.assertIn("there is no host", self.refused("host", "drain", "z", by=CAROL))
         self.assertIn("is not drained", self.refused("host", "undrain", "a", by=CAROL))
         self.assertIn("(HTTP 403)", self.refused("host", "drain", "a"))

@@ -26,9 +26,38 @@ class TestSet(CommandCase):
         self.submit(name="job")
         self.assertIn("say what to change", self.refused("job", "set", "job"))
         self.assertIn("there is no job 'none'", self.refused("job", "set", "none", "--name", "x"))
-        self.assertIn(
-            "priority: give at most 1000", self.refused("job", "set", "job", "--priority", "9999")
-        )
+        for verb in (("set", "job"), ("create", "--size", "1")):
+            for given in ("high", "9999", "-1001"):
+                code, _out, error = self.openstack("job", *verb, "--priority", given)
+                self.assertEqual(2, code)
+                self.assertIn(
+                    f"argument --priority: '{given}': give a whole number from -1000 to 1000; of "
+                    "your project's waiting jobs, those with higher ones come first (default: 0)\n",
+                    error,
+                )
+
+    def test_the_answer_for_people(self):
+        self.submit(name="job")
+        told = self.succeed("job", "set", "job", "--priority", "5")
+        self.assertEqual("Job 1 (job) is queued, 1st in the queue.\n", told)
+
+
+class TestClasses(CommandCase):
+    OPTIONS = "[manager]\nqos_classes = true"
+
+    def test_create_set_and_show(self):
+        shown = self.shown("job", "create", "--size", "1", "--qos", "scavenger", "--name", "job")
+        self.assertEqual("scavenger", shown["qos"])
+        [row] = self.shown("job", "list", "--long")
+        self.assertEqual("scavenger", row["QoS"])
+        queue = self.shown("queue", "show")
+        self.assertEqual({"urgent": 0, "normal": 0, "scavenger": 1}, queue["waiting_by_qos"])
+        self.assertEqual(["normal", "scavenger"], queue["qos_allowed"])
+        self.assertEqual("normal", self.shown("job", "set", "job", "--qos", "normal")["qos"])
+
+    def test_who_may_not(self):
+        told = self.refused("job", "create", "--size", "1", "--qos", "urgent")
+        self.assertIn("twotier:jobs:qos:urgent does not let you", told)
 
 
 class TestRequeue(CommandCase):
@@ -53,6 +82,21 @@ class TestLater(CommandCase):
         code, _out, error = self.openstack("job", "create", "--size", "1", "--begin", "soon")
         self.assertEqual(2, code)
         self.assertIn("'soon' is not a time", error)
+
+    def test_a_time_that_is_past(self):
+        for begin in ("2020-01-31T12:00:00Z", "1970-01-01T00:00:00Z"):
+            told = self.refused("job", "create", "--size", "1", "--begin", begin)
+            # The API gets it with its offset.
+            self.assertRegex(
+                told,
+                rf"^begin_at: {begin[:-1]}\S+ is past, it is 20\S+Z now; leave it out if the job "
+                r"may start at once \(HTTP 400\)$",
+            )
+        self.assertTrue(self.create("--begin", "now")["begin_at"])
+
+    def test_a_priority(self):
+        self.assertEqual(-7, self.create("--priority", "-7")["priority"])
+        self.assertEqual(0, self.create()["priority"])
 
     def test_other_jobs(self):
         numbers = [self.submit(name=name)["number"] for name in ("a", "b", "c")]

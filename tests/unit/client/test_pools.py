@@ -3,6 +3,8 @@
 import fixtures
 
 from nova_twotier.api.site import Site
+from nova_twotier.client.rest import Api
+from nova_twotier.core.reasons import waits
 from tests.unit.api.network import FG
 from tests.unit.api.test_pools import Cloud
 from tests.unit.client.case import CommandCase
@@ -60,3 +62,29 @@ class TestPools(CommandCase):
     def test_a_pool_that_there_is_not(self):
         error = self.refused("pool", "show", "fpga")
         self.assertEqual("there is no pool 'fpga'; there are default, gpu", error)
+
+    def test_without_a_name(self):
+        self.assertEqual("default", self.shown("pool", "show")["name"])
+        pools = [pool | {"name": name} for pool in self.api.pools() for name in ("gpu", "fpga")]
+        for found, expected in ((pools[:1], "gpu"), (pools[:2], None)):
+            self.useFixture(fixtures.MockPatchObject(Api, "pools", return_value=found))
+            if expected:
+                self.assertEqual(expected, self.shown("pool", "show")["name"])
+            else:
+                self.assertEqual(
+                    "say which pool, there are gpu, fpga", self.refused("pool", "show")
+                )
+
+    def test_a_job_that_is_larger_than_its_pool(self):
+        told = self.succeed("job", "create", "--size", "11", "--name", "big")
+        self.assertEqual(
+            "Job 2 (big) is queued, but larger than its pool: it needs 11 slots in one tier, and "
+            "pool default has 10. Cancel it and submit it with a smaller size, or wait until hosts "
+            "are added to the pool.\n",
+            told,
+        )
+        self.change(self.api.find("big"), reason=waits.TOO_LARGE(size=11, slots=9))
+        told = self.succeed("job", "set", "big", "--priority", "1")
+        self.assertIn("and pool default has 9. Cancel it", told)
+        fits = self.succeed("job", "create", "--size", "10", "--name", "fits")
+        self.assertEqual("Job 3 (fits) is queued, 3rd in the queue.\n", fits)

@@ -74,10 +74,10 @@ class TestWatching(ClientCase):
             self.pauses.append(seconds)
             next(todo)()
 
-        return progress.watch(self.api, job["uuid"], self.shown.append, until, sleep)
+        return progress.watch(self.api, job, self.shown.append, until, sleep)
 
     def test_until_it_runs(self):
-        job = self.api.submit({"size": 1})
+        job = self.api.submit({"size": 1, "name": "solver"})
         state = self.watch(
             job,
             lambda: self.change(job, reason=waits.SLOTS(size=1, idle=0)),
@@ -87,10 +87,10 @@ class TestWatching(ClientCase):
         self.assertEqual("running", state)
         self.assertEqual(
             [
-                "number 1 in the queue: waits; the manager has not decided about it yet",
-                "number 1 in the queue: needs 1 foreground slots, 0 idle",
-                "its servers are being built",
-                "runs in the background",
+                "job 1 (solver), 1st in the queue: waits; the manager has not decided about it yet",
+                "job 1 (solver), 1st in the queue: needs 1 foreground slots, 0 idle",
+                "job 1 (solver): its servers are being built",
+                "job 1 (solver): runs in the background",
             ],
             self.shown,
         )
@@ -101,6 +101,10 @@ class TestWatching(ClientCase):
             job = self.api.submit({"size": 1})
             end = functools.partial(self.change, job, state=state)
             self.assertEqual(state, self.watch(job, end))
+        # Who waits says that it failed.
+        self.assertEqual(
+            ["job 1: is finished"], [text for text in self.shown if "queue" not in text]
+        )
 
     def test_until_it_has_finished(self):
         job = self.api.submit({"size": 1})
@@ -126,7 +130,7 @@ class TestWatching(ClientCase):
         self.change(job, state=JobState.RUNNING)
         self.assertEqual("running", self.watch(job, lambda: None, lambda: None))
         self.assertEqual(
-            ["it does not answer; trying again", "nor now; trying again", "runs"],
+            ["it does not answer; trying again", "nor now; trying again", "job 1: runs"],
             self.shown,
         )
 

@@ -94,7 +94,7 @@ class TestTopology(CommandCase):
         self.assertEqual("host111", rows[3]["Name"])
         self.assertEqual(rows, yaml.safe_load(self.drawn("-f", "yaml")))
         lines = self.drawn("-f", "csv").splitlines()
-        self.assertEqual('"host111","host","1000","1000",4,4', lines[4])
+        self.assertEqual('"host111","host",1000,1000,4,4', lines[4])
 
     def test_a_pool(self):
         self.use(Network({"a": Shape(1, 2), "b": Shape(1, 2, pool="gpu")}))

@@ -58,6 +58,10 @@ class TestUsage(UsageCase, CommandCase):
             self.rows("--user", "bob"),
         )
 
+    def test_csv_has_numbers_as_numbers(self):
+        lines = self.table("list", "-f", "csv", "--user", "bob").splitlines()
+        self.assertEqual('"bob",0.0,50.0,20.0,1,1', lines[1])
+
     def test_list_by_several(self):
         rows = self.rows("--by", "job,day")
         self.assertEqual(["1", "2"], [row["Number"] for row in rows])

@@ -5,6 +5,8 @@ import base64
 import testtools
 
 from nova_twotier.cloud import peers
+from nova_twotier.core.indexes import MOST_INDEX, MOST_TASKS
+from nova_twotier.core.jobs import MAX_SIZE
 from tests.unit.client.guest_case import gang, job, server
 
 LONGEST_IPV4, LONGEST_IPV6 = "255.255.255.255", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
@@ -46,6 +48,24 @@ class TestItems(testtools.TestCase):
         self.check(items)
         parts = [items[f"twotier_name_{at}"] for at in range(int(items["twotier_name"]))]
         self.assertEqual("\N{ROCKET}" * 255, base64.b64decode("".join(parts)).decode())
+
+    def test_a_task_of_the_largest_array(self):
+        numbers = {"number": 2**31 - 1, "array": 2**31 - 1, "runs": 10**5, "walltime": 1e9}
+        span = [MOST_TASKS, MOST_INDEX - MOST_TASKS + 1, MOST_INDEX]
+        task = job(MAX_SIZE, array_index=MOST_INDEX, array_span=span, **numbers)
+        items = peers.at_boot(task, ["lan"])
+        self.check(items)
+        words = items[peers.ENVIRONMENT].split()
+        self.assertEqual(
+            [
+                "TWOTIER_ARRAY_NUMBER=2147483647",
+                "TWOTIER_ARRAY_INDEX=999999",
+                "TWOTIER_ARRAY_COUNT=10000",
+                "TWOTIER_ARRAY_FIRST=990000",
+                "TWOTIER_ARRAY_LAST=999999",
+            ],
+            [word for word in words if "ARRAY" in word],
+        )
 
     def test_nothing_about_hosts(self):
         """Owners must not learn the names of compute hosts."""

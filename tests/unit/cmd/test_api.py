@@ -1,10 +1,12 @@
 """`twotier-api` and the WSGI module, as processes of their own on the loopback address."""
 
+import base64
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import fixtures
 import requests
@@ -12,6 +14,9 @@ import requests
 from nova_twotier.cmd import api
 from tests.unit.api.case import KEYSTONE_OPTIONS
 from tests.unit.cmd.server_case import ServerCase
+
+#: What `openssl rand -base64 32` makes.
+SECRET = base64.b64encode(bytes(32)).decode()
 
 
 class TestServer(ServerCase):
@@ -36,6 +41,29 @@ class TestServer(ServerCase):
         self.start()
         self.server.send_signal(signal.SIGHUP)
         self.assertEqual(200, requests.get(f"{self.url}/healthcheck", timeout=30).status_code)
+        self.stop()
+
+    def submit_with_webhook(self):
+        webhook = {"webhook": "https://hooks.example.org/a", "webhook_secret": SECRET}
+        headers = {"X-Auth-Token": "alice:demo"}
+        jobs = f"{self.url}/v1/jobs"
+        answer = requests.post(jobs, json={"size": 1, **webhook}, headers=headers, timeout=30)
+        return answer.status_code
+
+    def test_webhooks_can_be_allowed_while_it_runs(self):
+        self.start()
+        self.assertEqual(400, self.submit_with_webhook())
+        with self.conf.open("a") as file:
+            file.write("[job_events]\nallowed_webhooks = https://hooks.example.org/\n")
+        self.server.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 60
+        while self.submit_with_webhook() != 201:
+            self.assertLess(time.monotonic(), deadline, "it was not reloaded")
+            time.sleep(0.1)
+        # What cannot be used changes nothing.
+        self.conf.write_text("[api]\nthreads = many\n")
+        self.server.send_signal(signal.SIGHUP)
+        self.assertEqual(201, self.submit_with_webhook())
         self.stop()
 
     def test_the_largest_body_is_decided_by_one_option(self):

@@ -206,6 +206,11 @@ class TestDeployment(StatusCase):
         enough = "[quota]\nserver_group_members = 16\nserver_groups = 32\n"
         self.assertEqual(SUCCESS, self.check(enough)[0])
 
+    def test_metadata_quota(self):
+        name, words = "Quota of metadata items", "[quota]metadata_items is 20: set it to "
+        self.shows(name, WARNING, words, "[quota]\nmetadata_items = 20\n")
+        self.assertEqual(SUCCESS, self.check("[quota]\nmetadata_items = -1\n")[0])
+
     def test_flavors(self):
         two = {"two": {**FLAVOR, "resources:CUSTOM_TWOTIER_SLOT": "2"}}
         self.shows("Flavors", FAILURE, "no flavor asks", found=deployed(flavors={"m1": {}}))

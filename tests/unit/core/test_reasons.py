@@ -134,7 +134,12 @@ class TestCodes(testtools.TestCase):
     def test_every_start_has_one(self):
         self.assertEqual({str(how) for how in How}, set(changes.STARTS))
         for how, code in changes.STARTS.items():
-            self.assertEqual(f"in fg, {how}", str(code(tier="fg")))
+            self.assertRegex(str(code(tier="fg")), "^in the foreground, [a-z ]+$", how)
+
+    def test_tiers_in_words(self):
+        self.assertEqual("in the background, immediately", str(changes.IMMEDIATE(tier="bg")))
+        # Programs get what they always got.
+        self.assertEqual((("tier", "bg"),), changes.IMMEDIATE(tier="bg").parameters)
 
     def test_none_is_dead(self):
         """Code outside of the list names every one, or it is one of a start."""

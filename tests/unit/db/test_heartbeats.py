@@ -50,6 +50,20 @@ class TestHeartbeats(testtools.TestCase):
         self.beat(None)  # only an earlier release
         self.assertEqual("no manager yet", self.text())
 
+    def test_one_that_hangs_in_a_poll(self):
+        for ago, since, said in (
+            (119, 600, "running"),
+            (120, 600, "the manager has not finished a poll since 07:28 UTC"),
+            (86400, 90000, "the manager has not finished a poll since 2026-11-23 07:30 UTC"),
+            (500, 400, "running"),  # that was the leader before
+        ):
+            at = NOW.timestamp()
+            leader = Leader(pool="default", name="m", term=1, renewed_at=at)
+            leader.since, leader.polled_at = at - since, at - ago
+            with self.store.transaction() as session:
+                session.merge(leader)
+            self.assertEqual(said, self.text())
+
     def test_each_pool_has_its_own(self):
         self.beat(timedelta(hours=1), "gpu")
         self.beat(timedelta(0))

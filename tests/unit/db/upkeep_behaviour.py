@@ -7,8 +7,8 @@ import time
 from sqlalchemy import select, update
 
 from nova_twotier.core.reasons import changes
-from nova_twotier.db import purge, submissions
-from nova_twotier.db.models import Action, Event, Job, JobServer, Place, Submission
+from nova_twotier.db import drains, purge, submissions
+from nova_twotier.db.models import Action, Drain, Event, Job, JobServer, Place, Submission
 from nova_twotier.db.plans import EvictPlan, SwapPlan
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.db.store import SubmissionLapsed
@@ -22,6 +22,19 @@ class Refused(Exception):
 
 class UpkeepBehaviour:
     """Tests of `self.store`, a new one for each."""
+
+    def test_purging_deletes_the_drains_that_are_over(self):
+        for host, until in (("a", 10.0), ("b", 30.0), ("c", None)):
+            drain = Drain(host=host, since=0.0, until=until, reason="", migrate=False)
+            drains.drain(self.store, drain)
+        purge.purge(self.store, before=20.0, dry_run=True)
+        self.assertEqual({"a", "b", "c"}, self.drained())
+        purge.purge(self.store, before=20.0)
+        self.assertEqual({"b", "c"}, self.drained())
+
+    def drained(self):
+        with self.store.reading() as session:
+            return set(session.scalars(select(Drain.host)))
 
     # Submissions
 

@@ -148,6 +148,38 @@ class UsageBehaviour:
 
         check()
 
+    def test_a_purge_meanwhile_changes_no_sum(self):
+        for purged_before in range(5):
+            self.empty()
+            for project in "ab":
+                self.stay(2, (BEGIN, BEGIN + 10.0, BEGIN + 30.0), project_id=project)
+            self.store.submit(1, [1.0])
+            question = Question(period=Span(BEGIN - DAY, BEGIN + DAY), by=[By.PROJECT])
+            alone = self.ask(BEGIN - DAY, BEGIN + DAY, By.PROJECT)
+            with self.store.snapshot() as session:
+                asked, execute = [], session.execute
+
+                def slowly(query, asked=asked, execute=execute, turn=purged_before):
+                    if len(asked) == turn:
+                        purge.purge(self.store, BEGIN + 60 * DAY, pause=lambda _seconds: None)
+                    asked.append(query)
+                    return execute(query)
+
+                session.execute = slowly
+                found = usage.usage(session, question, MOST)
+            self.assertEqual(alone, found, purged_before)
+
+    def test_after_a_snapshot_others_write_as_before(self):
+        job = self.store.submit(1, [1.0])
+        with self.store.snapshot() as session:
+            session.get(Job, job.number)
+        with self.store.transaction() as session:
+            before = session.get(Job, job.number)
+            with self.store.reading() as other:
+                other.get(Job, job.number)
+            before.name = "new"
+        self.assertEqual("new", self.store.job(job.number).name)
+
     def test_a_slot_that_is_held_counts_until_the_end_of_the_period(self):
         self.stay(2, (BEGIN, BEGIN + 1.0), held=True)
         for seconds in (10.0, 20.0):

@@ -97,6 +97,7 @@ class TestDelivering(CourierCase):
                         "user_id": "",
                         "size": 2,
                         "pool": "default",
+                        "array": None,
                     },
                     "event": {
                         "at": "1970-01-01T00:16:40.000+00:00",

@@ -24,7 +24,9 @@ class TestDrains(testtools.TestCase):
             disable=lambda service, reason: self.calls.append(("disable", service, reason)),
             enable=lambda service: self.calls.append(("enable", service)),
         )
-        self.hosts = types.SimpleNamespace(computes={}, drained=frozenset(), expire=self.expire)
+        self.hosts = types.SimpleNamespace(
+            computes={}, drained=frozenset(), closes={}, expire=self.expire
+        )
         self.drains = Drains(
             self.store, cloud, self.hosts, "default", lambda request: request.run()
         )
@@ -60,14 +62,15 @@ class TestDrains(testtools.TestCase):
         found = []
         for now in (5.0, 10.0, 15.0, 20.0, 30.0):
             changed = self.drains.read(now)
-            found.append((changed, sorted(self.hosts.drained), sorted(self.drains.vacated)))
+            drained, vacated = sorted(self.hosts.drained), sorted(self.drains.vacated)
+            found.append((changed, drained, vacated, self.hosts.closes))
         self.assertEqual(
             [
-                (False, [], []),
-                (True, ["a"], []),
-                (False, ["a"], []),
-                (True, ["a", "b"], ["b"]),
-                (True, ["b"], ["b"]),
+                (True, [], [], {"a": 10.0, "b": 20.0}),
+                (True, ["a"], [], {"b": 20.0}),
+                (False, ["a"], [], {"b": 20.0}),
+                (True, ["a", "b"], ["b"], {}),
+                (True, ["b"], ["b"], {}),
             ],
             found,
         )

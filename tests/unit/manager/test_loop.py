@@ -79,6 +79,9 @@ class FakeCandidate:
     def leader(self):
         return "other:1"
 
+    def polled(self):
+        self.polls = getattr(self, "polls", 0) + 1
+
     def fence(self, _session, lock=False):
         if self.deposed:
             self.deposed = False

@@ -65,6 +65,14 @@ class TestCluster(testtools.TestCase):
         self.assertEqual({first.number: (1,), second.number: (0,)}, places)
         self.assertEqual(0, made.idle[FG])
 
+    def test_what_is_placed_is_not_promised_to_the_rest_of_its_gang(self):
+        """Host `a` is full of the first two processes: the third comes to host `b`."""
+        new = job(size=3, state=JobState.STARTING)
+        look = seen(servers(new, hosts=("a", "a", "b")), where=hosts("ab", slots=2))
+        del look.claims[look.gang(new)[2].id]
+        made = forecast.cluster_of(look, (), {new: FG}, (), 0.96)
+        self.assertEqual((0, 0, 1), made.runs[new.number].hosts)
+
     def test_expected_ends_of_coming_and_going_jobs(self):
         """A job that starts runs from now on; one that ends is about to be gone."""
         new = job(size=1, state=JobState.QUEUED, tier=None, estimate=30.0)
@@ -132,7 +140,7 @@ class TestStrangers(testtools.TestCase):
         look.claims[gang[1].id] = dataclasses.replace(look.claims[gang[1].id], cpu_points=97)
         self.assertEqual(({}, {declared: {1: 0.97}}), look.points([declared]))
         note = measurements.record(declared, {1: 0.97}, 5.0)
-        self.assertEqual("CPU of process 1: 97% (50% before)", str(note.reason))
+        self.assertEqual("CPU of rank 1: 97% (50% before)", str(note.reason))
         self.assertEqual(([0.5, 0.5], [None, 0.97]), (declared.cpu, declared.measured))
         self.assertEqual(({}, {}), look.points([declared]))
         self.assertEqual({"a": 0, "b": 1}, look.closed([declared], 0.96))

@@ -57,10 +57,43 @@ class TestPeers(testtools.TestCase):
         self.assertEqual([second.id], self.poll(later, gang=[first, second]))
 
     def test_what_nova_refuses_is_repeated_late(self):
-        self.error = CloudError("Maximum number of metadata items exceeds 20", 403)
+        self.error = CloudError("Nova answered 400", 400)
         self.poll()
         self.assertEqual([], self.poll(100.0 + peers.RETRY_AFTER))
         self.assertEqual(self.ids, self.poll(100.0 + peers.RETRY_REFUSED_AFTER))
+
+    def told(self):
+        """How many parts of the addresses the servers were just told."""
+        calls = self.cloud.set_metadata.call_args_list
+        return [call.args[1][cloud_peers.ADDRESSES] for call in calls]
+
+    def test_more_than_the_quota_allows(self):
+        """The guests wait, so they are told less at once."""
+        self.error = CloudError("Maximum number of metadata items exceeds 20", 403)
+        for at, parts, count in ((100.0, "1", 10), (101.0, "1", 1), (102.0, "0", 0)):
+            self.assertEqual(self.ids, self.poll(at))
+            self.assertEqual([parts] * 2, self.told())
+            if count == 1:
+                items = self.cloud.set_metadata.call_args.args[1]
+                self.assertEqual("10.0.0.0", items[f"{cloud_peers.ADDRESSES}_0"])
+        self.assertEqual([], self.peers.take_notes())
+        self.error = None
+        self.assertEqual([], self.poll(103.0), "all that can be done was refused")
+
+    def test_less_than_all_is_noted_once(self):
+        later = peers.RETRY_REFUSED_AFTER
+        quota = CloudError("Maximum number of metadata items exceeds 20", 403)
+        noted = []
+        for at in (100.0, 101.0 + later, 102.0 + 2 * later):
+            self.error = quota
+            self.assertEqual(self.ids, self.poll(at))
+            self.error = None
+            self.assertEqual(self.ids, self.poll(at + 1))
+            self.assertEqual([], self.poll(at + 2))
+            self.assertEqual([], self.poll(at + later - 1))
+            noted += self.peers.take_notes()
+        self.assertEqual([(self.one.number, "peers")], [(note.job, note.kind) for note in noted])
+        self.assertEqual([], self.poll(5000.0, gang=self.shown()))
 
     def test_what_has_changed_is_told_at_once(self):
         for at, change in enumerate(({"name": "other"}, {"walltime": 60.0}, {"runs": 2})):

@@ -19,6 +19,7 @@ class TestNotes(testtools.TestCase):
             env=types.SimpleNamespace(now=1.0),
             jobs=jobs,
             plain_waiting={},
+            behind_limit={},
             active=[],
             opened=[],
             mode="active",

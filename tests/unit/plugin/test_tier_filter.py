@@ -11,6 +11,7 @@ from nova_twotier.filters import request as plugin_request
 from nova_twotier.filters.tier_filter import TierFilter
 from tests.unit.plugin.fakes import (
     BG,
+    BOOT,
     FG,
     JOB,
     FakePlacement,
@@ -55,6 +56,29 @@ class TestTierFilter(testtools.TestCase):
         self.assertEqual(["a", "c"], self.passing(request("fg", job=JOB)))
         self.assertEqual(f"/allocations/{JOB}", placement.reads[0])
         self.assertEqual(2, len(placement.reads))
+
+    def test_a_job_boots_on_the_hosts_that_suit_it(self):
+        self.cloud(jobs={JOB: FG})
+        a, b = (child(name, FG)[:12] for name in "ab")
+        for hint, expected in (
+            (f"not:{a}", ["b"]),
+            (f"only:{a}", ["a"]),
+            (f"not:{a},{b}", []),
+            (f"only:{a},{b}", ["a", "b"]),
+            ("not:", ["a", "b"]),
+            ("only:", []),
+        ):
+            spec = request(job=JOB, hints={"hosts": hint}, request_id=BOOT)
+            self.assertEqual(expected, self.passing(spec, [host(name) for name in "abcd"]), hint)
+
+    def test_later_it_may_go_anywhere(self):
+        self.cloud(jobs={JOB: FG})
+        hint = f"not:{child('a', FG)[:12]}"
+        for spec in (
+            request(job=JOB, hints={"hosts": hint}),
+            request(hints={"hosts": hint}),  # a tenant's own server
+        ):
+            self.assertEqual(["a", "b"], self.passing(spec, [host(name) for name in "abcd"]))
 
     def test_keeps_only_candidates_of_the_tier(self):
         self.cloud()

@@ -21,6 +21,7 @@ JOB = {
     "evictions": 0,
     "kills": 0,
     "swaps": 0,
+    "qos": "normal",
 }
 
 
@@ -40,7 +41,7 @@ def result(frame, *, nodes=4, busy=0.0, span=None, policy="fcfs", seed=0, left_o
     """What `simulate` answers."""
     return SimpleNamespace(
         workload="t",
-        scenario=SimpleNamespace(policy=policy, seed=seed, slots=2),
+        scenario=SimpleNamespace(policy=policy, seed=seed, slots=2, qos=None),
         jobs=frame,
         rejected=rejected(*left_out),
         busy=busy,

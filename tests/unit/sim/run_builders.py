@@ -11,7 +11,7 @@ from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress
-from nova_twotier.sim import engine
+from nova_twotier.sim import engine, estimates
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.simulation import Scenario, simulate
@@ -164,7 +164,8 @@ def scenarios(draw, names=(*ONE_TIER, *TWO_TIER), **fixed):
         "progress": draw(st.sampled_from(("tpds", "jss"))),
         "reading": draw(READINGS),
         "migration_cost": draw(st.sampled_from((0.0, 3.5, 20.0))),
-        "exact_estimates": draw(st.booleans()),
+        "estimates": draw(st.sampled_from(estimates.KNOWN)),
+        "rerank": draw(st.booleans()),
         "seed": draw(st.integers(0, 3)),
     }
     return Scenario(**(fields | fixed))

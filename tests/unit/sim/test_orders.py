@@ -113,7 +113,7 @@ class TestUnderstated(testtools.TestCase):
         self.assertNotEqual(half, self.estimates(0.5, seed=1))
 
     def test_a_tenth_of_exact_estimates(self):
-        self.assertEqual({3.0}, set(self.estimates(1.0, exact_estimates=True)))
+        self.assertEqual({3.0}, set(self.estimates(1.0, estimates="exact")))
 
     def test_a_share(self):
         for share in (-0.1, 1.1):

@@ -54,6 +54,12 @@ class TestFiles(TableCase):
             (self.directory / name).write_bytes(b"")
             self.assert_refused(f"{name}: is not a", tables.read, self.directory / name)
 
+    def test_one_that_is_not_there(self):
+        """The error says so, and not only what it is called."""
+        for name in ("none.csv", "none.parquet"):
+            error = self.assertRaises(FileNotFoundError, tables.read, self.directory / name)
+            self.assertEqual("No such file or directory", error.strerror)
+
 
 class TestSelect(TableCase):
     FRAME = pandas.DataFrame(

@@ -174,7 +174,7 @@ class TestTpds2013(TraceCase):
 
     def row(self, policy):
         workload = load(self.path("KTH")).scaled(0.9)
-        scenario = Scenario(policy, exact_estimates=True, migration_cost=20.0)
+        scenario = Scenario(policy, estimates="exact", migration_cost=20.0)
         found = metrics.summarise(simulate(workload, scenario))
         self.assertAlmostEqual(0.9, found["load"], 9)
         return (

@@ -137,3 +137,21 @@ class TestHistorical(testtools.TestCase):
         found = estimator.predict(present(done={1: 400.0}, users={1: "ann", 3: "ann"}))
         self.assertEqual((100, 100 + 600), found[1])
         self.assertEqual(10_000, found[3].finish - found[3].start)
+
+
+class TestWalltime(testtools.TestCase):
+    """What a job may run for counts like what it asked for."""
+
+    def start_of_the_next(self, name, **asked):
+        on = cluster(1, tiers=1)
+        on.start(job(1, **asked), FG)
+        shown = Present(Snapshot(on, [job(2)]), policies.get("fcfs"), 0.0)
+        return prediction.get(name).predict(shown)[2].start
+
+    def test_without_an_estimate(self):
+        for name in FORWARD:
+            self.assertEqual(600.0, self.start_of_the_next(name, walltime=600.0), name)
+            self.assertEqual(
+                300.0, self.start_of_the_next(name, walltime=600.0, estimate=300.0), name
+            )
+            self.assertEqual(UNKNOWN, self.start_of_the_next(name), name)

@@ -1,0 +1,149 @@
+"""Job arrays on the command line: how they are written, found, followed and described."""
+
+import argparse
+import re
+import sys
+import time
+from dataclasses import dataclass
+
+from nova_twotier.client import columns, progress
+from nova_twotier.client.rest import OVER, Api, ApiError, TasksOfArray, is_uuid
+from nova_twotier.core import indexes
+from nova_twotier.core.indexes import InvalidIndexes
+from nova_twotier.core.jobs import job_label
+
+_SOME = re.compile(r"(?P<array>[0-9]+)_\[(?P<indexes>[^]]*)\]")
+#: What stands for what in the place of a job, where an array will do.
+JOB_OR_ARRAY = (
+    "number, name or uuid of a job, or the beginning of its uuid; of an array: 12 for all of its "
+    "tasks, 12_3 for one, '12_[0-9,20]' for some"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A job, or an array of which perhaps only some tasks are meant.
+
+    :ivar indexes: of those; None: all.
+    """
+
+    job: dict | None = None
+    array: dict | None = None
+    indexes: str | None = None
+
+
+def find(api: Api, text: str) -> Found:
+    """What is called so: a number, a name, a uuid, `12_3` or `12_[0-9]`.
+
+    :raises ApiError: if there is none, or more than one.
+    """
+    if some := _SOME.fullmatch(text):
+        try:
+            indexes.parse(some["indexes"])
+        except InvalidIndexes as error:
+            raise ApiError(str(error)) from None
+        return Found(array=api.array(some["array"]), indexes=some["indexes"])
+    try:
+        job = api.find(text)
+    except TasksOfArray as found:
+        return Found(array=api.array(str(found.array)))
+    except ApiError as error:
+        if error.status != 404 or not is_uuid(text):
+            raise
+        try:
+            return Found(array=api.array(text))
+        except ApiError:
+            raise error from None
+    # An API of an earlier release has no arrays.
+    array = job.get("array")
+    if array and text.isdecimal() and int(text) == array["number"]:
+        return Found(array=api.array(text))
+    return Found(job=job)
+
+
+def request(text: str) -> dict:
+    """Parse the option `--array`: indexes, and after a % how many tasks run at the same time.
+
+    :returns: what it adds to the body of a request.
+    :raises argparse.ArgumentTypeError: if it is neither.
+    """
+    written, percent, most = text.partition("%")
+    try:
+        found = indexes.parse(written)
+    except InvalidIndexes as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not percent:
+        return {"indexes": written}
+    return {"indexes": written, "most_at_once": min(limit(most), len(found))}
+
+
+def limit(text: str) -> int:
+    """Parse how many tasks may run at the same time."""
+    if not text.isdecimal() or not 1 <= int(text) <= indexes.MOST_TASKS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} tasks at the same time: give a number from 1 to {indexes.MOST_TASKS:,}, as "
+            "in 0-99%8"
+        )
+    return int(text)
+
+
+def label(array: dict) -> str:
+    return f"array {job_label(array['number'], array['name'])}"
+
+
+def counts(array: dict) -> str:
+    """How many of its tasks are in which state."""
+    return ", ".join(f"{count:,} {state}" for state, count in array["tasks"].items() if count)
+
+
+def submitted(array: dict) -> str:
+    """A new array in a sentence."""
+    most = array["most_at_once"]
+    tasks = columns.counted(sum(array["tasks"].values()), "task")
+    limited = f", at most {most:,} at the same time" if most else ""
+    return f"A{label(array)[1:]} with {tasks} is {array['state']}{limited}."
+
+
+def follow(api: Api, array: dict, until: str) -> dict:
+    """Wait until a task of an array has started, or until all are over; returns the array.
+
+    :raises ApiError: if the API refuses.
+    :raises KeyboardInterrupt: after it has been said that the array goes on.
+    """
+    try:
+        with progress.Display(sys.stderr) as display:
+            return _watch(api, str(array["number"]), until, display)
+    except KeyboardInterrupt:
+        print(
+            f"no longer waiting for {label(array)}, which goes on; to cancel it: "
+            f"openstack twotier job cancel {array['number']}",
+            file=sys.stderr,
+            flush=True,
+        )
+        raise
+
+
+def _watch(api: Api, number: str, until: str, display: progress.Display) -> dict:
+    waited = 0.0
+    while True:
+        try:
+            array = api.array(number)
+        except ApiError as error:
+            if not error.passing:
+                raise
+            display.show(f"{error}; trying again")
+        else:
+            display.show(f"{label(array)}: {counts(array)}")
+            started = until == progress.STARTED and array["tasks"]["running"]
+            if array["state"] in OVER or started:
+                return array
+        pause = progress.interval(waited)
+        time.sleep(pause)
+        waited += pause
+
+
+def failure(array: dict) -> str | None:
+    """How an array ended, if not all of its tasks succeeded."""
+    if array["state"] not in ("failed", "cancelled"):
+        return None
+    return f"{label(array)} is {array['state']}: {counts(array)}"

@@ -1,0 +1,122 @@
+"""What the owner of an array asks of its tasks, or changes of those that have not started."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy.orm import Session
+
+from nova_twotier.db.cancellation import BATCH
+from nova_twotier.db.changes import Ending, NothingToRequeue, apply, ask_to_requeue
+from nova_twotier.db.models import Action, Array, Event, Job
+from nova_twotier.db.states import OVER, ActionState, JobState
+from nova_twotier.db.store import Store, check_text, set_held
+
+#: The actions that an owner may ask of tasks.
+ACTIONS: tuple[str, ...] = ("cancel", "complete", "hold", "release", "requeue")
+#: What may be changed of the tasks of an array.
+CHANGEABLE = ("name", "estimate", "walltime", "priority", "qos")
+
+
+def ask(
+    store: Store, number: int, action: str, indexes: Collection[int] | None = None
+) -> list[Job]:
+    """Ask something of the tasks of an array that are not over, in short transactions.
+
+    :param action: one of `ACTIONS`.
+    :param indexes: only of these tasks.
+    :returns: the tasks of which it was asked; a requeue is not asked of those that have not
+        started or end anyway.
+    """
+    asked: list[Job] = []
+    for some in _batches(_open_tasks(store, number, indexes)):
+        with store.transaction() as session:
+            found, now = session.scalars(_locked(some)).all(), time.time()
+            asked += [job for job in found if _do(session, job, action, now)]
+    return asked
+
+
+def change(store: Store, number: int, new: Mapping[str, Any]) -> None:
+    """Change an array, and what is given of its tasks that have not started.
+
+    :param new: `CHANGEABLE`, and `most_at_once`; those that are given.
+    :raises InvalidJob: if the name cannot be one.
+    """
+    check_text("name", new.get("name", ""))
+    own = {name: value for name, value in new.items() if name in ("name", "most_at_once")}
+    of_tasks = {name: value for name, value in new.items() if name in CHANGEABLE}
+    with store.transaction() as session:
+        if own:
+            session.execute(update(Array).where(Array.number == number).values(own))
+        if "most_at_once" in new:
+            _send_behind_gate(session, number, new["most_at_once"])
+    if not of_tasks:
+        return
+    for some in _batches(_open_tasks(store, number)):
+        with store.transaction() as session:
+            found = session.scalars(_locked(some).where(*_not_started())).all()
+            _change(session, found, of_tasks)
+
+
+def _change(session: Session, found: Collection[Job], new: Mapping[str, Any]) -> None:
+    now = time.time()
+    for job in found:
+        if event := apply(job, new, now):
+            session.add(event)
+
+
+def _send_behind_gate(session: Session, number: int, most: int | None) -> None:
+    """Let the manager decide anew which tasks may be in the queue, of those that wait."""
+    waiting = update(Job).where(Job.array == number, *_not_started())
+    anew = waiting.where(Job.held.is_(False)).values(reason_code=None, reason_data=None)
+    for statement in (waiting.values(gated=True), anew):
+        session.execute(statement, execution_options={"synchronize_session": False})
+    # So that managers look at once.
+    detail = f"at most {most} tasks at the same time" if most else "no limit of its tasks"
+    changed = Event(at=time.time(), job=number, kind="array changed", detail=detail)
+    session.add(changed)
+
+
+def _not_started() -> tuple[ColumnElement[bool], ...]:
+    decided = select(Action.id).where(
+        Action.job == Job.number, Action.state == ActionState.EXPECTED
+    )
+    return Job.state == JobState.QUEUED, Job.saved.is_(False), ~decided.exists()
+
+
+def _do(session: Session, job: Job, action: str, now: float) -> bool:
+    if action == "requeue":
+        try:
+            event = ask_to_requeue(job, now)
+        except (Ending, NothingToRequeue):
+            return False
+    elif action in ("hold", "release"):
+        held = action == "hold"
+        event = None if job.held == held else set_held(job, held, now)
+    elif job.requested_action == action:
+        event = None
+    else:
+        job.requested_action = action
+        event = job.happening(now, f"asked to {action}")
+    if event is not None:
+        session.add(event)
+    return True
+
+
+def _open_tasks(store: Store, number: int, indexes: Collection[int] | None = None) -> list[int]:
+    query = select(Job.number, Job.array_index).where(Job.array == number)
+    with store.reading() as session:
+        rows = session.execute(query.where(Job.state.not_in(OVER)).order_by(Job.number)).all()
+    wanted = None if indexes is None else set(indexes)
+    return [row.number for row in rows if wanted is None or row.array_index in wanted]
+
+
+def _batches(numbers: list[int]) -> Iterator[list[int]]:
+    return (numbers[start : start + BATCH] for start in range(0, len(numbers), BATCH))
+
+
+def _locked(numbers: Collection[int]) -> Select[Job]:
+    """Jobs that are not over, locked in the order of their numbers, as `cancellation` does."""
+    query = select(Job).where(Job.number.in_(numbers), Job.state.not_in(OVER))
+    return query.order_by(Job.number).with_for_update()

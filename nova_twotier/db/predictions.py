@@ -1,0 +1,188 @@
+"""Stores predictions, and compares the first one of each job with what came of it."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from nova_twotier.core.prediction.calibration import Calibration, Interval
+from nova_twotier.core.prediction.present import Forecast
+from nova_twotier.core.reasons import failures
+from nova_twotier.db.models import Job, PoolPrediction, Prediction
+from nova_twotier.db.prediction import ALL, NOTHING, START, TIMES
+from nova_twotier.db.states import OVER, JobState
+
+#: How jobs end that run for as long as they have to do or may: others tell nothing of run times.
+_BY_ITSELF = or_(
+    Job.state == JobState.FINISHED,
+    Job.reason_code.in_((failures.WALLTIME.name, failures.EXIT_STATUS.name)),
+)
+
+
+@dataclass
+class Calibrations:
+    """How far the starts and the ends that were predicted for a pool have been off."""
+
+    starts: Calibration
+    finishes: Calibration
+
+    @classmethod
+    def load(cls, data: Mapping[str, Any]) -> "Calibrations":
+        return cls(*(Calibration(*data.get(which, ())) for which in ("starts", "finishes")))
+
+    def dump(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"starts": self.starts.state(), "finishes": self.finishes.state()}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is to be stored about a job.
+
+    :param queued: it has not begun, or waits again.
+    :param first: it waits, and has never started: what it is told first will be judged.
+    :param work: seconds of work that it has done in the first `ran` seconds of its run.
+    """
+
+    number: int
+    forecast: Forecast
+    queued: bool
+    first: bool
+    starts_after: int | None
+    smaller: int | None
+    work: float
+    ran: float
+
+
+def ended(session: Session, pool: str, since: float, most: int) -> Sequence[Row]:
+    """The last jobs of a pool that ended by themselves at or after some time, the oldest first.
+
+    With the work that is recorded of them; None: nothing is.
+    """
+    query = (
+        select(
+            *(Job.number, Job.project_id, Job.user_id, Job.size, Job.estimate, Job.walltime),
+            *(Job.eligible_at, Job.started_at, Job.finished_at, Job.run_before),
+            *(Prediction.work, Prediction.ran),
+        )
+        .outerjoin(Prediction, Prediction.job == Job.number)
+        .where(Job.pool == pool, Job.started_at.is_not(None), Job.finished_at >= since, _BY_ITSELF)
+        .order_by(Job.finished_at.desc())
+        .limit(most)
+    )
+    return session.execute(query).all()[::-1]
+
+
+def done(session: Session, pool: str) -> dict[int, tuple[float, float]]:
+    """The work that is recorded of the jobs that are not over, and in which time they did it."""
+    query = select(Prediction.job, Prediction.work, Prediction.ran)
+    query = query.join(Job, Job.number == Prediction.job)
+    found = session.execute(query.where(Job.pool == pool, Job.state.not_in(OVER)))
+    return {number: (work, ran) for number, work, ran in found}
+
+
+def calibrations(session: Session, pool: str, estimator: str) -> Calibrations:
+    """What a pool has learned of the errors of an estimator."""
+    stored = session.get(PoolPrediction, pool)
+    known = stored is not None and stored.estimator == estimator
+    return Calibrations.load(stored.calibration if stored and known else {})
+
+
+def judge(session: Session, pool: str, learning: Calibrations) -> None:
+    """Compare the first predictions of the jobs that have started or ended with what came.
+
+    Each start and each end is judged once. An end that somebody brought about, by a cancellation or
+    a failure of hosts, says nothing about the prediction.
+    """
+    query = select(
+        *(Prediction.job, Prediction.judged, Prediction.first_made_at),
+        *(Prediction.first_start, Prediction.first_start_low, Prediction.first_start_high),
+        *(Prediction.first_finish, Prediction.first_finish_low, Prediction.first_finish_high),
+        *(Job.started_at, Job.finished_at, Job.state.in_(OVER).label("is_over")),
+        _BY_ITSELF.label("by_itself"),
+    )
+    query = query.join(Job, Job.number == Prediction.job)
+    query = query.where(Job.pool == pool, Prediction.judged < ALL)
+    judged = []
+    for row in session.execute(query.order_by(Job.finished_at, Job.started_at)).all():
+        level, made = row.judged, row.first_made_at
+        if level == NOTHING and row.started_at is not None:
+            level = START
+            interval = _interval(row.first_start_low, row.first_start_high)
+            learning.starts.learn(made, _or_never(row.first_start), row.started_at, interval)
+        if row.is_over:
+            level = ALL
+            if row.by_itself and row.started_at is not None:
+                interval = _interval(row.first_finish_low, row.first_finish_high)
+                expected = _or_never(row.first_finish)
+                learning.finishes.learn(made, expected, row.finished_at, interval)
+        if level != row.judged:
+            judged.append({"job": row.job, "judged": level})
+    if judged:
+        session.execute(update(Prediction), judged)
+
+
+def write(
+    session: Session, pool: str, now: float, told: Iterable[Told], learned: Calibrations
+) -> None:
+    """Store the predictions of jobs, with the intervals that follow from the calibrations.
+
+    Those of jobs that are over by now are left out.
+    """
+    query = select(Job.number, Prediction.job).outerjoin(Prediction, Prediction.job == Job.number)
+    query = query.where(Job.pool == pool, Job.state.not_in(OVER))
+    # The prediction that there is of each job that is not over; others may have ended meanwhile.
+    known = dict(session.execute(query).all())
+    new, old = [], []
+    for each in told:
+        if each.number not in known:
+            continue
+        values = _values(each, now, learned)
+        if known[each.number] is not None:
+            old.append(values)
+            continue
+        first = {name: values[name] if each.first else None for name in TIMES}
+        new.append(
+            values
+            | {f"first_{name}": value for name, value in first.items()}
+            | {"judged": NOTHING if each.first else ALL}
+        )
+    if old:
+        session.execute(update(Prediction), old)
+    if new:
+        session.execute(insert(Prediction), new)
+
+
+def _values(told: Told, now: float, learned: Calibrations) -> dict[str, Any]:
+    start, finish = told.forecast
+    starts = learned.starts.interval(now, start) if told.queued else None
+    finishes = learned.finishes.interval(now, finish)
+    return {
+        "job": told.number,
+        "made_at": now,
+        "start": _finite(start) if told.queued else None,
+        "start_low": starts and starts.low,
+        "start_high": starts and starts.high,
+        "finish": _finite(finish),
+        "finish_low": finishes and finishes.low,
+        "finish_high": finishes and finishes.high,
+        "starts_after": told.starts_after,
+        "smaller": told.smaller,
+        "work": told.work,
+        "ran": told.ran,
+    }
+
+
+def _finite(at: float) -> float | None:
+    return at if at < math.inf else None
+
+
+def _or_never(at: float | None) -> float:
+    return math.inf if at is None else at
+
+
+def _interval(low: float | None, high: float | None) -> Interval | None:
+    return None if low is None or high is None else Interval(low, high)

@@ -1,0 +1,273 @@
+"""Takes the state of a pool's queue from a live cloud: it reads, and writes nothing anywhere.
+
+A manager may work meanwhile, or none may run.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, defer
+
+from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.cloud.ledger_hosts import LedgerHosts
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.core.actions import BG, FG
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.prediction.present import Past
+from nova_twotier.core.queue_state import QueueJob, QueueState, Server, past_of
+from nova_twotier.core.reasons import Reason
+from nova_twotier.core.slots import background_places
+from nova_twotier.db import drains, queue_policy
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.states import REQUEUE, ActionKind, JobState, Preemption
+from nova_twotier.db.store import Store, open_actions
+from nova_twotier.ledger.placement import Placement
+from nova_twotier.manager import forecast, order, priorities
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.observer import Observer
+from nova_twotier.manager.recorded_servers import RecordedServers
+from nova_twotier.manager.releases import Releases
+
+#: Past jobs that are kept for the estimators.
+PAST = 1000
+#: How often it is read until the database has not changed meanwhile.
+TRIES = 5
+
+
+class NoSuchPool(Exception):
+    """A pool with neither hosts nor jobs; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """
+    :ivar left_out: how many jobs are not over and neither wait for slots nor run: they are held, or
+        wait for a time or another job, or are about to end.
+    """
+
+    state: QueueState
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Records:
+    """What the database has."""
+
+    jobs: dict[int, Job]
+    prioritised: set[int]
+    opened: list[Action]
+    job_of: Mapping[str, str]
+    policy: str | None
+    past: tuple[Past, ...]
+
+    def signature(self) -> tuple:
+        """Differs if anything about the jobs or their actions has changed."""
+        return (
+            [(number, job.revision) for number, job in self.jobs.items()],
+            [(action.id, action.begun_at) for action in self.opened],
+        )
+
+
+class _NoJudge:
+    """Silent hosts take nothing new; whether they are dead is for the manager to say."""
+
+    dead: frozenset[str] = frozenset()
+    reason: Reason | None = None
+
+    def judge(
+        self,
+        hosts: Mapping[str, ComputeHost],
+        down: Mapping[str, float],
+        now: float,
+        fresh: bool = True,
+    ) -> None:
+        """Nothing."""
+
+
+def take(
+    store: Store,
+    cloud: Cloud,
+    placement: Placement,
+    options,
+    pool: str,
+    clock: Callable[[], float],
+) -> Taken:
+    """The state of a pool's queue, as it will be when the open actions are done.
+
+    Of a job that runs, the time that it has run counts as work, whatever tier it was in. Servers
+    that would make way for a job count as gone.
+
+    :param options: of group `[manager]`.
+    :raises CloudError, PlacementError: if Nova or Placement does not answer.
+    :raises NoSuchPool: if the pool has neither hosts nor jobs.
+    """
+    hosts = LedgerHosts(cloud, placement, math.inf, pool)
+    observer = Observer(cloud, placement, hosts, _NoJudge())
+    now = clock()
+    hosts.refresh(now)
+    with store.reading() as session:
+        hosts.drained = frozenset(
+            drain.host for drain in drains.begun(drains.present(session, now), now)
+        )
+    records = _read(store, pool, hosts)
+    if not (hosts.tree or records.jobs):
+        known = sorted({each.shape.pool for each in hosts.computes.values() if each.shape})
+        raise NoSuchPool(
+            f"pool {pool} has neither hosts nor jobs; with hosts there are: "
+            f"{', '.join(known) or 'none'}"
+        )
+    for _ in range(TRIES):
+        cloud.remember(records.job_of)
+        seen = observer.poll(clock(), records.job_of)
+        before, records = records, _read(store, pool, hosts)
+        if before.signature() == records.signature():
+            break
+    policy = records.policy or options.policy
+    return _taken(records, seen, options, policy, pool)
+
+
+def _read(store: Store, pool: str, hosts: LedgerHosts) -> _Records:
+    open_jobs = OpenJobs(pool)
+    open_jobs.limit_tiers(hosts.limited_flavors)
+    with store.reading() as session:
+        return _Records(
+            open_jobs.read(session),
+            open_jobs.prioritised,
+            open_actions(session, pool),
+            RecordedServers(session, pool).job_of,
+            queue_policy.chosen(session, pool) or queue_policy.in_use(session, pool),
+            tuple(_past(session, pool)),
+        )
+
+
+def _past(session: Session, pool: str) -> Iterable[Past]:
+    """The jobs that have finished last, the oldest first."""
+    query = (
+        select(Job)
+        .where(Job.pool == pool, Job.state == JobState.FINISHED, Job.started_at.is_not(None))
+        .order_by(Job.finished_at.desc(), Job.number.desc())
+        .limit(PAST)
+        .options(defer(Job.user_data, raiseload=True))
+    )
+    for job in reversed(session.scalars(query).all()):
+        start, end = job.started_at or 0.0, job.finished_at or 0.0
+        yield past_of(
+            job.number,
+            job.size,
+            job.estimate,
+            _owner(job),
+            wait=max(0.0, start - job.eligible_at),
+            elapsed=max(0.0, end - start),
+            work=job.ran(end),
+            walltime=job.walltime,
+        )
+
+
+def _owner(job: Job) -> str | None:
+    return f"{job.project_id} {job.user_id}".strip() or None
+
+
+def _taken(records: _Records, seen: Observation, options, policy: str, pool: str) -> Taken:
+    jobs, opened = records.jobs, records.opened
+    ends = {action.number for action in opened if action.kind == ActionKind.END}
+    asked = {n for n, job in jobs.items() if job.requested_action not in (None, REQUEUE)}
+    cluster = _cluster(records, seen, options.threshold)
+    lost = {
+        action.number
+        for action in opened
+        if isinstance(plan := action.plan, EvictPlan) and plan.mode == Preemption.REQUEUE
+    }
+    placed: dict[int, QueueJob] = {}
+    servers: list[Server] = []
+    for number, run in cluster.runs.items():
+        if number in forecast.UNMANAGED.values():
+            pairs = zip(run.hosts, run.job.cpu, strict=True)
+            servers += [Server(run.tier, host, cpu) for host, cpu in pairs]
+        elif number in jobs and number not in ends | asked and run.job.size == jobs[number].size:
+            job = jobs[number]
+            placed[number] = QueueJob(run.job, _owner(job), job.ran(seen.at), run.tier, run.hosts)
+    departing = {each.job.number for each in order.departures(opened, jobs)}
+    waiting = {
+        number: job
+        for number, job in jobs.items()
+        if number not in placed.keys() | ends | asked
+        and not (job.held or job.gated)
+        and (job.state != JobState.RUNNING or number in departing)
+    }
+    priorities.exchange(waiting, records.prioritised)
+    queued = [
+        QueueJob(job.core, _owner(job), 0.0 if number in lost else job.ran(seen.at))
+        for number, job in waiting.items()
+    ]
+    known = sorted([*placed.values(), *queued], key=lambda each: each.job.number)
+    state = QueueState(
+        at=seen.at,
+        policy=policy,
+        hosts=_with_room(cluster.hosts, placed.values(), servers),
+        jobs=tuple(known),
+        servers=tuple(servers),
+        past=records.past,
+        leaving=frozenset(i for i, host in enumerate(seen.hosts) if host.leaving),
+        threshold=options.threshold,
+        deadline_factor=options.deadline_factor,
+        pool=pool,
+    )
+    return Taken(state, len(jobs) - len(known))
+
+
+def _cluster(records: _Records, seen: Observation, threshold: float) -> Cluster:
+    """As the manager's policy is shown it."""
+    jobs, opened = records.jobs, records.opened
+    placing = {
+        action.number: action
+        for action in opened
+        if action.kind == ActionKind.START and not action.progress.undoing
+    }
+    plans = {number: action.planned(StartPlan) for number, action in placing.items()}
+    departures = order.departures(opened, jobs)
+    moving = {each.job.number for each in departures}
+    ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
+    return forecast.cluster_of(
+        seen,
+        [
+            job
+            for number, job in jobs.items()
+            if job.state == JobState.RUNNING and number not in moving
+        ],
+        {jobs[number]: plan.tier for number, plan in plans.items()},
+        [job for job in ending if job.tier],
+        threshold,
+        resting=[
+            vm for job in jobs.values() if job.state == JobState.QUEUED for vm in seen.resting(job)
+        ],
+        planned={number: plan.hosts for number, plan in plans.items() if plan.hosts},
+        departures=departures,
+        expectations=order.expectations(placing.values(), seen.at),
+        preemptible=seen.preemptible.keys(),
+        releasing=Releases().partial(opened, jobs, seen),
+    )
+
+
+def _with_room(
+    hosts: Iterable[Host], jobs: Iterable[QueueJob], servers: Iterable[Server]
+) -> tuple[Host, ...]:
+    """The hosts with a slot for each process that is there.
+
+    A host that was given fewer slots than it has processes takes nothing until some have left.
+    """
+    held = Counter((host, each.tier) for each in jobs for host in each.hosts)
+    held.update((each.host, each.tier) for each in servers)
+    return tuple(_grown(host, held[index, FG], held[index, BG]) for index, host in enumerate(hosts))
+
+
+def _grown(host: Host, foreground: int, background: int) -> Host:
+    if foreground <= host.slots and background <= background_places(host.slots, host.tiers):
+        return host
+    slots = max(1, host.slots, foreground)
+    tiers = max(host.tiers, 1 + math.ceil(background / slots))
+    return replace(host, slots=slots, tiers=tiers, enabled=False)

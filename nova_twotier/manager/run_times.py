@@ -1,0 +1,95 @@
+"""Predicts the run times of jobs that name none, from those of the pool's finished jobs."""
+
+from collections.abc import Iterable, Mapping
+from itertools import compress
+from operator import is_not
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from nova_twotier.core.jobs import UNKNOWN_CPU
+from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.prediction import run_times
+from nova_twotier.core.prediction.history import History
+from nova_twotier.db.models import Job
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import Store
+from nova_twotier.manager.operations.context import Jobs
+
+#: Values of option `estimates`: what policies are told of run times.
+USER, HISTORICAL = "user", "historical"
+#: Finished jobs that are read at first; earlier ones are not similar to what is submitted today.
+MOST = 10_000
+
+_COLUMNS = (
+    *(Job.finished_at, Job.number, Job.size, Job.estimate),
+    *(Job.project_id, Job.user_id, Job.run_before),
+)
+
+
+class RunTimes:
+    """Follows the finished jobs of a pool.
+
+    They are read when a prediction is due that may need them; nothing that matters is in memory
+    alone.
+    """
+
+    def __init__(self, store: Store, pool: str):
+        self._store = store
+        self._pool = pool
+        self._history = History()
+        #: When the last job ended that is known, and the numbers of those that ended then.
+        self._until: float | None = None
+        self._known = set[int]()
+        #: The jobs at the last poll, and the numbers of those that were not in the queue then.
+        self._seen: Mapping[int, Job] = {}
+        self._outside = set[int]()
+
+    def predict(self, jobs: Jobs) -> None:
+        """Fix the run time of the jobs that have joined the queue and name none."""
+        seen, self._seen = self._seen, dict(jobs)
+        new = compress(jobs, map(is_not, jobs.values(), map(seen.get, jobs)))
+        candidates, self._outside = self._outside & jobs.keys() | set(new), set()
+        due = []
+        for number in sorted(candidates):
+            job = jobs[number]
+            if job.state != JobState.QUEUED or job.predicted_from is not None:
+                continue
+            if job.held or job.gated:
+                self._outside.add(number)
+            elif job.estimate is None:
+                due.append(job)
+        if due:
+            self._read()
+        for job in due:
+            job.predict(run_times.similar(self._history, job.core, _owner(job)))
+
+    def correct(self, running: Iterable[Job], now: float) -> bool:
+        """Expect more of the jobs that have outrun their prediction; returns whether any has."""
+        outrun = [job for job in running if job.counts_as_predicted and job.has_run(job.ran(now))]
+        return bool(outrun)
+
+    def _read(self) -> None:
+        """Learn from the jobs that have finished since the last time."""
+        with self._store.reading() as session:
+            for row in self._finished(session):
+                finished_at, number, size, estimate, project, user, ran = row
+                if number in self._known and finished_at == self._until:
+                    continue
+                if finished_at != self._until:
+                    self._until, self._known = finished_at, set()
+                self._known.add(number)
+                job = CoreJob(number, size, 0.0, (UNKNOWN_CPU,) * size, estimate)
+                self._history.add(job, (project, user), ran)
+
+    def _finished(self, session: Session) -> list:
+        """Rows of `_COLUMNS` of the finished jobs, in the order in which they ended."""
+        query = select(*_COLUMNS).where(Job.pool == self._pool, Job.state == JobState.FINISHED)
+        if self._until is not None:
+            query = query.where(Job.finished_at >= self._until)
+        last = query.order_by(Job.finished_at.desc(), Job.number.desc()).limit(MOST)
+        return list(reversed(session.execute(last).all()))
+
+
+def _owner(job: Job) -> tuple[str, str]:
+    return job.project_id, job.user_id

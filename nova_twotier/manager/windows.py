@@ -1,0 +1,126 @@
+"""Planned drains of hosts: what they mean for the jobs that wait (see `core.windows`)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from nova_twotier.core import windows
+from nova_twotier.core.actions import BG, FG, Start, Tier
+from nova_twotier.core.reasons import Reason, waits
+from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.db.models import Job
+from nova_twotier.db.plans import StartPlan
+from nova_twotier.manager.observation import Observation
+from nova_twotier.manager.planning import Record
+
+#: Characters of the uuid of a host's provider that name it to the scheduler: enough to tell hosts
+#: apart, few enough to name a thousand in a request.
+NAMED_BY = 12
+#: What the hint that names hosts begins with: all hosts but these, or these only.
+BUT, ONLY = "not:", "only:"
+
+
+class Windows:
+    """
+    :param options: the options of group `[manager]`.
+    :param jobs: by number.
+    """
+
+    def __init__(self, options, jobs: Mapping[int, Job], seen: Observation, now: float):
+        self._options, self._jobs, self._seen, self._now = options, jobs, seen, now
+
+    def lead(self, number: int) -> float:
+        """Seconds that a job takes at most if it starts now; 0 if nobody has said.
+
+        The time that Nova may take to boot its servers is added, since its run begins afterwards.
+        """
+        job = self._jobs[number]
+        limit = job.walltime
+        if limit is None and self._options.drain_by_estimate:
+            limit = job.estimate
+        if limit is None:
+            return 0.0
+        return max(0.0, limit - job.ran(self._now)) + self._options.boot_grace
+
+    def in_time(self, number: int, hosts: tuple[int, ...]) -> bool:
+        """Whether a job would end before the windows of the hosts with these indices."""
+        end = self._now + self.lead(number)
+        names = (self._seen.hosts[host].name for host in hosts)
+        return all(end <= self._seen.closes.get(name, math.inf) for name in names)
+
+    def bind(self, record: Record, decision: windows.Decision) -> Record:
+        """A record of an action, with the hosts that the job may start on, and until when."""
+        plan = record.plan
+        if decision.taking is None or not isinstance(plan, StartPlan) or record.job is None:
+            return record
+        hosts = self._seen.hosts
+        closes = [self._seen.closes.get(hosts[i].name, math.inf) for i in decision.taking]
+        lead = self.lead(record.job)
+        by = min(closes, default=math.inf) - lead if lead else math.inf
+        near, chosen = self._named(decision.taking, plan.tier), plan.hosts
+        if near and self._jobs[record.job].saved and not chosen:
+            # Nova keeps the hint of the boot: a server that comes back is told its host.
+            [start] = [
+                each
+                for each in decision.actions
+                if isinstance(each, Start) and each.job.number == record.job
+            ]
+            on = self._seen.suspended_on(self._jobs[record.job]) or start.hosts
+            chosen = tuple(hosts[index].name for index in on)
+        bound = replace(plan, hosts=chosen, near=near, by=None if by == math.inf else by)
+        return record._replace(plan=bound)
+
+    def lasting(self, after: Snapshot) -> Snapshot:
+        """How things are after a decision, without the places on hosts with a planned window if a
+        job waits that could not use them: nobody is to make way for it there."""
+        closes = self._seen.closes
+        first = min(closes.values(), default=math.inf)
+        if not closes or all(self._now + self.lead(job.number) <= first for job in after.queue):
+            return after
+        cluster = after.cluster.copy()
+        names = enumerate(self._seen.hosts)
+        cluster.limit_hosts({index for index, host in names if host.name not in closes})
+        return Snapshot(cluster, after.queue, after.since)
+
+    def _named(self, taking: frozenset[int], tier: Tier) -> str:
+        """The hosts for the scheduler: it names those that are fewer."""
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for index, host in enumerate(self._seen.hosts):
+            if tier in host.provider:
+                names[index in taking].append(host.provider[tier][:NAMED_BY])
+        if not names[False]:
+            return ""
+        only = len(names[True]) < len(names[False])
+        return (ONLY if only else BUT) + ",".join(names[only])
+
+    def reasons(self, decision: windows.Decision, waiting: Mapping[int, Job]) -> dict[int, Reason]:
+        """Why jobs wait for which slots would be enough without the planned windows, by number."""
+        cluster = decision.after.cluster
+        begins = sorted(set(self._seen.closes.values()))
+        given, known = {}, dict[tuple[float, bool, bool], int]()
+        for number, job in waiting.items() if begins else ():
+            core, lead = job.core, self.lead(number)
+            tiers = [tier for tier, may in ((FG, core.foreground), (BG, core.background)) if may]
+            idle = max(cluster.idle[tier] for tier in tiers)
+            if not lead or core.size > idle or self._now + lead <= begins[0]:
+                continue
+            end = self._now + lead
+            # The same hosts suit all jobs that end between two windows.
+            level = next((begin for begin in begins if end <= begin), math.inf)
+            kind = level, core.foreground, core.background
+            suits = known.get(kind)
+            if suits is None:
+                suits = known[kind] = windows.idle_for(cluster, tiers, end)
+            if core.size > suits:
+                given[number] = waits.WINDOW(
+                    size=core.size,
+                    idle=suits,
+                    begin=_text(begins[0]),
+                    limit=round(lead - self._options.boot_grace),
+                )
+        return given
+
+
+def _text(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,171 @@
+"""Job arrays on the command line, against the real API."""
+
+import json
+import pathlib
+
+import fixtures
+
+from nova_twotier.client import progress
+from nova_twotier.db.states import JobState
+from tests.unit.client.case import CommandCase
+
+
+class ArrayCase(CommandCase):
+    def setUp(self):
+        super().setUp()
+        # Waiting takes no time.
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.arrays.time.sleep", self.sleep))
+        self.slept = 0
+
+    def sleep(self, _seconds):
+        self.slept += 1
+
+    def create(self, indexes="0-9", *options):
+        return self.succeed("job", "create", "--size", "1", "--array", indexes, *options)
+
+    def become(self, index, array=1, **values):
+        self.change(self.get(f"/v1/jobs/{array}_{index}").json, **values)
+
+    def numbers(self, *options):
+        return [row["Number"] for row in self.shown("job", "list", *options)]
+
+
+class TestCreate(ArrayCase):
+    def test_one_line_and_one_request(self):
+        said = self.create("0-99%8", "--name", "sweep")
+        self.assertEqual(
+            "Array 1 (sweep) with 100 tasks is queued, at most 8 at the same time.\n", said
+        )
+        self.assertEqual(["POST /v1/arrays"], self.wire.asked)
+
+    def test_the_script_goes_to_each_task(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / "job.sh"
+        path.write_text("#!/bin/sh\nsolve $TWOTIER_ARRAY_INDEX\n")
+        array = self.shown(
+            *("job", "create", "--size", "1", "--array", "3,5", "--script", str(path))
+        )
+        self.assertEqual(("3,5", None), (array["indexes"], array["most_at_once"]))
+        for number in (1, 2):
+            job = self.store.job(number)
+            self.assertTrue(job.peers and job.report_token and self.store.user_data(number))
+
+    def test_mistakes(self):
+        for text, said in (
+            ("5-1", "ends before it begins"),
+            ("a-b", "is not an index or a range"),
+            ("0-9%0", "'0' tasks at the same time: give a number from 1 to 10,000, as in 0-99%8"),
+            ("0-9%", "'' tasks at the same time"),
+            ("3,3", "has the index 3 twice"),
+        ):
+            code, out, error = self.openstack("job", "create", "--size", "1", "--array", text)
+            self.assertEqual((2, ""), (code, out))
+            self.assertIn(said, error)
+        self.assertEqual([], self.wire.asked)
+
+    def test_with_a_trace(self):
+        error = self.refused("job", "create", "--from-swf", "x.swf", "--array", "0-9")
+        self.assertEqual("--array is for one job, not for a trace", error)
+
+    def test_wait(self):
+        def sleep(_seconds):
+            self.become(0, state=JobState.FINISHED)
+            self.become(1, state=JobState.FAILED)
+
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.arrays.time.sleep", sleep))
+        error = self.refused(*("job", "create", "--size", "1", "--array", "0-1", "--wait=finished"))
+        self.assertEqual("array 1 is failed: 1 finished, 1 failed", error)
+
+
+class TestList(ArrayCase):
+    def test_those_that_wait_are_one_line(self):
+        self.succeed("job", "create", "--size", "1")
+        self.create("0-9%3")
+        for index in (0, 1):
+            self.become(index, array=2, state=JobState.RUNNING, tier="fg")
+        self.assertEqual(["2_[2-9%3]", "2_1", "2_0", 1], self.numbers())
+        self.assertEqual(
+            ["2_9", "2_8", "2_7", "2_6", "2_5", "2_4", "2_3", "2_2", "2_1", "2_0", 1],
+            self.numbers("-r"),
+        )
+        self.assertEqual(["2_1", "2_0"], self.numbers("--state", "running"))
+        self.assertEqual(["2_[2-9%3]", "2_1"], self.numbers("--limit", "2"))
+        self.assertIn("| 2_[2-9%3] |", self.succeed("job", "list"))
+
+
+class TestNames(ArrayCase):
+    def setUp(self):
+        super().setUp()
+        self.create("0-9%3", "--name", "sweep")
+
+    def asked(self):
+        return {job.array_index for job in self.store.jobs() if job.requested_action}
+
+    def test_show(self):
+        for name in ("1", "sweep", self.get("/v1/arrays/1").json["uuid"]):
+            array = self.shown("job", "show", name)
+            self.assertEqual(
+                (1, "0-9", 10), (array["number"], array["indexes"], array["tasks"]["queued"])
+            )
+        task = self.shown("job", "show", "1_0")
+        self.assertEqual({"number": 1, "index": 0}, task["array"])
+        self.assertNotIn("waiting", task)
+        self.assertIn("1_0", self.succeed("job", "show", "1_0", "-c", "array"))
+
+    def test_cancel(self):
+        rows = self.shown("job", "cancel", "1_3", "1_[5-7]")
+        self.assertEqual({"1_3", "1_5", "1_6", "1_7"}, {row["Number"] for row in rows})
+        self.assertEqual({3, 5, 6, 7}, self.asked())
+        self.assertEqual(10, len(self.shown("job", "cancel", "sweep")))
+        self.assertEqual(set(range(10)), self.asked())
+
+    def test_what_is_not_there(self):
+        for name, said in (
+            ("1_12", "1_12: there is no job '1_12' in your project"),
+            ("1_[12]", "1_[12]: indexes: array 1 has no tasks 12 (HTTP 400)"),
+            ("7_[1]", "7_[1]: there is no such job array in your project (HTTP 404)"),
+            ("1_[x]", "1_[x]: 'x' is not an index or a range"),
+        ):
+            code, out, _error = self.openstack("job", "cancel", name, "-f", "json")
+            self.assertEqual((1, []), (code, json.loads(out)), name)
+            self.assertIn(said, self.logged.output)
+
+    def test_hold_release_requeue(self):
+        self.assertEqual(10, len(self.shown("job", "hold", "1")))
+        self.assertEqual(2, len(self.shown("job", "release", "1_[0-1]")))
+        self.become(0, state=JobState.RUNNING)
+        self.assertEqual(["1_0"], [row["Number"] for row in self.shown("job", "requeue", "1")])
+
+    def test_set(self):
+        changed = self.shown("job", "set", "1", "--array-limit", "5", "--walltime", "2h")
+        self.assertEqual(5, changed["most_at_once"])
+        self.assertEqual({7200.0}, {job.walltime for job in self.store.jobs()})
+        changed = self.shown("job", "set", "1", "--array-limit", "none")
+        self.assertEqual(None, changed["most_at_once"])
+        self.shown("job", "set", "1_4", "--name", "special")
+        self.assertEqual("special", self.get("/v1/jobs/1_4").json["name"])
+        error = self.refused("job", "set", "1_4", "--array-limit", "2")
+        self.assertEqual("--array-limit is of a whole array: give its number, such as 12", error)
+
+    def test_explain(self):
+        self.become(0, state=JobState.RUNNING, tier="fg")
+        explained = self.shown("job", "explain", "1")
+        self.assertEqual(2, explained["number"])
+        self.assertIn("the first task that waits", self.stderr.getvalue())
+        self.assertEqual("array-limit", self.shown("job", "explain", "1_9")["why"]["code"])
+
+    def test_after_all_tasks(self):
+        job = self.shown("job", "create", "--size", "1", "--after-ok", "1", "--after", "1_2")
+        shown = self.succeed("job", "show", str(job["number"]), "-c", "dependencies")
+        self.assertIn("after 3, after-ok array 1", shown)
+
+    def test_wait(self):
+        for index in range(10):
+            self.become(index, state=JobState.FINISHED)
+        [row] = self.shown("job", "wait", "1", "--until", progress.FINISHED)
+        self.assertEqual(("sweep", "finished"), (row["Name"], row["State"]))
+
+    def test_events(self):
+        self.succeed("job", "cancel", "1_3")
+        rows = self.shown("event", "list", "--job", "1")
+        self.assertEqual(11, len(rows))
+        self.assertEqual(("asked to cancel", "1_3"), (rows[-1]["Event"], rows[-1]["Number"]))

@@ -1,0 +1,90 @@
+"""Which stored times move with the wall clock, and that none was forgotten."""
+
+import fixtures
+import testtools
+from sqlalchemy import Double, Float, select
+
+from nova_twotier.db import time_shift
+from nova_twotier.db.base import Base
+from nova_twotier.db.models import Job
+from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import Store
+
+#: Times from which something in progress is measured: they are shifted.
+SHIFTED = {
+    "job": {"run_since", "swapped_at", "warned_at", "not_before"},
+    "prediction": set(JOB_TIMES),
+    "pool_prediction": set(POOL_TIMES),
+}
+#: With the plans and the progress of open actions, see `time_shift`.
+OF_ACTIONS = {"action": {"created_at", "begun_at"}}
+#: Times of the past, and those that people have named: they stay.
+KEPT = {
+    "action": {"closed_at"},
+    "array": {"submitted_at", "finished_at"},
+    "delivery": {"due_at"},
+    "drain": {"since", "until"},
+    "event": {"at"},
+    "job": {
+        "begin_at",
+        "discarded_at",
+        "eligible_at",
+        "finished_at",
+        "started_at",
+        "submitted_at",
+    },
+    "leader": {"since", "renewed_at", "polled_at"},
+    "place": {"since", "until"},
+    "queue": {"changed_at"},
+    "submission": {"since"},
+}
+#: Numbers that are no times: durations, shares, Mbit/s, sums.
+NO_TIMES = {
+    "job": {
+        "bandwidth",
+        "estimate",
+        "own_place",
+        "predicted",
+        "queue_offset",
+        "run_before",
+        "used_until",
+        "walltime",
+    },
+    "prediction": {"work", "ran"},
+    "usage_day": {"background", "foreground", "lost"},
+}
+
+
+class TestTimes(testtools.TestCase):
+    def test_each_column_of_numbers_is_known(self):
+        found = {
+            name: {column.name for column in table.columns if isinstance(column.type, Float)}
+            for name, table in Base.metadata.tables.items()
+        }
+        known = {}
+        for kind in (SHIFTED, OF_ACTIONS, KEPT, NO_TIMES):
+            for table, columns in kind.items():
+                known[table] = known.get(table, set()) | columns
+        self.assertEqual({t: c for t, c in found.items() if c}, known)
+        self.assertTrue(issubclass(Double, Float))
+
+    def test_those_of_a_job_in_progress_are_shifted_and_no_others(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(store.close)
+        number = store.submit(1, [0.5], at=1000.0).number
+        times = SHIFTED["job"] | KEPT["job"]
+        for each in sorted(times):
+            with store.transaction() as session:
+                job = session.get(Job, number)
+                job.state = JobState.RUNNING
+                for name in times:
+                    null = Job.__table__.columns[name].nullable
+                    blank = None if null else 0.0
+                    setattr(job, name, 1000.0 if name == each else blank)
+            with store.transaction() as session:
+                time_shift.shift(session, "default", 60.0)
+            with store.reading() as session:
+                found = session.scalar(select(getattr(Job, each)).where(Job.number == number))
+            self.assertEqual(1060.0 if each in SHIFTED["job"] else 1000.0, found, each)

@@ -1,0 +1,230 @@
+"""When predictions are made, and that nothing is written or harmed when one fails."""
+
+import fixtures
+import testtools
+from sqlalchemy import func, select
+
+from nova_twotier.core import policies
+from nova_twotier.core.actions import FG
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.db import purge, terms, time_shift
+from nova_twotier.db.models import Job, PoolPrediction, Prediction
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import Store
+from nova_twotier.manager import scene
+from nova_twotier.manager.departures import LEAVING, adopt
+from nova_twotier.manager.forecast import UNMANAGED
+from nova_twotier.manager.predictions import MOST, Predictions
+from tests.executors import OneByOne
+from tests.unit.manager import builders
+
+POOL = "default"
+
+
+class Later(OneByOne):
+    """Keeps what it is to do."""
+
+    def __init__(self):
+        self.work = []
+
+    def submit(self, function, *arguments):
+        self.work.append(lambda: function(*arguments))
+
+    def do(self):
+        work, self.work = self.work, []
+        for each in work:
+            each()
+
+
+class TestPredictions(testtools.TestCase):
+    """One host with four slots, of which a running job has all; others wait."""
+
+    def setUp(self):
+        super().setUp()
+        self.logged = self.useFixture(fixtures.FakeLogger())
+        directory = self.useFixture(fixtures.TempDir()).path
+        self.store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(self.store.close)
+        self.term = terms.begin(self.store, POOL, "manager")
+        self.threads = Later()
+        self.jobs = {}
+        self.running = self.submit(4, estimate=100, state=JobState.RUNNING, tier="fg")
+        self.waiting = self.submit(2, estimate=50)
+
+    def submit(self, size, **values):
+        number = self.store.submit(size, [0.5], at=0.0, estimate=values.pop("estimate")).number
+        with self.store.transaction() as session:
+            job = session.get(Job, number)
+            for name, value in values.items():
+                setattr(job, name, value)
+            if job.state == JobState.RUNNING:
+                job.started_at = job.run_since = 0.0
+        self.jobs[number] = self.store.job(number)
+        return number
+
+    def make(self, interval=60.0, estimator="requested"):
+        options = builders.options(prediction_interval=interval, estimator=estimator)
+        made = Predictions(
+            options,
+            self.store,
+            POOL,
+            policies.get("fcfs"),
+            lambda session, lock=False: terms.require(session, POOL, self.term, lock),
+            self.threads,
+        )
+        self.addCleanup(made.close)
+        return made
+
+    def after(self):
+        on = Cluster([Host("a", 4, 2)])
+        on.start(self.jobs[self.running].core, FG, until=100.0)
+        return Snapshot(on, [self.jobs[self.waiting].core])
+
+    def count(self):
+        with self.store.reading() as session:
+            return session.scalar(select(func.count()).select_from(Prediction))
+
+    def of(self, number):
+        with self.store.reading() as session:
+            return session.get(Prediction, number)
+
+    def test_when_they_are_due(self):
+        made, after = self.make(), self.after()
+        made.poll(None, self.jobs, 10.0)
+        self.assertEqual([], self.threads.work)
+        made.poll(after, self.jobs, 10.0)
+        self.assertEqual(1, len(self.threads.work))
+        self.assertEqual(0, self.count())  # the poll has not waited
+        self.threads.do()
+        self.assertEqual(2, self.count())
+        for now, state, begun in (
+            (69.0, after, 0),  # nothing has been decided since
+            (70.0, after, 1),
+            (74.0, self.after(), 0),  # something has, but a moment ago
+            (125.0, self.after(), 1),
+        ):
+            made.poll(state, self.jobs, now)
+            self.assertEqual(begun, len(self.threads.work), now)
+            self.threads.do()
+
+    def test_none_with_an_interval_of_0(self):
+        made = self.make(interval=0.0)
+        made.poll(self.after(), self.jobs, 10.0)
+        self.assertEqual([], self.threads.work)
+
+    def test_jobs_that_end_while_they_are_predicted(self):
+        made = self.make()
+        for now in (10.0, 70.0):
+            made.poll(self.after(), self.jobs, now)
+            if now == 70.0:
+                with self.store.transaction() as session:
+                    session.get(Job, self.running).state = JobState.CANCELLED
+            self.threads.do()
+        self.assertNotIn("not predicted", self.logged.output)
+        self.assertEqual(10.0, self.of(self.running).made_at)
+        self.assertEqual(70.0, self.of(self.waiting).made_at)
+
+    def test_a_deposed_manager_writes_nothing(self):
+        made = self.make()
+        made.poll(self.after(), self.jobs, 10.0)
+        terms.begin(self.store, POOL, "another")
+        self.threads.do()
+        self.assertEqual(0, self.count())
+        with self.store.reading() as session:
+            self.assertIsNone(session.get(PoolPrediction, POOL))
+        self.assertNotIn("not predicted", self.logged.output)
+
+    def test_a_failure_is_logged_once_and_the_next_prediction_is_made(self):
+        made = self.make(estimator="oracle")
+        for now in (0.0, 60.0, 120.0):
+            made.poll(self.after(), self.jobs, now)
+            self.threads.do()
+        self.assertEqual(1, self.logged.output.count("were not predicted"), self.logged.output)
+        self.assertEqual(0, self.count())
+
+    def test_a_process_that_died_is_begun_anew_with_all_that_was_learned(self):
+        over = self.submit(1, estimate=100, state=JobState.FINISHED)
+        with self.store.transaction() as session:
+            job = session.get(Job, over)
+            job.started_at, job.finished_at, job.run_before = 0.0, 30.0, 30.0
+        made = self.make(estimator="sdpn")
+        made.poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        self.assertEqual((30.0, 60.0), (self.of(self.running).finish, self.of(self.waiting).finish))
+        made._predictor._process.kill()
+        made._predictor._process.wait()
+        for now in (70.0, 130.0):
+            made.poll(self.after(), self.jobs, now)
+            self.threads.do()
+        told = self.of(self.waiting)
+        self.assertEqual((130.0, 30.0), (told.made_at, told.finish - told.start))
+
+    def test_only_the_first_of_a_long_queue(self):
+        after = self.after()
+        number = max(self.jobs)
+        more = [
+            builders.job(1, JobState.QUEUED, None, number=number + n) for n in range(1, MOST + 5)
+        ]
+        with self.store.transaction() as session:
+            session.add_all(more)
+        for job in more:
+            self.jobs[job.number] = self.store.job(job.number)
+            after.queue.add(self.jobs[job.number].core)
+        made = self.make()
+        made.poll(after, self.jobs, 10.0)
+        self.threads.do()
+        self.assertEqual(MOST + 1, self.count())
+        with self.store.reading() as session:
+            later = session.get(PoolPrediction, POOL).later_than
+        self.assertGreater(later, self.of(self.waiting).start)
+
+    def test_servers_of_no_job_stay_and_what_leaves_is_gone(self):
+        after = self.after()
+        on = Cluster([Host("a", 4, 2)])
+        adopt(on, UNMANAGED[FG], "", FG, [(0.5, 0)] * 2)
+        adopt(on, LEAVING[FG], "", FG, [(0.5, 0)] * 2)
+        after = Snapshot(on, [self.jobs[self.waiting].core])
+        taken = scene.take(after, self.jobs, 10.0, 10)
+        present = taken.present(policies.get("fcfs"), {})
+        self.assertEqual(float("inf"), present.left[UNMANAGED[FG]])
+        made = self.make()
+        made.poll(after, self.jobs, 10.0)
+        self.threads.do()
+        told = self.of(self.waiting)
+        self.assertEqual((10.0, 60.0, None), (told.start, told.finish, told.starts_after))
+
+    def test_the_work_of_a_job_is_followed(self):
+        made = self.make()
+        made.poll(self.after(), self.jobs, 40.0)
+        self.threads.do()
+        told = self.of(self.running)
+        self.assertEqual((40.0, 40.0, 100.0), (told.work, told.ran, told.finish))
+        # It begins anew: what it has done is lost.
+        self.jobs[self.running].run_since = 90.0
+        made.poll(self.after(), self.jobs, 100.0)
+        self.threads.do()
+        told = self.of(self.running)
+        self.assertEqual((10.0, 10.0, 190.0), (told.work, told.ran, told.finish))
+
+    def test_a_clock_that_is_set_moves_predictions_of_the_future(self):
+        made = self.make()
+        made.poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        with self.store.transaction() as session:
+            time_shift.shift(session, POOL, 1000.0)
+        told = self.of(self.waiting)
+        self.assertEqual((1010.0, 1100.0, 1010.0), (told.made_at, told.start, told.first_made_at))
+        self.assertIsNone(told.start_low)
+        with self.store.reading() as session:
+            self.assertEqual(1010.0, session.get(PoolPrediction, POOL).made_at)
+
+    def test_they_are_purged_with_their_job(self):
+        made = self.make()
+        made.poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        with self.store.transaction() as session:
+            job = session.get(Job, self.running)
+            job.state, job.finished_at = JobState.FINISHED, 20.0
+        self.assertEqual(1, purge.purge(self.store, 30.0, pause=lambda _s: None).jobs)
+        self.assertEqual((None, 1), (self.of(self.running), self.count()))

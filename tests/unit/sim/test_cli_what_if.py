@@ -1,0 +1,198 @@
+"""`twotier-sim what-if`: exact output, and one clear line for every mistake."""
+
+import json
+import pathlib
+import textwrap
+
+from nova_twotier.core import policies
+from nova_twotier.core.queue_state import Measured, Server, dump, load, text
+from nova_twotier.sim.cli.what_if_tables import span
+from tests.unit.core.queue_state.builders import BG, small
+from tests.unit.sim.test_cli import CommandCase
+
+
+class WhatIfCase(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.state = self.write(small())
+
+    def write(self, state, name="state.json"):
+        pathlib.Path(self.path(name)).write_text(text(state))
+        return self.path(name)
+
+    def shown(self, output, *args):
+        found = self.works("what-if", *args, "--estimator", "requested")
+        self.assertEqual(textwrap.dedent(output), found)
+
+    def rows(self, *args):
+        return json.loads(self.works("what-if", *args, "--estimator", "requested", "-f", "json"))
+
+
+class TestOutput(WhatIfCase):
+    def test_a_new_job(self):
+        self.shown(
+            """\
+            +---------------------------------+------------+-------------+
+            | what                            | before     | after       |
+            +---------------------------------+------------+-------------+
+            | policy                          | easy       | easy        |
+            | slots                           | 4          | 4           |
+            | jobs that wait                  | 1          | 2           |
+            | mean wait of those              | 2 min 28 s | 2 min 28 s  |
+            | longest wait of those           | 2 min 28 s | 2 min 28 s  |
+            | mean turnaround of all jobs     | 2 min 58 s | 2 min 58 s  |
+            | jobs that never end             | 0          | 0           |
+            | jobs that start sooner          | -          | 0           |
+            | jobs that start later           | -          | 0           |
+            | jobs that end sooner            | -          | 0           |
+            | jobs that end later             | -          | 0           |
+            | new job 3 starts in             | -          | 1 min 40 s  |
+            | new job 3 starts, 80 % interval | -          | -           |
+            | new job 3 starts on             | -          | fg on b (2) |
+            | new job 3 ends in               | -          | 1 h 01 min  |
+            | new job 3 ends, 80 % interval   | -          | -           |
+            +---------------------------------+------------+-------------+
+            """,
+            *(self.state, "--add-job", "size=2,estimate=3600,cpu=0.9,user=ann,tier=fg"),
+        )
+
+    def test_several_changes_at_once(self):
+        self.shown(
+            """\
+            +-----------------------------+------------+------------+
+            | what                        | before     | after      |
+            +-----------------------------+------------+------------+
+            | policy                      | easy       | fcfs       |
+            | slots                       | 4          | 6          |
+            | jobs that wait              | 1          | 1          |
+            | mean wait of those          | 2 min 28 s | 48 s       |
+            | longest wait of those       | 2 min 28 s | 48 s       |
+            | mean turnaround of all jobs | 2 min 58 s | 2 min 14 s |
+            | jobs that never end         | 0          | 0          |
+            | jobs that start sooner      | -          | 1          |
+            | jobs that start later       | -          | 0          |
+            | jobs that end sooner        | -          | 1          |
+            | jobs that end later         | -          | 0          |
+            | job 2 ends in               | 2 min 40 s | 1 min 10 s |
+            +-----------------------------+------------+------------+
+            """,
+            *(self.state, "--policy", "fcfs", "--add-hosts", "1", "--estimate", "2=70"),
+        )
+
+    def test_each_job(self):
+        self.shown(
+            """\
+            "job","size","state","start_before","start_after","start_low","start_high",\
+"starts_on","end_before","end_after","end_low","end_high"
+            1,3,"gone",0.0,"","","","fg on a (2), b",100.0,"","",""
+            2,2,"waiting",100.0,0.0,"","","fg on a (2)",160.0,60.0,"",""
+            3,5,"new","","","","","","","","",""
+            """,
+            *(self.state, "--jobs", "--without-job", "1", "--add-job", "size=5", "-f", "csv"),
+        )
+
+    def test_policies(self):
+        self.shown(
+            """\
+            +-----------------+------------+--------------+-----------------+-------+------------+\
+-----------+-------------+------------+
+            | policy          | mean_wait  | longest_wait | mean_turnaround | never | end_sooner |\
+ end_later | job_3_start | job_3_end  |
+            +-----------------+------------+--------------+-----------------+-------+------------+\
+-----------+-------------+------------+
+            | easy (as it is) | 2 min 28 s | 2 min 28 s   | 2 min 58 s      |     0 | -          |\
+ -         | -           | -          |
+            | amcbf           | 48 s       | 48 s         | 2 min 08 s      |     0 | 1          |\
+ 0         | 0 s         | 30 s       |
+            | easy            | 2 min 28 s | 2 min 28 s   | 2 min 58 s      |     0 | 0          |\
+ 0         | 1 min 40 s  | 2 min 10 s |
+            +-----------------+------------+--------------+-----------------+-------+------------+\
+-----------+-------------+------------+
+            """,
+            *(self.state, "--policy", "easy,amcbf", "--add-job", "size=2,estimate=30"),
+        )
+
+    def test_all_policies(self):
+        rows = self.rows(self.state, "--policy", "all")
+        self.assertEqual("easy (as it is)", rows[0]["policy"])
+        self.assertEqual(set(policies.POLICIES), {row["policy"] for row in rows[1:]})
+        turnarounds = [row["mean_turnaround"] for row in rows[1:]]
+        self.assertEqual(sorted(turnarounds), turnarounds)
+
+    def test_intervals(self):
+        errors = tuple(0.01 * index for index in range(-20, 21))
+        measured = Measured("requested", "easy", (errors, ()), (errors, ()))
+        args = (self.write(small(measured=measured)), "--jobs")
+        first, second = self.rows(*args)
+        self.assertEqual((None, None), (first["start_low"], first["end_high"]))
+        self.assertTrue(second["start_low"] < second["start_after"] < second["start_high"])
+        others = self.rows(*args, "--policy", "fcfs")
+        self.assertEqual([None, None], [row["start_low"] for row in others])
+
+    def test_bandwidth_is_said_to_be_left_out(self):
+        data = dump(small())
+        data["jobs"][0]["mbps"] = 100
+        code, _out, err = self.main("what-if", self.write(load(data)))
+        message = "twotier-sim: the bandwidth of jobs is left out of account\n"
+        self.assertEqual((0, message), (code, err))
+
+    def test_trace(self):
+        """Jobs 2 and 3 wait for job 1; the state is the same when it is read from its file."""
+        out = self.path("out.json")
+        args = (self.source, "--at", "30", "--under", "fcfs", "--state-out", out)
+        rows = self.rows(*args, "--jobs", "--without-job", "2")
+        self.assertEqual(
+            [[1, 90.0, 90.0], [2, 210.0, None], [3, 270.0, 150.0]],
+            [[row["job"], row["end_before"], row["end_after"]] for row in rows],
+        )
+        self.assertEqual(rows, self.rows(out, "--jobs", "--without-job", "2"))
+
+    def test_spans(self):
+        for seconds, shown in (
+            (0, "0 s"),
+            (59.6, "1 min 00 s"),
+            (3599, "59 min 59 s"),
+            (3660, "1 h 01 min"),
+            (86400 * 2 + 3 * 3600, "2 d 03 h"),
+            (float("inf"), "never"),
+            (float("nan"), "-"),
+        ):
+            self.assertEqual(shown, span(seconds))
+
+
+class TestMistakes(WhatIfCase):
+    def test_changes(self):
+        for words, *args in (
+            ("job 9 neither waits nor runs in this state", "--without-job", "9"),
+            ("3 hosts cannot leave: there are 2", "--remove-hosts", "3"),
+            ("'estimate=5' has no size, such as size=8", "--add-job", "estimate=5"),
+            ("'mem=5' must be FIELD=VALUE, with one of: size,", "--add-job", "size=1,mem=5"),
+            ("size is given twice", "--add-job", "size=1,size=2"),
+            ("'0' must be a whole number, 1 or more", "--add-job", "size=0"),
+            ("tier is 'top'; choose one of: any, fg, bg", "--add-job", "size=1,tier=top"),
+            ("'1' must be N=SECONDS, such as 17=7200", "--estimate", "1"),
+            ("there is no policy 'sjf'; choose one of", "--policy", "sjf"),
+            ("there is no policy 'easy++'", "--policy", "easy,easy++"),
+            ("there is no estimator 'oracle'", "--estimator", "oracle"),
+            ("--jobs shows one policy", "--jobs", "--policy", "all"),
+            ("nodes is of a run: it needs --at SECONDS and --under POLICY", "--nodes", "5"),
+            ("give both --at SECONDS and --under POLICY", "--at", "5"),
+        ):
+            self.refused(words, "what-if", self.state, *args)
+
+    def test_files(self):
+        self.refused("No such file or directory", "what-if", self.path("none.json"))
+        self.refused("is not JSON", "what-if", self.source)
+        pathlib.Path(self.path("x.json")).write_text('{"format": "x"}')
+        self.refused(
+            "x.json is no state of a queue: its format is 'x'", "what-if", self.path("x.json")
+        )
+        twice = small(servers=(Server(BG, 0, 0.5),) * 3)
+        self.refused(
+            "a slot is given twice: host a has 2 places in bg, and 3 processes hold one",
+            "what-if",
+            self.write(twice),
+        )
+        self.refused(
+            "is only in the simulator", "what-if", self.source, "--at", "9", "--under", "easy++"
+        )
