@@ -76,16 +76,25 @@ class Windows:
         return record._replace(plan=bound)
 
     def lasting(self, after: Snapshot) -> Snapshot:
-        """How things are after a decision, without the places on hosts with a planned window if a
-        job waits that could not use them: nobody is to make way for it there."""
-        closes = self._closes
-        first = min(closes.values(), default=math.inf)
-        if not closes or all(self._now + self.lead(job.number) <= first for job in after.queue):
+        """How things are after a decision, without the jobs that no hosts are enough for before
+        their windows; and, if a job waits that could not use some hosts, without the places on
+        hosts with a window: nobody is to make way for it there."""
+        begins = sorted(set(self._closes.values()))
+        if not begins:
             return after
-        cluster = after.cluster.copy()
-        names = enumerate(self._seen.hosts)
-        cluster.limit_hosts({index for index, host in names if host.name not in closes})
-        return Snapshot(cluster, after.queue, after.since)
+        cluster, queue = after.cluster, after.queue
+        ends = [(job, self._now + self.lead(job.number)) for job in queue]
+        if never := windows.shut_out(cluster.hosts, ends, begins):
+            queue = queue.copy()
+            for job in never:
+                queue.remove(job)
+        if any(end > begins[0] and job.number in queue for job, end in ends):
+            cluster = cluster.copy()
+            names = enumerate(self._seen.hosts)
+            cluster.limit_hosts({i for i, host in names if host.name not in self._closes})
+        elif not never:
+            return after
+        return Snapshot(cluster, queue, after.since)
 
     def _named(self, taking: frozenset[int], tier: Tier) -> str:
         """The hosts for the scheduler: it names those that are fewer."""

@@ -39,3 +39,16 @@ class TestWindows(DecisionCase):
         )
         reason = windows.reasons(Decision([], after), {job.number: job})[job.number]
         self.assertIn("1970-01-01T00:17:40", str(reason))
+
+    def test_who_cannot_start_before_all_close_is_left_out(self):
+        """The others see all places."""
+        long, short = waiting(size=5, walltime=500.0), waiting(size=8, walltime=50.0)
+        closes = dict.fromkeys("ab", NOW + 100.0)
+        look = dataclasses.replace(seen(at=NOW, where=hosts("ab")), closes=closes)
+        jobs = {job.number: job for job in (long, short)}
+        cluster = Cluster([Host(name, 4, closes=at) for name, at in closes.items()])
+        after = Snapshot(cluster, [long.core, short.core])
+        shown = Windows(options(boot_grace=0.0), jobs, look, NOW).lasting(after)
+        self.assertEqual([short.number], [job.number for job in shown.queue])
+        self.assertEqual(8, shown.cluster.idle["fg"])
+        self.assertEqual(2, len(after.queue))
