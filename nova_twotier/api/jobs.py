@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from nova_twotier.api import (
     errors,
+    job_request_schemas,
     job_resources,
     job_schemas,
     job_trusts,
@@ -11,6 +12,7 @@ from nova_twotier.api import (
     queries,
     quotas,
     requests,
+    selection_schemas,
     servers,
     views,
 )
@@ -52,7 +54,7 @@ class Jobs(JobResource):
     @endpoint(
         "Submit a job",
         rule="twotier:jobs:create",
-        body=job_schemas.JOB_REQUEST,
+        body=job_request_schemas.JOB_REQUEST,
         answers={201: job_schemas.JOB},
         refusals=(409,),
     )
@@ -73,7 +75,7 @@ class Jobs(JobResource):
     @endpoint(
         "List jobs",
         rule="twotier:jobs:list",
-        query=job_schemas.JOBS_QUERY,
+        query=selection_schemas.JOBS_QUERY,
         answers={200: job_schemas.JOBS},
     )
     def on_get(self, request: Request):
@@ -132,7 +134,7 @@ class OneJob(JobResource):
     @endpoint(
         "Change a job",
         rule="twotier:jobs:set",
-        body=job_schemas.JOB_CHANGE,
+        body=job_request_schemas.JOB_CHANGE,
         answers={200: job_schemas.JOB},
         refusals=(404, 409),
     )
