@@ -4,8 +4,10 @@ import json
 import pathlib
 
 import fixtures
+from sqlalchemy import update
 
 from nova_twotier.client import progress
+from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from tests.unit.client.case import CommandCase
 
@@ -90,6 +92,9 @@ class TestList(ArrayCase):
         self.assertEqual(["2_1", "2_0"], self.numbers("--state", "running"))
         self.assertEqual(["2_[2-9%3]", "2_1"], self.numbers("--limit", "2"))
         self.assertIn("| 2_[2-9%3] |", self.succeed("job", "list"))
+        for index in (4, 6):
+            self.succeed("job", "set", f"2_{index}", "--name", "special")
+        self.assertEqual(["2_[4,6%3]"], self.numbers("--name", "special"))
 
 
 class TestNames(ArrayCase):
@@ -117,6 +122,16 @@ class TestNames(ArrayCase):
         self.assertEqual({3, 5, 6, 7}, self.asked())
         self.assertEqual(10, len(self.shown("job", "cancel", "sweep")))
         self.assertEqual(set(range(10)), self.asked())
+
+    def test_cancel_by_uuid(self):
+        array = self.get("/v1/arrays/1").json["uuid"]
+        job = self.shown("job", "create", "--size", "1")["uuid"]
+        for words in ([array], [array, job]):
+            with self.store.transaction() as session:
+                session.execute(update(Job).values(requested_action=None))
+            rows = self.shown("job", "cancel", *words)
+            self.assertEqual(9 + len(words), len(rows))
+            self.assertEqual(set(range(10)), self.asked() - {None})
 
     def test_what_is_not_there(self):
         for name, said in (
