@@ -172,6 +172,8 @@ class TestNames(ArrayCase):
         job = self.shown("job", "create", "--size", "1", "--after-ok", "1", "--after", "1_2")
         shown = self.succeed("job", "show", str(job["number"]), "-c", "dependencies")
         self.assertIn("after 3, after-ok array 1", shown)
+        said = self.succeed("job", "create", "--size", "1", "--after-ok", "1")
+        self.assertIn("not in the queue yet: it waits for array 1 (after-ok).", said)
 
     def test_wait(self):
         for index in range(10):
