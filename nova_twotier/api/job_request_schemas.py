@@ -184,7 +184,7 @@ JOB_REQUEST = object_of(
                 },
                 required=("condition",),
                 oneOf=[{"required": ["job"]}, {"required": ["array"]}],
-                description="give job or array, not both",
+                description="give either job or array",
             ),
             "maxItems": MAX_DEPENDENCIES,
             "default": [],
