@@ -233,11 +233,12 @@ class TestRunner(GuestCase):
         self.addCleanup(self.kill, server)
         return server
 
-    @staticmethod
-    def kill(server):
-        """What it has started in the background, too."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
+    def kill(self, server):
+        """What it has started in the background, too; a script that saves has its own group."""
+        script = self.directory / "pid"
+        for group in [server.pid, *([int(script.read_text())] if script.exists() else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
 
     def boot(self, **changes):
         """Boot until the script has ended; what it noted."""
