@@ -38,5 +38,6 @@ NEVER_STARTS = Code(
     "never-starts",
     "it does not start as things are: none of the jobs that are expected to end makes room for it",
     "Even when all of them have ended, there is no room for it.",
-    "See its reason. Servers that belong to no job may hold the slots for ever.",
+    "See its reason. Servers that belong to no job may hold the slots for ever; hosts that are "
+    "drained count as gone until their maintenance is over.",
 )
