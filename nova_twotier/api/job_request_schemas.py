@@ -184,7 +184,7 @@ JOB_REQUEST = object_of(
                 },
                 required=("condition",),
                 oneOf=[{"required": ["job"]}, {"required": ["array"]}],
-                description="give either job or array",
+                description="give job or array, and only one of them",
             ),
             "maxItems": MAX_DEPENDENCIES,
             "default": [],
