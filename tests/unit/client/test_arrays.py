@@ -123,6 +123,22 @@ class TestNames(ArrayCase):
         self.assertEqual(10, len(self.shown("job", "cancel", "sweep")))
         self.assertEqual(set(range(10)), self.asked())
 
+    def test_a_name_of_some_tasks_is_not_the_array(self):
+        for index in (4, 6):
+            self.succeed("job", "set", f"1_{index}", "--name", "special")
+        self.assertEqual((1, "", ""), self.openstack("job", "cancel", "special"))
+        said = "special: 2 tasks of array 1 are called 'special': give one, such as 1_4"
+        self.assertIn(said, self.logged.output)
+        self.assertEqual({None}, {job.requested_action for job in self.store.jobs()})
+
+    def test_of_arrays_of_a_name_the_one_that_is_not_over(self):
+        self.create("0-1", "--name", "sweep")
+        said = "2 jobs are called 'sweep': give the number of one, 1, 11"
+        self.assertEqual(said, self.refused("job", "show", "sweep"))
+        for index in range(10):
+            self.become(index, state=JobState.FINISHED)
+        self.assertEqual(11, self.shown("job", "show", "sweep")["number"])
+
     def test_cancel_by_uuid(self):
         array = self.get("/v1/arrays/1").json["uuid"]
         job = self.shown("job", "create", "--size", "1")["uuid"]
