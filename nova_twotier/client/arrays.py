@@ -46,7 +46,10 @@ def find(api: Api, text: str) -> Found:
     try:
         job = api.find(text)
     except TasksOfArray as found:
-        return Found(array=api.array(str(found.array)))
+        array = api.array(str(found.array))
+        if array["name"] != text:
+            raise  # only these tasks are called so
+        return Found(array=array)
     except ApiError as error:
         if error.status != 404 or not is_uuid(text):
             raise

@@ -32,7 +32,7 @@ from nova_twotier.db.models import (
     Submission,
 )
 from nova_twotier.db.plans import SwapPlan
-from nova_twotier.db.selection import Selection
+from nova_twotier.db.selection import EVERY_JOB, Selection
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 
 __all__ = [
@@ -48,7 +48,6 @@ __all__ = [
     "queue_event",
 ]
 
-EVERY_JOB = Selection()
 #: Columns that lists leave out.
 LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
