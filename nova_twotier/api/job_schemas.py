@@ -351,7 +351,8 @@ _JOB = {
 _WAITING = {
     "type": ["string", "null"],
     "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
-    "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
+    "that wait, for which this one stands, and the limit, as in `4-99%8`, or of those that are "
+    "held; else null.",
 }
 _DEPENDENCIES = {
     "type": "array",
@@ -499,8 +500,8 @@ JOBS_QUERY = {
     "collapsed": {
         "type": "boolean",
         "default": False,
-        "description": "Of the tasks of an array that wait, list only the first; its `waiting` has "
-        "the indexes of all of them.",
+        "description": "Of the tasks of an array that wait, list only the first, and the first "
+        "that is held; `waiting` has the indexes for which it stands.",
     },
     **ALL_PROJECTS,
 }

@@ -179,10 +179,20 @@ def is_waiting(job: Job) -> bool:
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, list[int]]:
     """The indexes of the tasks that wait, by the number of their array."""
     found: dict[int, list[int]] = {number: [] for number in numbers}
-    query = select(Job.array, Job.array_index).where(Job.array.in_(numbers), *WAITING)
-    for number, index in session.execute(query.order_by(Job.number)):
+    for (number, _held), some in waiting_by_hold(session, numbers).items():
+        found[number] += some
+    return {number: sorted(some) for number, some in found.items()}
+
+
+def waiting_by_hold(
+    session: Session, numbers: Collection[int]
+) -> dict[tuple[int, bool], list[int]]:
+    """The same, by the number of their array and whether they are held."""
+    found: dict[tuple[int, bool], list[int]] = {}
+    query = select(Job.array, Job.held, Job.array_index).where(Job.array.in_(numbers), *WAITING)
+    for number, held, index in session.execute(query.order_by(Job.number)):
         if number is not None and index is not None:
-            found[number].append(index)
+            found.setdefault((number, held), []).append(index)
     return found
 
 
