@@ -108,7 +108,7 @@ class Webhook(FormattableColumn):
 
     def human_readable(self):
         if not self._value:
-            return "None"
+            return ""
         count, error = self._value["undelivered"], self._value["error"]
         behind = f", {count} to come" if count else ""
         return self._value["origin"] + behind + (f": {error}" if error else "")
