@@ -109,7 +109,8 @@ _JOB = {
 _WAITING = {
     "type": ["string", "null"],
     "description": "With `collapsed=true`, in the list: the indexes of the tasks of its array "
-    "that wait, for which this one stands, and the limit, as in `4-99%8`; else null.",
+    "that wait, for which this one stands, and the limit, as in `4-99%8`, or of those that are "
+    "held; else null.",
 }
 _DEPENDENCIES = {
     "type": "array",

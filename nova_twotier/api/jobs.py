@@ -115,17 +115,20 @@ class Jobs(JobResource):
 
         :param wanted: which jobs the list has.
         """
-        standing = {job.number: job.array for job in jobs if job.array and arrays.is_waiting(job)}
+        standing = [job for job in jobs if job.array and arrays.is_waiting(job)]
         if not standing:
             return {}
         with self.site.store.reading() as session:
-            waiting = arrays.waiting(session, standing.values(), wanted)
-            limits = arrays.limits(session, standing.values())
-        return {
-            number: indexes.written(waiting[array])
-            + (f"%{limits[array]}" if limits.get(array) else "")
-            for number, array in standing.items()
-        }
+            numbers = {job.array for job in standing if job.array}
+            waiting = arrays.waiting_by_hold(session, numbers, wanted)
+            limits = arrays.limits(session, numbers)
+        found = {}
+        for job in standing:
+            # Somebody may have held or released it since the list was read.
+            some = waiting.get((job.array or 0, job.held)) or [job.array_index or 0]
+            limit = None if job.held else limits.get(job.array or 0)
+            found[job.number] = indexes.written(some) + (f"%{limit}" if limit else "")
+        return found
 
 
 class OneJob(JobResource):

@@ -54,8 +54,8 @@ JOBS_QUERY = {
     "collapsed": {
         "type": "boolean",
         "default": False,
-        "description": "Of the tasks of an array that wait, list only the first; its `waiting` has "
-        "the indexes of all of them.",
+        "description": "Of the tasks of an array that wait, list only the first, and the first "
+        "that is held; `waiting` has the indexes for which it stands.",
     },
     **ALL_PROJECTS,
 }

@@ -84,8 +84,7 @@ def limit(text: str) -> int:
     """Parse how many tasks may run at the same time."""
     if not text.isdecimal() or not 1 <= int(text) <= indexes.MOST_TASKS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} tasks at the same time: give a number from 1 to {indexes.MOST_TASKS:,}, as "
-            "in 0-99%8"
+            f"{text!r} tasks at the same time: give a number from 1 to {indexes.MOST_TASKS:,}"
         )
     return int(text)
 

@@ -177,19 +177,27 @@ def is_waiting(job: Job) -> bool:
     return job.array is not None and job.state == JobState.QUEUED and not job.saved
 
 
-def waiting(
+def waiting(session: Session, numbers: Collection[int]) -> dict[int, list[int]]:
+    """The indexes of the tasks that wait, by the number of their array."""
+    found: dict[int, list[int]] = {number: [] for number in numbers}
+    for (number, _held), some in waiting_by_hold(session, numbers).items():
+        found[number] += some
+    return {number: sorted(some) for number, some in found.items()}
+
+
+def waiting_by_hold(
     session: Session, numbers: Collection[int], selection: Selection = EVERY_JOB
-) -> dict[int, list[int]]:
-    """The indexes of the tasks that wait, by the number of their array.
+) -> dict[tuple[int, bool], list[int]]:
+    """The indexes of the tasks that wait, by the number of their array and whether they are held.
 
     :param selection: only these.
     """
-    found: dict[int, list[int]] = {number: [] for number in numbers}
-    query = select(Job.array, Job.array_index).where(Job.array.in_(numbers), *WAITING)
+    found: dict[tuple[int, bool], list[int]] = {}
+    query = select(Job.array, Job.held, Job.array_index).where(Job.array.in_(numbers), *WAITING)
     query = selection.of(query, session.get_bind().dialect.name)
-    for number, index in session.execute(query.order_by(Job.number)):
+    for number, held, index in session.execute(query.order_by(Job.number)):
         if number is not None and index is not None:
-            found[number].append(index)
+            found.setdefault((number, held), []).append(index)
     return found
 
 

@@ -130,7 +130,10 @@ def load(data: Any, name: str = "state") -> QueueState:
     """
     fields = Fields(data, name)
     if (form := fields.take("format", "")) != FORMAT:
-        raise InvalidState(f"{name} is no state of a queue: its format is {shown(form)}")
+        raise InvalidState(
+            f"{name} is no state of a queue: its format is {shown(form)}; give what "
+            "`twotier-manage snapshot` wrote"
+        )
     if (version := fields.take("version")) != VERSION:
         raise InvalidState(
             f"{name} is of version {shown(version)}, and this release reads version {VERSION}: "

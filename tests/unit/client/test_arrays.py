@@ -55,7 +55,7 @@ class TestCreate(ArrayCase):
         for text, said in (
             ("5-1", "ends before it begins"),
             ("a-b", "is not an index or a range"),
-            ("0-9%0", "'0' tasks at the same time: give a number from 1 to 10,000, as in 0-99%8"),
+            ("0-9%0", "'0' tasks at the same time: give a number from 1 to 10,000"),
             ("0-9%", "'' tasks at the same time"),
             ("3,3", "has the index 3 twice"),
         ):
@@ -181,7 +181,7 @@ class TestNames(ArrayCase):
         self.become(0, state=JobState.RUNNING, tier="fg")
         explained = self.shown("job", "explain", "1")
         self.assertEqual(2, explained["number"])
-        self.assertIn("the first task that waits", self.stderr.getvalue())
+        self.assertIn("task 1_1 is the first that waits", self.stderr.getvalue())
         self.assertEqual("array-limit", self.shown("job", "explain", "1_9")["why"]["code"])
 
     def test_after_all_tasks(self):
