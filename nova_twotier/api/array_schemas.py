@@ -1,7 +1,8 @@
 """JSON Schemas of job arrays, in requests and answers."""
 
-from nova_twotier.api.job_schemas import CANCELLED, JOB_CHANGE, JOB_REQUEST
+from nova_twotier.api.job_request_schemas import JOB_CHANGE, JOB_REQUEST
 from nova_twotier.api.schemas import COUNT, NUMBER, STATES, UUID, object_of
+from nova_twotier.api.selection_schemas import CANCELLED
 from nova_twotier.core.indexes import MOST_INDEX, MOST_TASKS
 from nova_twotier.db.array_requests import ACTIONS, CHANGEABLE
 from nova_twotier.db.states import JobState

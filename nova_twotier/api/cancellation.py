@@ -2,7 +2,7 @@
 
 import functools
 
-from nova_twotier.api import errors, job_schemas, views
+from nova_twotier.api import errors, selection_schemas, views
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
@@ -18,9 +18,9 @@ class Cancellation(Resource):
     @endpoint(
         "Cancel many jobs",
         rule=RULE,
-        query=job_schemas.CANCEL_QUERY,
-        body=job_schemas.CANCEL_REQUEST,
-        answers={202: job_schemas.CANCELLED},
+        query=selection_schemas.CANCEL_QUERY,
+        body=selection_schemas.CANCEL_REQUEST,
+        answers={202: selection_schemas.CANCELLED},
     )
     def on_post(self, request: Request):
         body, caller = request.body, request.caller

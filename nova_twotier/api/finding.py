@@ -14,9 +14,9 @@ from nova_twotier.db.store import NoSuchJob, Store
 #: Largest number of a job: a 32-bit integer in all databases.
 MOST = 2**31 - 1
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}")
-#: Digits alone are a number, so that a wrong number never names another job.
 #: A task, by the number of its array and its index.
 _TASK = re.compile(r"([1-9][0-9]{0,9})_([0-9]{1,9})")
+#: Digits alone are a number, so that a wrong number never names another job.
 _BEGINNING = re.compile(r"(?=.*[a-f-])[0-9a-f-]{4,36}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from nova_twotier.api import (
     errors,
+    job_request_schemas,
     job_resources,
     job_schemas,
     job_trusts,
@@ -11,6 +12,7 @@ from nova_twotier.api import (
     queries,
     quotas,
     requests,
+    selection_schemas,
     servers,
     views,
 )
@@ -25,6 +27,7 @@ from nova_twotier.core.qos import NORMAL
 from nova_twotier.db import arrays, changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import NoSuchJob
 
@@ -52,7 +55,7 @@ class Jobs(JobResource):
     @endpoint(
         "Submit a job",
         rule="twotier:jobs:create",
-        body=job_schemas.JOB_REQUEST,
+        body=job_request_schemas.JOB_REQUEST,
         answers={201: job_schemas.JOB},
         refusals=(409,),
     )
@@ -73,7 +76,7 @@ class Jobs(JobResource):
     @endpoint(
         "List jobs",
         rule="twotier:jobs:list",
-        query=job_schemas.JOBS_QUERY,
+        query=selection_schemas.JOBS_QUERY,
         answers={200: job_schemas.JOBS},
     )
     def on_get(self, request: Request):
@@ -81,9 +84,10 @@ class Jobs(JobResource):
         project = request.caller.scope("twotier:jobs:list", query.get("all_projects", False))
         size = page_size(self.site, request)
         collapsed = query.get("collapsed", False)
+        wanted = selection(query, project, active=query.get("active"))
         try:
             jobs = self.site.store.jobs(
-                selection=selection(query, project, active=query.get("active")),
+                selection=wanted,
                 collapsed=collapsed,
                 newest_first=query.get("sort_dir") == "desc",
                 limit=size + 1,
@@ -95,7 +99,7 @@ class Jobs(JobResource):
         reasons, told = [reason_of(job) for job in jobs], tell(self.site, jobs)
         unpredicted = (each.unpredicted for each in told)
         reader = Reader(self.site.store, project, [*reasons, *unpredicted])
-        waiting = self._waiting(jobs) if collapsed else {}
+        waiting = self._waiting(jobs, wanted) if collapsed else {}
         found = zip(jobs, reasons, told, strict=True)
         return {
             "jobs": [
@@ -106,20 +110,25 @@ class Jobs(JobResource):
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
         }
 
-    def _waiting(self, jobs: Iterable[Job]) -> dict[int, str]:
-        """The tasks, with the limit, that are left out for the sake of one which is listed, by the
-        number of that one."""
-        standing = {job.number: job.array for job in jobs if job.array and arrays.is_waiting(job)}
+    def _waiting(self, jobs: Iterable[Job], wanted: Selection) -> dict[int, str]:
+        """The tasks, with the limit, for which one stands that is listed, by its number.
+
+        :param wanted: which jobs the list has.
+        """
+        standing = [job for job in jobs if job.array and arrays.is_waiting(job)]
         if not standing:
             return {}
         with self.site.store.reading() as session:
-            waiting = arrays.waiting(session, standing.values())
-            limits = arrays.limits(session, standing.values())
-        return {
-            number: indexes.written(waiting[array])
-            + (f"%{limits[array]}" if limits.get(array) else "")
-            for number, array in standing.items()
-        }
+            numbers = {job.array for job in standing if job.array}
+            waiting = arrays.waiting_by_hold(session, numbers, wanted)
+            limits = arrays.limits(session, numbers)
+        found = {}
+        for job in standing:
+            # Somebody may have held or released it since the list was read.
+            some = waiting.get((job.array or 0, job.held)) or [job.array_index or 0]
+            limit = None if job.held else limits.get(job.array or 0)
+            found[job.number] = indexes.written(some) + (f"%{limit}" if limit else "")
+        return found
 
 
 class OneJob(JobResource):
@@ -132,7 +141,7 @@ class OneJob(JobResource):
     @endpoint(
         "Change a job",
         rule="twotier:jobs:set",
-        body=job_schemas.JOB_CHANGE,
+        body=job_request_schemas.JOB_CHANGE,
         answers={200: job_schemas.JOB},
         refusals=(404, 409),
     )

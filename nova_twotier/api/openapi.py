@@ -3,13 +3,23 @@
 import http
 import re
 
-from nova_twotier.api import array_schemas, cluster_schemas, job_schemas, schemas, usage_schemas
+from nova_twotier.api import (
+    array_schemas,
+    cluster_schemas,
+    job_request_schemas,
+    job_schemas,
+    schemas,
+    selection_schemas,
+    usage_schemas,
+)
 from nova_twotier.api.endpoint import Endpoint
 from nova_twotier.api.versions import HEADER, NEWEST, SERVICE
 
 _NAMED = {
     **schemas.NAMED,
+    **job_request_schemas.NAMED,
     **job_schemas.NAMED,
+    **selection_schemas.NAMED,
     **array_schemas.NAMED,
     **cluster_schemas.NAMED,
     **usage_schemas.NAMED,

@@ -133,7 +133,13 @@ RULES = [
         "twotier:jobs:qos:urgent",
         f"{ADMIN} or (role:{URGENT_ROLE} and project_id:%(project_id)s)",
         "Have an urgent job, which is ahead of all others; if the site has classes.",
-        [{"method": "POST", "path": "/v1/jobs"}, {"method": "PATCH", "path": JOB}],
+        [
+            {"method": method, "path": path}
+            for method, path in (
+                *(("POST", "/v1/jobs"), ("PATCH", JOB)),
+                *(("POST", "/v1/arrays"), ("PATCH", ARRAY)),
+            )
+        ],
         scope_types=["system", "project"],
     ),
     _rule("jobs:complete", CHANGES, "End a job as finished.", "POST", f"{JOB}/complete"),

@@ -102,14 +102,14 @@ def tell(site: Site, jobs: Sequence[Job]) -> list[Told]:
 def _tell(job: Job, row: Prediction | None, pool: _Pool, now: float) -> Told:
     if (why := _outdated(job, row, pool, now)) is not None or row is None:
         return Told(unpredicted=why)
-    waits = job.state == JobState.QUEUED
-    if waits and row.start is None:
+    waiting = job.state == JobState.QUEUED
+    if waiting and row.start is None:
         # One that never starts never ends; one that ran when it was predicted was to end.
         never = row.finish is None
         return Told(unpredicted=(starts.NEVER_STARTS if never else starts.NOT_PREDICTED)())
-    start = (row.start, row.start_low, row.start_high) if waits else (None, None, None)
+    start = (row.start, row.start_low, row.start_high) if waiting else (None, None, None)
     shown = Shown(row.made_at, *start, row.finish, row.finish_low, row.finish_high)
-    return Told(shown, unblock=_unblock(job, row, now) if waits else None)
+    return Told(shown, unblock=_unblock(job, row, now) if waiting else None)
 
 
 def _outdated(job: Job, row: Prediction | None, pool: _Pool, now: float) -> Reason | None:

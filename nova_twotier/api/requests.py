@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nova_twotier.api.errors import invalid
-from nova_twotier.api.job_schemas import MAX_RUN
+from nova_twotier.api.job_request_schemas import MAX_RUN
 from nova_twotier.api.validation import parse_time
 from nova_twotier.cloud import webhooks
 

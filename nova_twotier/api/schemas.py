@@ -1,6 +1,7 @@
 """JSON Schemas (2020-12) of requests and answers, also used in the OpenAPI document.
 
-Those of jobs are in `job_schemas`, those of hosts and network in `cluster_schemas`.
+Those of jobs are in `job_request_schemas`, `job_schemas` and `selection_schemas`, those of arrays
+in `array_schemas`, those of hosts and network in `cluster_schemas`.
 """
 
 from nova_twotier.conf.manager import SLOT_LIMITS

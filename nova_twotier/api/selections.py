@@ -8,7 +8,7 @@ from nova_twotier.db.selection import Selection
 
 def selection(given: Mapping, project_id: str | None, *, active: bool | None = None) -> Selection:
     """
-    :param given: the valid query or body, with the names of `job_schemas.FILTERS`.
+    :param given: the valid query or body, with the names of `selection_schemas`.
     :param project_id: whose jobs; None for those of all projects.
     """
     since, uuids = given.get("since"), given.get("uuids")

@@ -58,7 +58,7 @@ def _share(text: str) -> float:
     value = _number(text)
     if value is not None and 0 <= value <= 1:
         return value
-    hint = f"; did you mean {value / 100:g}?" if value is not None and 1 < value <= 100 else ""
+    hint = f"; did you mean {value / 100:g}?" if value is not None and 2 <= value <= 100 else ""
     raise argparse.ArgumentTypeError(f"{text!r}: give numbers 0 to 1, separated by commas{hint}")
 
 

@@ -46,7 +46,10 @@ def find(api: Api, text: str) -> Found:
     try:
         job = api.find(text)
     except TasksOfArray as found:
-        return Found(array=api.array(str(found.array)))
+        array = api.array(str(found.array))
+        if array["name"] != text:
+            raise  # only these tasks are called so
+        return Found(array=array)
     except ApiError as error:
         if error.status != 404 or not is_uuid(text):
             raise
@@ -81,8 +84,7 @@ def limit(text: str) -> int:
     """Parse how many tasks may run at the same time."""
     if not text.isdecimal() or not 1 <= int(text) <= indexes.MOST_TASKS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} tasks at the same time: give a number from 1 to {indexes.MOST_TASKS:,}, as "
-            "in 0-99%8"
+            f"{text!r} tasks at the same time: give a number from 1 to {indexes.MOST_TASKS:,}"
         )
     return int(text)
 

@@ -84,7 +84,9 @@ def _wait(explained: dict) -> str | None:
     """What keeps a job out of the queue: a time or other jobs; None: neither, or an older API."""
     jobs = explained.get("dependencies") or ()
     unmet = [
-        f"for job {each['number']} ({each['condition']})" for each in jobs if not each["met_at"]
+        f"for {'array' if each.get('array') else 'job'} {each['number']} ({each['condition']})"
+        for each in jobs
+        if not each["met_at"]
     ]
     begin = explained.get("begin_at")
     parts = [*([f"until {begin[:19]}Z"] if begin else []), *unmet]

@@ -108,7 +108,7 @@ class Webhook(FormattableColumn):
 
     def human_readable(self):
         if not self._value:
-            return "None"
+            return ""
         count, error = self._value["undelivered"], self._value["error"]
         behind = f", {count} to come" if count else ""
         return self._value["origin"] + behind + (f": {error}" if error else "")
@@ -129,7 +129,7 @@ class InArray(FormattableColumn):
     """The array of a task, with its index there."""
 
     def human_readable(self):
-        return f"{self._value['number']}_{self._value['index']}" if self._value else "None"
+        return f"{self._value['number']}_{self._value['index']}" if self._value else ""
 
 
 class History(FormattableColumn):

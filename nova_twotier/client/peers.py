@@ -136,7 +136,7 @@ BEFORE = """\
         sleep {interval}
     done
     [ -z "$missing" ] || say "nova-twotier starts the script: $missing"
-    while sleep {refresh} && [ ! -e ended ]; do
+    while sleep {refresh} && [ -e refresh ] && [ ! -e ended ]; do
         ./refresh > /dev/null
     done &
     refresher=$!

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from http import HTTPStatus
 from http.client import TOO_MANY_REQUESTS
+from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
 from keystoneauth1 import exceptions as ksa
@@ -60,9 +61,10 @@ class TasksOfArray(ApiError):
     :ivar array: the number of the array.
     """
 
-    def __init__(self, name: str, count: int, array: int):
+    def __init__(self, name: str, count: int, array: int, index: int):
         super().__init__(
-            f"{count:,} tasks of array {array} are called {name!r}: give one, such as {array}_0",
+            f"{count:,} tasks of array {array} are called {name!r}: give one, such as "
+            f"{array}_{index}",
             409,
         )
         self.array = array
@@ -141,23 +143,32 @@ class Api:
             return None
 
     def _called(self, name: str) -> dict | None:
-        """The job with this name; if several have it, the one that is not over."""
-        found = list(self.jobs(name=name))
-        arrays = {(job.get("array") or {}).get("number") for job in found}
-        if len(found) > 1 and len(arrays) == 1 and (array := arrays.pop()):
-            raise TasksOfArray(name, len(found), array)
-        if len(found) > 1:
-            found = [job for job in found if job["state"] not in OVER] or found
-        if len(found) > 1:
+        """The job with this name; if several jobs or arrays have it, the one that is not over.
+
+        :raises TasksOfArray: if it is an array with several tasks of that name.
+        """
+        found: dict[int | str, list[dict]] = {}
+        for job in self.jobs(name=name):
             # An API of an earlier release has no numbers.
-            numbers = ", ".join(str(job.get("number", job["uuid"])) for job in found[:MOST])
+            own = job.get("number", job["uuid"])
+            number = job["array"]["number"] if job.get("array") else own
+            found.setdefault(number, []).append(job)
+        if len(found) > 1:
+            still = (each for each in found.items() if any(j["state"] not in OVER for j in each[1]))
+            found = dict(still) or found
+        if len(found) > 1:
+            numbers = ", ".join(map(str, islice(found, MOST)))
             more = ", ..." if len(found) > MOST else ""
             raise ApiError(
                 f"{len(found)} jobs are called {name!r}: give the number of one, {numbers}{more}",
                 409,
             )
-        # A list lacks some of its fields.
-        return self.job(found[0]["uuid"]) if found else None
+        for number, jobs in found.items():
+            if len(jobs) > 1:
+                raise TasksOfArray(name, len(jobs), number, jobs[0]["array"]["index"])
+            # A list lacks some of its fields.
+            return self.job(jobs[0]["uuid"])
+        return None
 
     def submit_array(self, request: dict) -> dict:
         """Submit a job array.

@@ -1,10 +1,27 @@
 """Base classes of the commands that print tables: empty cells for people, plain values for CSV."""
 
+import argparse
+import functools
+from typing import NoReturn
+
 from cliff.columns import FormattableColumn
 from osc_lib.command import command
 
 
-class Lister(command.Lister):
+class _OneLineOfError:
+    """A command that says in one line what is wrong with its arguments, without its whole usage."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.error = functools.partial(_refuse, parser)
+        return parser
+
+
+def _refuse(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    parser.exit(2, f"{parser.prog}: error: {message} (see {parser.prog} --help)\n")
+
+
+class Lister(_OneLineOfError, command.Lister):
     """Prints a table of several rows."""
 
     #: Whether a table without a row is printed at all; if not, the command says itself what is up.
@@ -19,7 +36,7 @@ class Lister(command.Lister):
         return super().produce_output(parsed_args, column_names, data)
 
 
-class ShowOne(command.ShowOne):
+class ShowOne(_OneLineOfError, command.ShowOne):
     """Prints the fields of one thing."""
 
     #: Whether people see fields without a value, too; programs always do.

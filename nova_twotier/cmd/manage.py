@@ -50,7 +50,10 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _failed(error: Exception) -> int:
-    print(f"twotier-manage: {' '.join(str(error).split())}", file=sys.stderr)
+    message = str(error)
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        message = f"{error.filename}: {error.strerror}"
+    print(f"twotier-manage: {' '.join(message.split())}", file=sys.stderr)
     return FAILED
 
 

@@ -8,7 +8,9 @@ MOST_TASKS = 10_000
 #: The largest index: with it, all that a guest is told of its array fits into Nova's metadata.
 MOST_INDEX = 999_999
 
-_PART = re.compile(r"(?P<first>[0-9]+)(-(?P<last>[0-9]+)(:(?P<step>[0-9]+))?)?")
+#: So many digits are enough for any mistake; Python refuses to read thousands of them.
+_DIGITS = "[0-9]{1,18}"
+_PART = re.compile(rf"(?P<first>{_DIGITS})(-(?P<last>{_DIGITS})(:(?P<step>{_DIGITS}))?)?")
 _FORMS = "give indexes such as 0-99, 1,3,5 or 0-98:2"
 
 

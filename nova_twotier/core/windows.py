@@ -9,7 +9,9 @@ other, until it decides something. Every decision is the policy's own, on one co
 2. then the hosts left over, for the jobs that end in time there. These pass jobs that wait for
    hosts without a window, and take nothing that those could have.
 
-Without a window the policy is asked as ever. Slurm's maintenance reservations have the same rule.
+A job that is larger than all hosts that close late enough for it holds up nobody, as if it were too
+large for its pool. Without a window the policy is asked as ever. Slurm's maintenance reservations
+have the same rule.
 """
 
 import math
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nova_twotier.core.actions import Action, Move, Start, Tier
-from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import EVENTS, Event, Snapshot
@@ -81,6 +83,19 @@ def idle_for(cluster: Cluster, tiers: Iterable[Tier], end: float) -> int:
     return max(sum(cluster.room(tier, host) for host in hosts) for tier in tiers)
 
 
+def shut_out(
+    hosts: Iterable[Host], ends: Iterable[tuple[Job, float]], begins: Sequence[float]
+) -> list[Job]:
+    """The jobs that are larger than all hosts that close late enough for them.
+
+    :param ends: when each job would end.
+    :param begins: when windows begin, ascending.
+    """
+    hosts, levels = list(hosts), {*begins, math.inf}
+    slots = {level: sum(host.slots for host in hosts if host.closes >= level) for level in levels}
+    return [job for job, end in ends if job.size > slots[_level(end, begins)]]
+
+
 def _levels(snapshot: Snapshot, now: float, lead: Lead) -> list[float]:
     """When the windows begin that separate the waiting jobs, and infinity, ascending.
 
@@ -103,18 +118,24 @@ def _level(end: float, levels: Sequence[float]) -> float:
 def _views(snapshot: Snapshot, levels: Sequence[float], now: float, lead: Lead) -> Iterator[_View]:
     """In the order in which the policy is to be asked about them."""
     hosts = snapshot.cluster.hosts
-    jobs = list(snapshot.queue)
-    level_of = [_level(now + lead(job), levels) for job in jobs]
+    ends = [(job, now + lead(job)) for job in snapshot.queue]
+    never = shut_out(hosts, ends, levels)
+    if never:
+        out = {job.number for job in never}
+        ends = [(job, end) for job, end in ends if job.number not in out]
+    jobs = [job for job, _end in ends]
+    level_of = [_level(end, levels) for _job, end in ends]
     top = levels[-1]
     for level in levels:
         longer = (place for place, own in enumerate(level_of) if own > level)
         first = next(longer, len(jobs))
         if first or level == top:
             taking = frozenset(i for i, host in enumerate(hosts) if host.closes >= level)
-            yield _View(taking, jobs[first:])
+            yield _View(taking, never + jobs[first:])
     for level in reversed(levels[:-1]):
         taking = frozenset(i for i, host in enumerate(hosts) if level <= host.closes < top)
-        yield _View(taking, [job for job, own in zip(jobs, level_of, strict=True) if own > level])
+        longer_ones = [job for job, own in zip(jobs, level_of, strict=True) if own > level]
+        yield _View(taking, never + longer_ones)
 
 
 def _play(

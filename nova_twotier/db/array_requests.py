@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.cancellation import BATCH
@@ -67,22 +67,40 @@ def _change(session: Session, found: Collection[Job], new: Mapping[str, Any]) ->
 
 
 def _send_behind_gate(session: Session, number: int, most: int | None) -> None:
-    """Let the manager decide anew which tasks may be in the queue, of those that wait."""
-    waiting = update(Job).where(Job.array == number, *_not_started())
-    anew = waiting.where(Job.held.is_(False)).values(reason_code=None, reason_data=None)
-    for statement in (waiting.values(gated=True), anew):
-        session.execute(statement, execution_options={"synchronize_session": False})
+    """Let the manager decide anew about the tasks behind a gate; those in the queue that the limit
+    does not allow any more go behind one. The others keep their places."""
+    waiting = Job.array == number, *_not_started()
+    behind = update(Job).where(*waiting, Job.gated.is_(True), Job.held.is_(False))
+    anew = {"reason_code": None, "reason_data": None}
+    unseen = {"synchronize_session": False}
+    session.execute(behind.values(anew), execution_options=unseen)
+    for some in _batches([] if most is None else _beyond(session, number, most)):
+        beyond = update(Job).where(Job.number.in_(some), *waiting)
+        session.execute(beyond.values(gated=True, **anew), execution_options=unseen)
     # So that managers look at once.
     detail = f"at most {most} tasks at the same time" if most else "no limit of its tasks"
     changed = Event(at=time.time(), job=number, kind="array changed", detail=detail)
     session.add(changed)
 
 
+def _beyond(session: Session, number: int, most: int) -> list[int]:
+    """Numbers of the tasks in the queue that are too many, which are the last ones there."""
+    in_queue = Job.state == JobState.QUEUED, Job.gated.is_(False), Job.held.is_(False)
+    of_array = select(Job.number).where(Job.array == number, Job.state.not_in(OVER))
+    there = of_array.where(or_(Job.state != JobState.QUEUED, and_(*in_queue), _decided().exists()))
+    taken = len(session.scalars(there).all())
+    waiting = of_array.where(*in_queue, *_not_started()).order_by(Job.eligible_at, Job.number)
+    numbers = list(session.scalars(waiting))
+    return numbers[max(0, len(numbers) - max(0, taken - most)) :]
+
+
 def _not_started() -> tuple[ColumnElement[bool], ...]:
-    decided = select(Action.id).where(
-        Action.job == Job.number, Action.state == ActionState.EXPECTED
-    )
-    return Job.state == JobState.QUEUED, Job.saved.is_(False), ~decided.exists()
+    return Job.state == JobState.QUEUED, Job.saved.is_(False), ~_decided().exists()
+
+
+def _decided() -> Select[int]:
+    """The open actions about a job."""
+    return select(Action.id).where(Action.job == Job.number, Action.state == ActionState.EXPECTED)
 
 
 def _do(session: Session, job: Job, action: str, now: float) -> bool:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from nova_twotier.core import indexes
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Array, Delivery, Event, Job
+from nova_twotier.db.selection import EVERY_JOB, Selection
 from nova_twotier.db.states import OVER, JobState
 
 #: What no task has from another one, or what the database gives each.
@@ -179,10 +180,24 @@ def is_waiting(job: Job) -> bool:
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, list[int]]:
     """The indexes of the tasks that wait, by the number of their array."""
     found: dict[int, list[int]] = {number: [] for number in numbers}
-    query = select(Job.array, Job.array_index).where(Job.array.in_(numbers), *WAITING)
-    for number, index in session.execute(query.order_by(Job.number)):
+    for (number, _held), some in waiting_by_hold(session, numbers).items():
+        found[number] += some
+    return {number: sorted(some) for number, some in found.items()}
+
+
+def waiting_by_hold(
+    session: Session, numbers: Collection[int], selection: Selection = EVERY_JOB
+) -> dict[tuple[int, bool], list[int]]:
+    """The indexes of the tasks that wait, by the number of their array and whether they are held.
+
+    :param selection: only these.
+    """
+    found: dict[tuple[int, bool], list[int]] = {}
+    query = select(Job.array, Job.held, Job.array_index).where(Job.array.in_(numbers), *WAITING)
+    query = selection.of(query, session.get_bind().dialect.name)
+    for number, held, index in session.execute(query.order_by(Job.number)):
         if number is not None and index is not None:
-            found[number].append(index)
+            found.setdefault((number, held), []).append(index)
     return found
 
 

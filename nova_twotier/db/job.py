@@ -287,6 +287,12 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         return (self.project_id, self.user_id) if self.trust_id else None
 
     @property
+    def never_begun(self) -> bool:
+        """Whether none of its starts was ever begun: Nova and Placement know nothing of it."""
+        tried = self.runs or self.failures or self.setbacks or self.saved
+        return not tried and self.started_at is None and self.run_since is None
+
+    @property
     def in_queue(self) -> bool:
         """Whether it waits for its turn: it is queued, and neither held nor behind a gate."""
         return self.state == JobState.QUEUED and not (self.held or self.gated)

@@ -59,6 +59,10 @@ class Selection:
         return query
 
 
+#: All jobs.
+EVERY_JOB = Selection()
+
+
 def _matches(pattern: str, dialect: str) -> ColumnElement[bool]:
     """Whether a job's name matches; upper and lower case differ."""
     if dialect == "sqlite":

@@ -32,7 +32,7 @@ from nova_twotier.db.models import (
     Submission,
 )
 from nova_twotier.db.plans import SwapPlan
-from nova_twotier.db.selection import Selection
+from nova_twotier.db.selection import EVERY_JOB, Selection
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
 
 __all__ = [
@@ -48,7 +48,6 @@ __all__ = [
     "queue_event",
 ]
 
-EVERY_JOB = Selection()
 #: Columns that lists leave out.
 LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
@@ -267,7 +266,8 @@ class Store:
 
         :param limit: at most so many, from the first in this order.
         :param marker: uuid of the last job of the page before.
-        :param collapsed: of the tasks of an array that wait, only the first of the selection.
+        :param collapsed: of the tasks of an array that wait, only the first of the selection, and
+            the first that is held.
         :raises NoSuchJob: if the marker is not a job, or not one of the selection's project.
         """
         query = select(Job).options(*(defer(column, raiseload=True) for column in LONG))
@@ -279,7 +279,7 @@ class Store:
             query = selection.of(query, dialect)
             if collapsed:
                 first = selection.of(select(func.min(Job.number)).where(*arrays.WAITING), dialect)
-                first = first.group_by(Job.array)
+                first = first.group_by(Job.array, Job.held)
                 query = query.where(or_(~and_(*arrays.WAITING), Job.number.in_(first)))
             if marker is not None:
                 last = _find(session, marker, selection.project_id)

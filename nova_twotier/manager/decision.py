@@ -222,7 +222,7 @@ class Decisions:
             # Only when the policy itself has nothing to move: it comes first.
             records, stranded = vacating.find(after.cluster, jobs, seen, now, vacated, windows.lead)
         if preemptible:
-            shown = self._without_suspended(decision, windows.lasting(after), fixed)
+            shown = windows.lasting(self._without_suspended(decision, after, fixed))
             coming = _coming(after.cluster, passing & {job.number for job in ending})
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
         held_up = windows.reasons(found, queue)

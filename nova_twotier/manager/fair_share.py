@@ -92,10 +92,11 @@ class Sharing:
         self._outside = set()
         for number in sorted(candidates):
             job = jobs[number]
-            if job.queue_offset is not None:
-                continue
             if job.held or job.gated:
+                # Also one that was in the queue before: it gets another place when it comes back.
                 self._outside.add(number)
+                continue
+            if job.queue_offset is not None:
                 continue
             if job.state == JobState.QUEUED:
                 offset = self._uses.offset(self._owner_of(job), slots, now)

@@ -98,8 +98,10 @@ def cluster_of(
         alike = {job: places for job, places in placed.items() if starting[job] is tier}
         held = {job: [*places.values()] for job, places in alike.items()}
         handed = hand_over(cluster, tier, given, held, expectations) if given else {}
-        # Also what jobs hold that are not on the cluster yet, themselves included.
-        promised = Counter(chain.from_iterable((*handed.values(), *held.values())))
+        # Also what jobs hold that are not on the cluster yet, themselves included; where they were
+        # planned, others may be.
+        claims = {job: [*hoped.get(job.number, places).values()] for job, places in alike.items()}
+        promised = Counter(chain.from_iterable((*handed.values(), *claims.values())))
         # First those whose slots are known, so that no other job is assumed to get these.
         for job, places in sorted(alike.items(), key=lambda one: one[0].size - len(one[1])):
             claimed = hoped.get(job.number)
@@ -115,7 +117,7 @@ def cluster_of(
             missing = [i for i in job.core.dispatch or range(job.size) if i not in places]
             new = [*coming, *(cluster.rank(tier, absent, promised) if absent else ())]
             places |= dict(zip(missing, new))  # noqa: B905  (the rest is not on its way yet)
-            promised -= Counter([*coming, *held[job]])
+            promised -= Counter([*coming, *claims[job]])
             until = _expected_end(job.core, seen.at)
             _pin(cluster, job, tier, places, until)
     return cluster

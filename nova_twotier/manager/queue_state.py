@@ -47,7 +47,7 @@ class NoSuchPool(Exception):
 class Taken:
     """
     :ivar left_out: how many jobs are not over and neither wait for slots nor run: they are held, or
-        wait for a time or another job, or are about to end.
+        wait for a time, another job or the limit of their array, or are about to end.
     """
 
     state: QueueState

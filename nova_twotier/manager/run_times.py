@@ -22,7 +22,7 @@ USER, HISTORICAL = "user", "historical"
 MOST = 10_000
 
 _COLUMNS = (
-    *(Job.finished_at, Job.number, Job.size, Job.estimate),
+    *(Job.finished_at, Job.number, Job.size, Job.estimate, Job.walltime),
     *(Job.project_id, Job.user_id, Job.run_before),
 )
 
@@ -73,13 +73,14 @@ class RunTimes:
         """Learn from the jobs that have finished since the last time."""
         with self._store.reading() as session:
             for row in self._finished(session):
-                finished_at, number, size, estimate, project, user, ran = row
+                finished_at, number, size, estimate, walltime, project, user, ran = row
                 if number in self._known and finished_at == self._until:
                     continue
                 if finished_at != self._until:
                     self._until, self._known = finished_at, set()
                 self._known.add(number)
-                job = CoreJob(number, size, 0.0, (UNKNOWN_CPU,) * size, estimate)
+                cpu = (UNKNOWN_CPU,) * size
+                job = CoreJob(number, size, 0.0, cpu, estimate, walltime=walltime)
                 self._history.add(job, (project, user), ran)
 
     def _finished(self, session: Session) -> list:

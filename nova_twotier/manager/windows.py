@@ -29,6 +29,10 @@ class Windows:
 
     def __init__(self, options, jobs: Mapping[int, Job], seen: Observation, now: float):
         self._options, self._jobs, self._seen, self._now = options, jobs, seen, now
+        #: When the planned drains of the pool's hosts begin, by name.
+        self._closes = {
+            host.name: seen.closes[host.name] for host in seen.hosts if host.name in seen.closes
+        }
 
     def lead(self, number: int) -> float:
         """Seconds that a job takes at most if it starts now; 0 if nobody has said.
@@ -47,7 +51,7 @@ class Windows:
         """Whether a job would end before the windows of the hosts with these indices."""
         end = self._now + self.lead(number)
         names = (self._seen.hosts[host].name for host in hosts)
-        return all(end <= self._seen.closes.get(name, math.inf) for name in names)
+        return all(end <= self._closes.get(name, math.inf) for name in names)
 
     def bind(self, record: Record, decision: windows.Decision) -> Record:
         """A record of an action, with the hosts that the job may start on, and until when."""
@@ -55,7 +59,7 @@ class Windows:
         if decision.taking is None or not isinstance(plan, StartPlan) or record.job is None:
             return record
         hosts = self._seen.hosts
-        closes = [self._seen.closes.get(hosts[i].name, math.inf) for i in decision.taking]
+        closes = [self._closes.get(hosts[i].name, math.inf) for i in decision.taking]
         lead = self.lead(record.job)
         by = min(closes, default=math.inf) - lead if lead else math.inf
         near, chosen = self._named(decision.taking, plan.tier), plan.hosts
@@ -72,16 +76,25 @@ class Windows:
         return record._replace(plan=bound)
 
     def lasting(self, after: Snapshot) -> Snapshot:
-        """How things are after a decision, without the places on hosts with a planned window if a
-        job waits that could not use them: nobody is to make way for it there."""
-        closes = self._seen.closes
-        first = min(closes.values(), default=math.inf)
-        if not closes or all(self._now + self.lead(job.number) <= first for job in after.queue):
+        """How things are after a decision, without the jobs that no hosts are enough for before
+        their windows; and, if a job waits that could not use some hosts, without the places on
+        hosts with a window: nobody is to make way for it there."""
+        begins = sorted(set(self._closes.values()))
+        if not begins:
             return after
-        cluster = after.cluster.copy()
-        names = enumerate(self._seen.hosts)
-        cluster.limit_hosts({index for index, host in names if host.name not in closes})
-        return Snapshot(cluster, after.queue, after.since)
+        cluster, queue = after.cluster, after.queue
+        ends = [(job, self._now + self.lead(job.number)) for job in queue]
+        if never := windows.shut_out(cluster.hosts, ends, begins):
+            queue = queue.copy()
+            for job in never:
+                queue.remove(job)
+        if any(end > begins[0] and job.number in queue for job, end in ends):
+            cluster = cluster.copy()
+            names = enumerate(self._seen.hosts)
+            cluster.limit_hosts({i for i, host in names if host.name not in self._closes})
+        elif not never:
+            return after
+        return Snapshot(cluster, queue, after.since)
 
     def _named(self, taking: frozenset[int], tier: Tier) -> str:
         """The hosts for the scheduler: it names those that are fewer."""
@@ -97,7 +110,7 @@ class Windows:
     def reasons(self, decision: windows.Decision, waiting: Mapping[int, Job]) -> dict[int, Reason]:
         """Why jobs wait for which slots would be enough without the planned windows, by number."""
         cluster = decision.after.cluster
-        begins = sorted(set(self._seen.closes.values()))
+        begins = sorted(set(self._closes.values()))
         given, known = {}, dict[tuple[float, bool, bool], int]()
         for number, job in waiting.items() if begins else ():
             core, lead = job.core, self.lead(number)

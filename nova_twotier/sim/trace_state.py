@@ -13,6 +13,7 @@ from nova_twotier.core.prediction.present import Past
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, past_of
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import engine, simulation, variants
+from nova_twotier.sim.estimates import EXACT, MISSING, USER, Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.forecasts import Forecaster
 from nova_twotier.sim.simulation import InvalidScenario, Scenario
@@ -70,14 +71,19 @@ def state_at(
 
     :param at: in seconds of the workload, at least those of its first arrival.
     :param estimator: by name; its errors before that time are measured.
-    :raises InvalidScenario: if the policy is not one of the queue manager's, there is a network or
-        no queue, or nothing has arrived at that time.
+    :raises InvalidScenario: if the policy is not one of the queue manager's or is told predictions,
+        there is a network or no queue, or nothing has arrived at that time.
     """
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if scenario.policy in variants.VARIANTS:
         raise InvalidScenario(f"{policy.name} is only in the simulator; choose another policy")
     if scenario.topology is not None or scenario.bandwidth is not None or not scenario.queueing:
         raise InvalidScenario("a queue's state has no network; leave its options out")
+    if Predictions.of(scenario.estimates, {}, policy) is not None:
+        raise InvalidScenario(
+            f"estimates are {scenario.estimates!r}, which the estimator of what-if would predict "
+            f"anew; choose one of: {USER}, {EXACT}, {MISSING}"
+        )
     if at < workload.jobs[0].arrival:
         raise InvalidScenario(
             f"{workload.name}: the first job arrives at {workload.jobs[0].arrival:.0f} s, which is "

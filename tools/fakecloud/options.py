@@ -4,6 +4,7 @@ They stand in a file of the cloud's directory and are added to what `up` itself 
 """
 
 import pathlib
+import tempfile
 from collections.abc import Iterable, Mapping
 
 from oslo_config import cfg
@@ -104,7 +105,7 @@ def _parsed(text: str) -> Options:
 
 
 def _check(options: Options) -> None:
-    """:raises UsageError: if the queue manager has no such option."""
+    """:raises UsageError: if the queue manager has no such option, or refuses a value."""
     known = config.load(["--config-file", "/dev/null"], "fakecloud")
     for section, values in options.items():
         if section in _FOREIGN:
@@ -122,3 +123,12 @@ def _check(options: Options) -> None:
                     f"there is no option {name} in [{section}]: the options are those of "
                     "etc/nova-twotier/nova-twotier.conf.sample"
                 )
+    if not options:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        file = pathlib.Path(directory) / "options"
+        write(file, options)
+        try:
+            config.load(["--config-file", str(file)], "fakecloud")
+        except config.ConfigError as error:
+            raise UsageError(config.one_line(error).replace(f" from {file}", "")) from error

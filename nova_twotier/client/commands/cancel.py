@@ -75,12 +75,21 @@ class CancelJob(tables.Lister):
 
     def _cancel_batch(self, api: Api, uuids: list[str], named: dict[str, str]) -> list[dict]:
         if len(uuids) == 1:
-            # Every release of the API can do this.
-            return [api.cancel(uuids[0])]
+            try:
+                # Every release of the API can do this.
+                return [api.cancel(uuids[0])]
+            except ApiError as error:
+                if error.status != 404 or not (tasks := _cancel_array(api, uuids[0])):
+                    raise
+                return tasks
         answer = api.cancel_many({"uuids": uuids})
+        cancelled = answer["jobs"]
         for refusal in answer["refused"]:
-            self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")
-        return answer["jobs"]
+            tasks = _cancel_array(api, refusal["uuid"]) if refusal["status"] == 404 else []
+            if not tasks:
+                self._refuse(1, f"{named[refusal['uuid']]}: {_told(refusal)}")
+            cancelled += tasks
+        return cancelled
 
     def _cancel_selected(self, api: Api, selected: dict, all_projects: bool | None) -> list[dict]:
         """Cancel the jobs that match, and say how many they are."""
@@ -103,6 +112,14 @@ class CancelJob(tables.Lister):
     def run(self, parsed_args):
         super().run(parsed_args)
         return 1 if self.refused else 0
+
+
+def _cancel_array(api: Api, uuid: str) -> list[dict]:
+    """Cancel the tasks of an array; returns them, none if there is no such array."""
+    try:
+        return api.ask_tasks(api.array(uuid)["number"], "cancel")
+    except ApiError:
+        return []
 
 
 def _told(refusal: dict) -> str:

@@ -47,7 +47,7 @@ class CreateJob(brief.ShowBriefly):
         parser.add_argument(
             "--array",
             type=arrays.request,
-            metavar="<indexes>[%%<n>]",
+            metavar="<indexes>[%<n>]",
             help="submit a job for each index, such as 0-99, 1,3,5 or 0-98:2; with %%8 after it, "
             "at most 8 of them are in the queue, or run, at the same time. The script's variable "
             "TWOTIER_ARRAY_INDEX is the index",

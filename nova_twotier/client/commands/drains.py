@@ -1,6 +1,7 @@
 """`openstack twotier host drain|undrain`, for administrators: maintenance, as `scontrol` has it."""
 
 import contextlib
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -102,9 +103,24 @@ def _shown(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
+def _waits(host: dict) -> str:
+    """What the command waits for, in a line."""
+    name, drain = host["name"], host["drain"]
+    if drain["state"] == "planned":
+        begin = _shown(datetime.fromisoformat(drain["starts_at"]))
+        return (
+            f"{name}: the drain begins at {begin}; waiting until nothing is left on the host then"
+        )
+    return f"{name}: waiting until no process holds a slot there any more"
+
+
 def _drained(api: Api, host: dict) -> dict:
     """The host, once it is drained, or its drain has ended."""
+    said = None
     while host["drain"] and host["drain"]["state"] != "drained":
+        if (waits := _waits(host)) != said:
+            print(waits, file=sys.stderr, flush=True)
+            said = waits
         time.sleep(INTERVAL)
         try:
             found = {each["name"]: each for each in api.hosts()}

@@ -119,7 +119,8 @@ class ExplainJob(tables.ShowOne):
                 f"no task of {arrays.label(array)} waits ({arrays.counts(array)}): name one, such "
                 f"as {number}_{array['indexes'].partition(',')[0].partition('-')[0]}"
             )
-        print(f"Of {arrays.label(array)}, this is the first task that waits.", file=sys.stderr)
+        first = f"{number}_{task['array']['index']}"
+        print(f"Of {arrays.label(array)}, task {first} is the first that waits.", file=sys.stderr)
         return task
 
 

@@ -68,7 +68,8 @@ class Seats:
 
 
 def _utilisations(jobs: Mapping[Process, Job]) -> dict[Hashable, float]:
-    return {process: job.cpu[process[1]] for process, job in jobs.items()}
+    # In the order of `progress.arranged`: equal ones share the slots by it.
+    return {process: jobs[process].cpu[process[1]] for process in sorted(jobs)}
 
 
 class Slowdowns(Protocol):

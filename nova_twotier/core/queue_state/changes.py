@@ -4,8 +4,11 @@ from collections import Counter
 from dataclasses import replace
 
 from nova_twotier.core.cluster import Host
-from nova_twotier.core.jobs import UNKNOWN_CPU, Job
+from nova_twotier.core.jobs import UNKNOWN_CPU, Job, check_size
 from nova_twotier.core.queue_state.state import QueueJob, QueueState
+
+#: So that a typo cannot exhaust memory.
+MOST_HOSTS = 100_000
 
 
 class InvalidChange(ValueError):
@@ -27,6 +30,7 @@ def add_job(
 
     :raises InvalidJob: if there can be no such job.
     """
+    check_size(size)  # before so many utilisations are made
     known = [each.job.number for each in state.jobs] + [each.job.number for each in state.past]
     number = 1 + max(known, default=0)
     job = Job(
@@ -69,8 +73,10 @@ def with_policy(state: QueueState, policy: str) -> QueueState:
 def add_hosts(state: QueueState, count: int) -> QueueState:
     """More hosts, each like the most frequent of those that are there.
 
-    :raises InvalidChange: if there is none.
+    :raises InvalidChange: if there is none, or there would be too many.
     """
+    if len(state.hosts) + count > MOST_HOSTS:
+        raise InvalidChange(f"{count} more hosts are too many: give {MOST_HOSTS:,} at most in all")
     shapes = Counter(
         (host.slots, host.tiers)
         for index, host in enumerate(state.hosts)

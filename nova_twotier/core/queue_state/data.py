@@ -11,6 +11,7 @@ from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.cluster import Host
 from nova_twotier.core.jobs import MAX_SIZE, UNKNOWN_CPU, InvalidJob, Job
 from nova_twotier.core.prediction.present import Past
+from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.core.queue_state.fields import Fields, InvalidState, is_number, shown
 from nova_twotier.core.queue_state.state import (
     Measured,
@@ -83,6 +84,7 @@ def _job(each: QueueJob, names: Sequence[str]) -> dict[str, Any]:
         foreground=(job.foreground, True),
         background=(job.background, True),
         offset=(job.offset, 0.0),
+        qos=(str(job.qos), str(NORMAL)),
         user=(each.user, None),
         done=(each.done, 0.0),
     )
@@ -128,7 +130,10 @@ def load(data: Any, name: str = "state") -> QueueState:
     """
     fields = Fields(data, name)
     if (form := fields.take("format", "")) != FORMAT:
-        raise InvalidState(f"{name} is no state of a queue: its format is {shown(form)}")
+        raise InvalidState(
+            f"{name} is no state of a queue: its format is {shown(form)}; give what "
+            "`twotier-manage snapshot` wrote"
+        )
     if (version := fields.take("version")) != VERSION:
         raise InvalidState(
             f"{name} is of version {shown(version)}, and this release reads version {VERSION}: "
@@ -202,6 +207,7 @@ def _read_job(fields: Fields, index: Mapping[str, int]) -> QueueJob:
             background=fields.flag("background", True),
             walltime=fields.optional("walltime"),
             offset=fields.number("offset", -math.inf, default=0.0),
+            qos=_qos(fields),
         )
     except InvalidJob as error:
         raise InvalidState(f"{fields.where}: {error}") from None
@@ -220,6 +226,14 @@ def _read_job(fields: Fields, index: Mapping[str, int]) -> QueueJob:
     places = tuple(_host_of(fields, each, index) for each in hosts)
     fields.end()
     return QueueJob(job, user, done, tier, places)
+
+
+def _qos(fields: Fields) -> Qos:
+    value = fields.take("qos", str(NORMAL))
+    try:
+        return Qos(value)
+    except ValueError:
+        raise fields.wrong("qos", value, f"one of: {', '.join(Qos)}") from None
 
 
 def _cpu(fields: Fields, size: int) -> tuple[float, ...]:

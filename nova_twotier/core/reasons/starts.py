@@ -36,7 +36,8 @@ FAR_BEHIND = Code(
 )
 NEVER_STARTS = Code(
     "never-starts",
-    "no job whose end can be expected makes room for it",
-    "Even when all jobs have ended that are expected to end, there is no room for it.",
-    "See its reason. Servers that belong to no job may hold the slots for ever.",
+    "it does not start as things are: none of the jobs that are expected to end makes room for it",
+    "Even when all of them have ended, there is no room for it.",
+    "See its reason. Servers that belong to no job may hold the slots for ever; hosts that are "
+    "drained count as gone until their maintenance is over.",
 )

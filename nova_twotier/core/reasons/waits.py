@@ -128,8 +128,8 @@ SUSPENDED_HOSTS = Code(
 )
 WINDOW = Code(
     "window",
-    "needs {size} slots, {idle} idle on hosts where it would end, after up to {limit} s, before "
-    "their planned maintenance; the first begins at {begin}",
+    "needs {size} slots, {idle} idle on hosts where it would end before their planned maintenance: "
+    "it may run for {limit} s, and the first maintenance begins at {begin}",
     "Slots would be enough, but operators maintain their hosts before the job's walltime is over.",
     "Wait for other hosts, or for the end of the maintenance. A shorter walltime, if it is enough "
     "for the job, lets it start before: `openstack twotier job set --walltime`.",

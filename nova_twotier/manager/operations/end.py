@@ -49,8 +49,9 @@ class End(Operation):
         step = self._keep(context) if keeps else remove(context)
         if step is not None:
             return step
-        # Release its bandwidth before others see that its slots are free.
-        context.release()
+        if not job.never_begun:
+            # Release its bandwidth before others see that its slots are free.
+            context.release()
         if requests := self._leftovers(context):
             return Step(requests, freed=True)
         return done()
@@ -60,7 +61,9 @@ class End(Operation):
         """Requests to delete what else was created for the job, once each."""
         job, cloud = context.job, context.env.cloud
         requests = []
-        if not context.gang:
+        # Ten thousand that never began may be cancelled at once; to look for what each has left
+        # would hold up all other jobs.
+        if not context.gang and not job.never_begun:
             run = partial(cloud.delete_server_group, job)
             requests.append(CloudRequest(RequestKey(GROUP), run))
         # That of an array is deleted after its last task, see `manager.arrays`.

@@ -13,7 +13,8 @@ def back_off_alike(refused: Job, jobs: Iterable[Job]) -> None:
     """Back off jobs that would be refused, too: same project and flavor, and not smaller."""
     until = refused.not_before + HEAD_START
     for job in jobs:
-        waits = job.state == JobState.QUEUED and job is not refused
+        # Ten thousand may be behind the limit of an array: they are not even in the queue.
+        waits = job.state == JobState.QUEUED and not job.behind_array_limit and job is not refused
         if waits and job.not_before < until and _needs_more(job, refused):
             job.not_before = until
             if job.in_queue:

@@ -61,6 +61,9 @@ class Simulator(app.App):
         expected = isinstance(err, BrokenPipeError) or self.options.debug
         if isinstance(err, Exception) and not expected:
             name = type(err).__name__
+            if isinstance(err, ModuleNotFoundError):
+                self.complain("the simulator needs more packages: pip install 'nova-twotier[sim]'")
+                return
             self.complain(f"{name} is a fault of this program; {self.NAME} --debug shows where")
 
     def complain(self, message: object) -> None:

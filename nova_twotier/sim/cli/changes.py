@@ -1,6 +1,7 @@
 """The options of `what-if` that change a queue's state, and the changed state."""
 
 import argparse
+import os
 
 from nova_twotier.core import queue_state
 from nova_twotier.core.queue_state import QueueState, changes
@@ -142,6 +143,11 @@ def read(path: str) -> QueueState:
     """
     import json
 
+    if ":" in path and not os.path.exists(path):
+        raise queue_state.InvalidState(
+            f"{path}: there is no such file; of a trace or a model, give both --at SECONDS and "
+            "--under POLICY"
+        )
     with open(path, encoding="utf-8") as file:
         try:
             data = json.load(file)

@@ -104,6 +104,11 @@ class TestSubmission(ArrayCase):
         jobs = self.get("/v1/jobs?collapsed=true&sort_dir=desc").json["jobs"]
         shown = [(job["array"] and job["array"]["index"], job["waiting"]) for job in jobs]
         self.assertEqual([(3, "3-9%3"), (2, None), (1, None), (0, None), (None, None)], shown)
+        for index in (4, 6):
+            self.change(self.tasks(array)[index], held=True)
+        queued = self.get("/v1/jobs?collapsed=true&state=queued").json["jobs"]
+        shown = [(job["held"], job["waiting"]) for job in queued if job["waiting"]]
+        self.assertEqual([(False, "3-7:2,8-9%3"), (True, "4,6")], shown)
         running = self.get("/v1/jobs?collapsed=true&state=running").json["jobs"]
         self.assertEqual([0], [job["array"]["index"] for job in running])
 

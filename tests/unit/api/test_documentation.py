@@ -6,7 +6,7 @@ import shlex
 
 import fixtures
 
-from nova_twotier.api import job_schemas, routes
+from nova_twotier.api import job_request_schemas, routes
 from nova_twotier.api.site import Site
 from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.states import JobState
@@ -66,4 +66,4 @@ class TestDocumentation(ApiCase):
 
     def test_every_field_of_a_job_is_in_the_table(self):
         fields = re.findall(r"^\| `(\w+)` \|", self.text, re.MULTILINE)
-        self.assertEqual(list(job_schemas.JOB_REQUEST["properties"]), fields)
+        self.assertEqual(list(job_request_schemas.JOB_REQUEST["properties"]), fields)

@@ -4,8 +4,10 @@ import json
 import pathlib
 
 import fixtures
+from sqlalchemy import update
 
 from nova_twotier.client import progress
+from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 from tests.unit.client.case import CommandCase
 
@@ -53,7 +55,7 @@ class TestCreate(ArrayCase):
         for text, said in (
             ("5-1", "ends before it begins"),
             ("a-b", "is not an index or a range"),
-            ("0-9%0", "'0' tasks at the same time: give a number from 1 to 10,000, as in 0-99%8"),
+            ("0-9%0", "'0' tasks at the same time: give a number from 1 to 10,000"),
             ("0-9%", "'' tasks at the same time"),
             ("3,3", "has the index 3 twice"),
         ):
@@ -90,6 +92,9 @@ class TestList(ArrayCase):
         self.assertEqual(["2_1", "2_0"], self.numbers("--state", "running"))
         self.assertEqual(["2_[2-9%3]", "2_1"], self.numbers("--limit", "2"))
         self.assertIn("| 2_[2-9%3] |", self.succeed("job", "list"))
+        for index in (4, 6):
+            self.succeed("job", "set", f"2_{index}", "--name", "special")
+        self.assertEqual(["2_[4,6%3]"], self.numbers("--name", "special"))
 
 
 class TestNames(ArrayCase):
@@ -117,6 +122,32 @@ class TestNames(ArrayCase):
         self.assertEqual({3, 5, 6, 7}, self.asked())
         self.assertEqual(10, len(self.shown("job", "cancel", "sweep")))
         self.assertEqual(set(range(10)), self.asked())
+
+    def test_a_name_of_some_tasks_is_not_the_array(self):
+        for index in (4, 6):
+            self.succeed("job", "set", f"1_{index}", "--name", "special")
+        self.assertEqual((1, "", ""), self.openstack("job", "cancel", "special"))
+        said = "special: 2 tasks of array 1 are called 'special': give one, such as 1_4"
+        self.assertIn(said, self.logged.output)
+        self.assertEqual({None}, {job.requested_action for job in self.store.jobs()})
+
+    def test_of_arrays_of_a_name_the_one_that_is_not_over(self):
+        self.create("0-1", "--name", "sweep")
+        said = "2 jobs are called 'sweep': give the number of one, 1, 11"
+        self.assertEqual(said, self.refused("job", "show", "sweep"))
+        for index in range(10):
+            self.become(index, state=JobState.FINISHED)
+        self.assertEqual(11, self.shown("job", "show", "sweep")["number"])
+
+    def test_cancel_by_uuid(self):
+        array = self.get("/v1/arrays/1").json["uuid"]
+        job = self.shown("job", "create", "--size", "1")["uuid"]
+        for words in ([array], [array, job]):
+            with self.store.transaction() as session:
+                session.execute(update(Job).values(requested_action=None))
+            rows = self.shown("job", "cancel", *words)
+            self.assertEqual(9 + len(words), len(rows))
+            self.assertEqual(set(range(10)), self.asked() - {None})
 
     def test_what_is_not_there(self):
         for name, said in (
@@ -150,13 +181,15 @@ class TestNames(ArrayCase):
         self.become(0, state=JobState.RUNNING, tier="fg")
         explained = self.shown("job", "explain", "1")
         self.assertEqual(2, explained["number"])
-        self.assertIn("the first task that waits", self.stderr.getvalue())
+        self.assertIn("task 1_1 is the first that waits", self.stderr.getvalue())
         self.assertEqual("array-limit", self.shown("job", "explain", "1_9")["why"]["code"])
 
     def test_after_all_tasks(self):
         job = self.shown("job", "create", "--size", "1", "--after-ok", "1", "--after", "1_2")
         shown = self.succeed("job", "show", str(job["number"]), "-c", "dependencies")
         self.assertIn("after 3, after-ok array 1", shown)
+        said = self.succeed("job", "create", "--size", "1", "--after-ok", "1")
+        self.assertIn("not in the queue yet: it waits for array 1 (after-ok).", said)
 
     def test_wait(self):
         for index in range(10):

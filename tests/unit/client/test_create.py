@@ -144,6 +144,18 @@ class TestLine(CreateCase):
             self.line("--size", "1", "--after-ok", "1"),
         )
 
+    def test_a_wrong_option_is_refused_in_one_line(self):
+        code, _out, error = self.openstack("job", "create", "--size", "0")
+        self.assertEqual(2, code)
+        self.assertRegex(error, r"^\S.* error: argument --size: '0' is not .*\(see .* --help\)\n$")
+
+    def test_an_array_that_it_waits_for(self):
+        self.line("--size", "1", "--name", "sweep", "--array", "0-3")
+        self.assertEqual(
+            "Job 5 is queued, but not in the queue yet: it waits for array 1 (after-ok).\n",
+            self.line("--size", "1", "--after-ok", "sweep"),
+        )
+
     def test_after_waiting(self):
         self.become(models.JobState.RUNNING, "bg")
         self.assertEqual(

@@ -84,6 +84,18 @@ class TestDrain(CommandCase):
     def test_wait(self):
         self.assertEqual("drained", self.drain("--wait")["state"])
         self.assertEqual([drains.INTERVAL] * 2, self.waited)
+        # What it waits for is said once.
+        self.assertEqual(
+            "a: waiting until no process holds a slot there any more\n", self.stderr.getvalue()
+        )
+
+    def test_wait_for_a_planned_drain(self):
+        def end(_seconds):
+            self.api_of(CAROL).undrain("a")
+
+        self.useFixture(fixtures.MockPatchObject(drains.time, "sleep", end))
+        self.drain("--wait", "--at", "2096-01-31T12:00:00Z")
+        self.assertIn("the drain begins at 2096-01-31T12:00:00Z", self.stderr.getvalue())
 
     def test_wait_for_an_api_that_does_not_answer_for_a_while(self):
         answers = iter([rest.ApiError("gone", 503)])

@@ -1,8 +1,11 @@
 """What the guests of a job read of its metadata; the scripts are run here as in a guest."""
 
+import contextlib
 import dataclasses
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -227,8 +230,15 @@ class TestRunner(GuestCase):
         runner.write_text(text)
         server = subprocess.Popen(["/bin/sh", runner], env=self.environ, start_new_session=True)
         self.addCleanup(server.wait, 30)
-        self.addCleanup(server.kill)
+        self.addCleanup(self.kill, server)
         return server
+
+    def kill(self, server):
+        """What it has started in the background, too; a script that saves has its own group."""
+        script = self.directory / "pid"
+        for group in [server.pid, *([int(script.read_text())] if script.exists() else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
 
     def boot(self, **changes):
         """Boot until the script has ended; what it noted."""

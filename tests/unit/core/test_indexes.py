@@ -33,6 +33,7 @@ class TestIndexes(testtools.TestCase):
             ("1,,2", f"'' is not an index or a range: {forms}"),
             ("1:2", f"'1:2' is not an index or a range: {forms}"),
             ("0-8%2", f"'0-8%2' is not an index or a range: {forms}"),
+            ("9" * 5000, f"{'9' * 60!r} is not an index or a range: {forms}"),
             ("0-9:0", "'0-9:0': give a step of at least 1"),
             ("1-3,2", "'1-3,2' has the index 2 twice"),
             ("1000000", "'1000000': give indexes of at most 999,999"),

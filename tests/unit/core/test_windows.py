@@ -57,12 +57,21 @@ class TestDecisions(testtools.TestCase):
 
     def test_a_short_one_passes_a_long_head_only_where_that_cannot_run(self):
         cluster = Cluster(hosts(200.0, math.inf))
-        waiting = job(1, 3, 500.0), job(2, 3, 50.0), job(3, 1, 50.0), job(4, 2, 50.0)
+        cluster.start(job(9, 1, 500.0), FG, [1])
+        waiting = job(1, 2, 500.0), job(2, 3, 50.0), job(3, 1, 50.0), job(4, 2, 50.0)
         started, after = self.decide(cluster, *waiting, policy="fcfs")
         self.assertEqual(set(), started.keys())  # the second is the head there
         started, after = self.decide(cluster, waiting[0], *waiting[2:], policy="fcfs")
         self.assertEqual({3: (0,)}, {n: start.hosts for n, start in started.items()})
-        self.assertEqual(2, after.cluster.idle[FG] - after.cluster.room(FG, 0))
+        self.assertEqual(1, after.cluster.idle[FG] - after.cluster.room(FG, 0))
+
+    def test_one_for_which_no_hosts_are_enough_holds_up_nobody(self):
+        """Neither where it could not run nor elsewhere, and whoever fits no part alone."""
+        for closes in ((200.0, math.inf), (200.0, 200.0)):
+            waiting = job(1, 3, 500.0), job(2, 3, 50.0), job(3, 1, 50.0)
+            started, after = self.decide(Cluster(hosts(*closes)), *waiting)
+            self.assertEqual({2, 3}, started.keys())
+            self.assertEqual([1], [each.number for each in after.queue])
 
     def test_a_short_head_spans_all_hosts(self):
         cluster = Cluster(hosts(200.0, math.inf))

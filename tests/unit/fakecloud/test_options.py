@@ -51,6 +51,11 @@ class TestOptions(testtools.TestCase):
             (["policy"], None, "--set policy: give SECTION.OPTION=VALUE, such as"),
             (["policy=fcfs"], None, "--set policy=fcfs: give SECTION.OPTION=VALUE"),
             (["manager.polices=fcfs"], None, "there is no option polices in [manager]"),
+            (
+                ["manager.qos_classes=..."],
+                None,
+                "configuration: [manager]qos_classes: Value for option qos_classes is not valid",
+            ),
             (["managers.policy=fcfs"], None, "there is no section [managers]"),
             ([], self.directory / "none", f"--config: there is no file {self.directory}/none"),
             ([], self.directory, "Is a directory"),

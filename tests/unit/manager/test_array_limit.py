@@ -100,6 +100,30 @@ class TestLimit(ArrayCase):
         self.look()
         self.assertEqual([0, 1, 2, 3, 4, 5], self.admitted(array))
 
+    def test_another_limit_takes_no_task_its_place_in_the_queue(self):
+        self.pause()
+        array, began = self.array(most=3), self.now
+        self.look()
+        entered = self.now
+        for most, admitted in ((4, [0, 1, 2, 3]), (2, [0, 1]), (None, [0, 1, 2, 3, 4, 5])):
+            array_requests.change(self.store, array.number, {"most_at_once": most})
+            self.look()
+            self.assertEqual(admitted, self.admitted(array))
+            tasks = self.tasks(array)
+            self.assertEqual([began] * 2, [tasks[index].eligible_at for index in (0, 1)])
+        self.assertLess(entered, tasks[3].eligible_at)
+
+    def test_a_lower_limit_counts_the_tasks_that_run(self):
+        self.pause()
+        array = self.array(most=4)
+        self.look()
+        tasks = self.tasks(array)
+        for index in (0, 2):
+            self.become(tasks[index], state=JobState.RUNNING, started_at=self.now)
+        self.store.hold(tasks[1].number, True)
+        array_requests.change(self.store, array.number, {"most_at_once": 3})
+        self.assertEqual([0, 2, 3], self.admitted(array))
+
     def test_after_a_time_and_with_a_limit(self):
         array = self.array(most=1, begin_at=self.now + 15.0)
         self.look()

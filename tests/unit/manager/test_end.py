@@ -26,6 +26,19 @@ class TestEnd(OperationCase):
         self.finish(record, one, seen())
         self.assertEqual((90.0, 50.0), (one.finished_at, one.ran(99.0)))
 
+    def test_nothing_is_asked_for_what_never_began(self):
+        """Whatever has been tried may have left something."""
+        never = {"state": JobState.ENDING, "tier": None}
+        one = job(**never, array=1, trust_id="t1")
+        self.finish(end(one, JobState.CANCELLED), one, seen())
+        self.assertEqual(([], []), (self.calls, self.placement.method_calls))
+        for tried in ({"failures": 1}, {"setbacks": 1}, {"runs": 1}, {"started_at": 1.0}):
+            one = job(**never, **tried)
+            self.advance(end(one, JobState.CANCELLED), one, seen())
+            self.assertIn(("delete_server_group", one), self.calls)
+            self.assertTrue(self.placement.get.called)
+            self.placement.reset_mock()
+
     def test_a_delete_that_died_with_its_host_is_repeated(self):
         one = job(state=JobState.ENDING)
         gang = servers(one, task="deleting", hosts=("a", "b"))

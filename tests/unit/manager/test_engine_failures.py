@@ -39,7 +39,8 @@ class TestFailure(PollCase):
         self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
         self.store.request_action(waiting.number, "cancel")
         self.poll()
-        self.assertEqual([(ActionKind.END, waiting.number)], self.opened())
+        self.assertEqual([], self.opened())
+        self.assertEqual(JobState.CANCELLED, self.store.job(waiting.number).state)
 
     def test_a_decision_that_was_not_recorded_is_taken_again(self):
         self.store.submit(2, [0.5], at=1)

@@ -3,8 +3,10 @@
 from sqlalchemy import event
 
 from nova_twotier.core.fair_share import FairShare, Uses
+from nova_twotier.db import array_requests
+from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.models import Job, Place
-from nova_twotier.db.states import ActionKind, JobState
+from nova_twotier.db.states import ActionKind, JobState, QueueMode
 from nova_twotier.manager import fair_share
 from tests.unit.manager import builders
 from tests.unit.manager.builders import BG, FG, hosts, servers
@@ -62,6 +64,23 @@ class FairCase(PollCase):
 
 
 class TestPlaces(FairCase):
+    def test_a_task_that_comes_back_through_its_gate(self):
+        """It has its new place from the first decision on."""
+        self.store.set_queue_mode("default", QueueMode.PAUSED)
+        array = self.submit("new", tasks=Tasks("0-1", 2))
+        last = array.number + 1
+        self.poll()
+        array_requests.change(self.store, array.number, {"most_at_once": 1})
+        self.poll()
+        self.stayed("new", 9000.0, 10_000.0, number=100)
+        self.engine = self.make_engine()
+        self.poll()
+        with self.store.transaction() as session:
+            session.get(Job, array.number).state = JobState.FINISHED
+        self.poll()
+        task = self.store.job(last)
+        self.assertEqual((False, self.expected(0.5, 1)), (task.gated, task.queue_offset))
+
     def test_by_what_the_project_has_held(self):
         self.stayed("heavy", 8000.0, 9000.0, count=2)
         self.stayed("heavy", 9000.0, 10_000.0, BG)

@@ -187,7 +187,7 @@ class TestPredictions(testtools.TestCase):
         after = Snapshot(on, [self.jobs[self.waiting].core])
         taken = scene.take(after, self.jobs, 10.0, 10)
         present = taken.present(policies.get("fcfs"), {})
-        self.assertEqual(float("inf"), present.left[UNMANAGED[FG]])
+        self.assertIn(UNMANAGED[FG], present.staying)
         made = self.make()
         made.poll(after, self.jobs, 10.0)
         self.threads.do()

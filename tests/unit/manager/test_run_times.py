@@ -62,6 +62,13 @@ class TestPredictions(PollCase):
         self.poll()
         self.assertEqual((15.0, 3), self.told(job))
 
+    def test_jobs_of_the_same_walltime_are_the_most_similar(self):
+        self.finished(1000.0, 2000.0, 3000.0, walltime=7200.0)
+        self.finished(10.0, 20.0, 30.0, walltime=60.0)
+        job = self.submit(walltime=7200.0)
+        self.poll()
+        self.assertEqual((2000.0, 3), self.told(job))
+
     def test_it_is_fixed_when_the_job_joins_the_queue(self):
         first = self.submit(held=True)
         self.poll()

@@ -52,5 +52,9 @@ class TestShortage(testtools.TestCase):
             (115.0, waits.HELD()), self.back_off(waiting(held=True, reason=waits.HELD()))
         )
 
+    def test_tasks_behind_the_limit_of_their_array_are_left_alone(self):
+        limit = waits.ARRAY_LIMIT(limit=2)
+        self.assertEqual((0.0, limit), self.back_off(waiting(gated=True, reason=limit)))
+
     def test_who_waits_for_longer(self):
         self.assertEqual((900.0, FAILS), self.back_off(waiting(not_before=900.0, reason=FAILS)))

@@ -2,7 +2,6 @@
 
 import random
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies
@@ -18,10 +17,6 @@ from nova_twotier.sim.simulation import Scenario, simulate
 from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
-
-# A loaded machine is no failure.
-settings.register_profile("twotier", deadline=None)
-settings.load_profile("twotier")
 
 ONE_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers == 1)
 TWO_TIER = sorted(name for name, policy in policies.POLICIES.items() if policy.tiers > 1)

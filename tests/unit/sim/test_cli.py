@@ -391,6 +391,14 @@ class TestMistakes(CommandCase):
         self.assertEqual(1, code)
         self.assertIn("KeyError is a fault of this program; twotier-sim --debug shows where", err)
 
+    def test_packages_that_are_not_installed(self):
+        missing = ModuleNotFoundError("No module named 'pandas'")
+        with mock.patch("nova_twotier.sim.simulation.simulate", side_effect=missing):
+            code, _out, err = self.main("run", self.source, "--policy", "fcfs")
+        self.assertEqual(1, code)
+        self.assertIn("pip install 'nova-twotier[sim]'", err)
+        self.assertNotIn("fault", err)
+
     def test_debug_raises(self):
         code, _out, err = self.main("--debug", "run", self.path("no.swf"), "--policy", "fcfs")
         self.assertEqual(1, code)

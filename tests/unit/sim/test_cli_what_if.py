@@ -182,6 +182,7 @@ class TestMistakes(WhatIfCase):
 
     def test_files(self):
         self.refused("No such file or directory", "what-if", self.path("none.json"))
+        self.refused("of a trace or a model, give both --at", "what-if", "lublin:300")
         self.refused("is not JSON", "what-if", self.source)
         pathlib.Path(self.path("x.json")).write_text('{"format": "x"}')
         self.refused(

@@ -56,6 +56,16 @@ class TestOracle(testtools.TestCase):
                 max_size=12,
             )
         )
+        self.check(rows, policy, slots)
+
+    def test_who_shares_a_slot_depends_on_arrivals_only(self):
+        """Two background processes of equal utilisation have come to a host in either order."""
+        rows = [(0, 1, 1), (0, 4, 13), *[(1, 1, 1)] * 2, (1, 1, 26), (1, 2, 23), (2, 2, 5)]
+        rows += [(3, 2, 1), (4, 1, 29), (5, 1, 1)]
+        for policy in ("amcbf", "cmcbf"):
+            self.check([(*row, row[-1]) for row in rows], policy, slots=2)
+
+    def check(self, rows, policy, slots):
         rows = [
             (arrival, size, run, max(run, request)) for arrival, size, run, request in sorted(rows)
         ]

@@ -187,7 +187,7 @@ class TestInvariants(testtools.TestCase):
 
     def check_counts(self, result):
         frame, name = result.jobs, result.scenario.policy
-        self.assertTrue((frame.iloc[:, 9:] >= 0).all(axis=None))
+        self.assertTrue((frame.loc[:, "background_time":"swaps"] >= 0).all(axis=None))
         self.assertTrue((frame["kills"][frame["lost_time"] > 0] > 0).all())
         if name not in KILLING:
             self.assertEqual(0, frame["kills"].sum())

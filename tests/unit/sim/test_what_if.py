@@ -1,13 +1,16 @@
 """What is expected of a queue: worked out by hand, and equal to what the simulator then does."""
 
 import dataclasses
+import json
 import math
 
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nova_twotier.core import queue_state
 from nova_twotier.core.cluster import Host
+from nova_twotier.core.qos import Qos
 from nova_twotier.core.queue_state import Measured, Server, changes, past_of
 from nova_twotier.sim import trace_state, what_if
 from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
@@ -175,10 +178,23 @@ class TestTraceState(testtools.TestCase):
         for words, scenario, at in (
             ("is only in the simulator", Scenario("easy++"), 20.0),
             ("has no network", Scenario("bgmbf", topology="fat-tree:4"), 20.0),
+            (
+                "estimates are 'last-two', which the estimator of what-if would predict anew",
+                Scenario("easy", estimates="last-two"),
+                20.0,
+            ),
             ("the first job arrives at 10 s, which is after 9 s", Scenario("easy"), 9.0),
         ):
             error = self.assertRaises(InvalidScenario, trace_state.state_at, jobs, scenario, at)
             self.assertIn(words, str(error))
+
+    def test_classes_are_written_and_read(self):
+        """The same answer from a file as at once: the urgent job is first, scavengers are last."""
+        scenario = Scenario("amcbf", qos="urgent=0.4,scavenger=0.4", seed=1)
+        state = trace_state.state_at(workload(4, *ROWS), scenario, 45.0)
+        self.assertEqual(set(Qos), {each.job.qos for each in state.jobs})
+        back = queue_state.load(json.loads(queue_state.text(state)))
+        self.assertEqual(what_if.expect(state), what_if.expect(back))
 
     def test_users(self):
         jobs = workload(4, *ROWS).jobs

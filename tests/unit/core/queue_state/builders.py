@@ -6,6 +6,7 @@ from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.qos import NORMAL, URGENT, Qos
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, Server, past_of
 from tests.unit.core.builders import BG, FG, bandwidth, estimate, job, utilisation
 
@@ -81,6 +82,7 @@ def states(draw):
 def _job(draw, number):
     cpu = draw(st.lists(utilisation, min_size=1, max_size=4).map(tuple))
     foreground = draw(st.booleans())
+    classes = [URGENT, NORMAL] if foreground else list(Qos)
     return Job(
         number,
         len(cpu),
@@ -92,6 +94,7 @@ def _job(draw, number):
         background=not foreground or draw(st.booleans()),
         walltime=draw(estimate),
         offset=draw(st.floats(-10, 10)),
+        qos=draw(st.sampled_from(classes)),
     )
 
 

@@ -18,6 +18,7 @@ class TestChanges(testtools.TestCase):
         self.assertEqual((50.0, (0.9, 0.9), 60.0), (job.arrival, job.cpu, job.estimate))
         self.assertEqual((True, False), (job.foreground, job.background))
         self.assertRaises(InvalidJob, changes.add_job, state, 1, cpu=2.0)
+        self.assertRaises(InvalidJob, changes.add_job, state, 10**12)
 
     def test_jobs(self):
         state = changes.without_job(small(), 1)
@@ -35,6 +36,8 @@ class TestChanges(testtools.TestCase):
         state = changes.add_hosts(type(state)(0.0, "fcfs", hosts), 2)
         self.assertEqual([Host("new2", 4, 3), Host("new3", 4, 3)], list(state.hosts[3:]))
         self.assertRaises(InvalidChange, changes.add_hosts, type(state)(0.0, "fcfs", ()), 1)
+        error = self.assertRaises(InvalidChange, changes.add_hosts, small(), 10**12)
+        self.assertIn("too many: give 100,000 at most in all", str(error))
 
     def test_hosts_leave_when_they_are_empty(self):
         state = changes.remove_hosts(small(), 1)

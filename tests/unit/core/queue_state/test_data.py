@@ -71,7 +71,9 @@ class TestRefused(testtools.TestCase):
         for data in ([], None, "x"):
             error = self.assertRaises(InvalidState, load, data, "q.json")
             self.assertEqual("q.json is not an object with fields", str(error))
-        message = " is no state of a queue: its format is ''"
+        message = (
+            " is no state of a queue: its format is ''; give what `twotier-manage snapshot` wrote"
+        )
         self.refused(message, lambda data: data.pop("format"))
         other = VERSION + 1
         self.refused(

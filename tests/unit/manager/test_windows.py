@@ -1,0 +1,54 @@
+"""What planned drains mean for waiting jobs: of the pool's own hosts only."""
+
+import dataclasses
+
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.windows import Decision
+from nova_twotier.manager.windows import Windows
+from tests.unit.manager.builders import hosts, options, seen
+from tests.unit.manager.decision_case import DecisionCase, waiting
+
+NOW = 1000.0
+
+
+class TestWindows(DecisionCase):
+    def windows(self, job, closes):
+        look = dataclasses.replace(seen(at=NOW, where=hosts("ab")), closes=closes)
+        return Windows(options(boot_grace=0.0), {job.number: job}, look, NOW)
+
+    def after(self, job, closes):
+        cluster = Cluster([Host(name, 4, **closes.get(name, {})) for name in "ab"])
+        return Snapshot(cluster, [job.core])
+
+    def test_those_of_other_pools_do_not_count(self):
+        """The other one is earlier, and the job would run into it."""
+        job = waiting(size=8, walltime=500.0)
+        after = self.after(job, {})
+        for closes in ({"z": NOW + 100.0}, {"z": NOW + 100.0, "b": NOW + 600.0}):
+            windows = self.windows(job, closes)
+            self.assertIs(after, windows.lasting(after))
+            self.assertEqual({}, windows.reasons(Decision([], after), {job.number: job}))
+
+    def test_the_reason_names_the_earliest_of_its_own(self):
+        job = waiting(size=8, walltime=500.0)
+        windows = self.windows(job, {"z": 1.0, "b": NOW + 60.0})
+        after = self.after(job, {"b": {"closes": NOW + 60.0}})
+        self.assertEqual(
+            [4, 4], [windows.lasting(after).cluster.room("fg", 0), after.cluster.room("fg", 1)]
+        )
+        reason = windows.reasons(Decision([], after), {job.number: job})[job.number]
+        self.assertIn("1970-01-01T00:17:40", str(reason))
+
+    def test_who_cannot_start_before_all_close_is_left_out(self):
+        """The others see all places."""
+        long, short = waiting(size=5, walltime=500.0), waiting(size=8, walltime=50.0)
+        closes = dict.fromkeys("ab", NOW + 100.0)
+        look = dataclasses.replace(seen(at=NOW, where=hosts("ab")), closes=closes)
+        jobs = {job.number: job for job in (long, short)}
+        cluster = Cluster([Host(name, 4, closes=at) for name, at in closes.items()])
+        after = Snapshot(cluster, [long.core, short.core])
+        shown = Windows(options(boot_grace=0.0), jobs, look, NOW).lasting(after)
+        self.assertEqual([short.number], [job.number for job in shown.queue])
+        self.assertEqual(8, shown.cluster.idle["fg"])
+        self.assertEqual(2, len(after.queue))
