@@ -126,6 +126,8 @@ class Decisions:
                 gated.add(number)
             elif job.held:
                 held.add(number)
+            elif job.requested_action:
+                continue  # it ends at one of the next polls
             elif state == JobState.QUEUED and number not in starting:
                 if not job.allowed_tiers:
                     _wait(job, waits.FLAVOR_FOREGROUND())

@@ -63,6 +63,10 @@ from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
 
+#: Jobs that never began, and hold nothing, whose end begins at one poll: ten thousand may be
+#: cancelled at once, and the others do not wait for all of that.
+MOST_ENDS = 1000
+
 
 @dataclass(frozen=True)
 class _Recorded:
@@ -403,8 +407,12 @@ class Engine:
         ]
         running = (job for job in without_action if job.state == JobState.RUNNING)
         off = self._shutdowns.poll(running, work.seen, self._hosts.down)
+        left = MOST_ENDS
         for job in without_action:
+            if job.never_begun and not left:
+                continue
             if action := endings(job, work.seen, self._options.attempts, off, hopeless):
+                left -= job.never_begun
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)
                 work.changed = True

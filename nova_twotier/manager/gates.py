@@ -92,7 +92,11 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
     :returns: why some jobs will never be in the queue, by number.
     """
     hopeless: dict[int, Reason] = {}
-    behind = [job for job in work.active if job.gated and job.state == JobState.QUEUED]
+    behind = [
+        job
+        for job in work.active
+        if job.gated and job.state == JobState.QUEUED and not job.requested_action
+    ]
     if not behind and not work.behind_limit:
         return hopeless
     facts = _facts(store, work, behind)
