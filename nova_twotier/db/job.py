@@ -299,7 +299,8 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def plain_waiting(self) -> bool:
-        """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
+        """Whether it waits for slots, once its back-off is over, and needs nothing else: ten
+        thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
             or not self.allowed_tiers
@@ -307,7 +308,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
             or self.gated
             or self.requested_action
             or self.failures
-            or self.not_before
+            or self.setbacks
             or self.bandwidth
         )
 

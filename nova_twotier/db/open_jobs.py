@@ -72,15 +72,16 @@ class OpenJobs:
         }
         return {number: job for number, (_at, job, _uuid, _behind) in self._known.items()}
 
-    def plain_waiting(self, named: Container[str]) -> dict[int, Job]:
-        """The jobs that were plainly waiting at the last read.
+    def plain_waiting(self, named: Container[str], now: float) -> dict[int, Job]:
+        """The jobs that were plainly waiting at the last read, without those that back off.
 
         :param named: uuids of the jobs that have servers, and so are not plainly waiting.
+        :param now: in seconds since the epoch.
         """
         return {
             number: job
             for number, (_at, job, uuid, _behind) in self._known.items()
-            if uuid and uuid not in named
+            if uuid and uuid not in named and job.not_before <= now
         }
 
     def behind_array_limit(self) -> dict[int, Job]:

@@ -95,6 +95,7 @@ class Decisions:
         begun: Container[str] = (),
         prioritised: Set[int] = frozenset(),
         vacated: Collection[str] = (),
+        short_of_quota: Mapping[int, float] = MappingProxyType({}),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
@@ -103,6 +104,7 @@ class Decisions:
         :param begun: ids of those that already are.
         :param prioritised: numbers of jobs with a priority other than 0, or another's place.
         :param vacated: names of the drained hosts whose jobs are to be moved to others.
+        :param short_of_quota: until when jobs in the queue back off, see `Shortages`.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -112,8 +114,10 @@ class Decisions:
         slots = seen.shape_slots
         active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
         queue, saved = dict(plain_waiting), dict[int, Job]()
-        renewed = self._renewed(plain_waiting)
-        running, pauses = list[Job](), list[float]()
+        for number in queue.keys() & short_of_quota.keys():
+            del queue[number]
+        renewed = self._renewed(queue)
+        running, pauses = list[Job](), list(short_of_quota.values())
         held, gated, linked = set[int](), set[int](), False
         for number, job in active.items():
             state = job.state
@@ -135,6 +139,8 @@ class Decisions:
                     _wait(job, _too_large(job, slots))
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
+                elif number in short_of_quota:
+                    pass
                 elif job.not_before <= now:
                     queue[number] = job
                     renewed.append(job)  # A measurement may have changed it.

@@ -57,6 +57,7 @@ from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
 from nova_twotier.manager.run_times import HISTORICAL, RunTimes
 from nova_twotier.manager.server_locks import Locks
+from nova_twotier.manager.shortages import Shortages
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
 from nova_twotier.manager.upkeep import Upkeep
@@ -139,6 +140,7 @@ class Engine:
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
+        self._shortages = Shortages()
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -258,7 +260,7 @@ class Engine:
             queue = session.get(models.Queue, self._pool)
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
-        plain_waiting = self._open_jobs.plain_waiting(seen.servers)
+        plain_waiting = self._open_jobs.plain_waiting(seen.servers, self._clock())
         behind_limit = self._open_jobs.behind_array_limit()
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
@@ -310,13 +312,16 @@ class Engine:
                 self._decisions.events.happened(Event.FOREGROUND)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
+            now = work.env.now
+            self._shortages.follow(work.active, now)
+            in_queue = {job.number: job for job in work.active} | work.plain_waiting
+            short_of_quota = self._shortages.waiting(in_queue, now)
             # The outcome of other actions may have changed some of them.
             plain_waiting = {
                 number: job
                 for number, job in work.plain_waiting.items()
                 if not instance_state(job).modified
             }
-            now = work.env.now
             preemptible = self._preemptions.candidates(work.stand_alone, now)
             begun, vacated = self._preemptions.begun, self._drains.vacated
             work.decided = self._decisions.decide(
@@ -329,6 +334,7 @@ class Engine:
                 begun,
                 self._open_jobs.prioritised,
                 vacated,
+                short_of_quota,
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
@@ -389,13 +395,16 @@ class Engine:
     def _drop_unwanted(self, work: Round) -> None:
         """Drop starts of jobs that their owners have asked to end, or that wait for a quota of
         which another job has just been refused."""
+        now = work.env.now
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
-                if job.requested_action or job.not_before > work.env.now:
-                    asked = job.requested_action
-                    reason = failures.REQUESTED(action=asked) if asked else job.reason
-                    order.drop(action, reason, work.env.now)
+                if asked := job.requested_action:
+                    order.drop(action, failures.REQUESTED(action=asked), now)
+                elif refused := self._shortages.of(job, now):
+                    order.drop(action, refused.reason, now)
+                elif job.not_before > now:
+                    order.drop(action, job.reason, now)
 
     def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
         """Jobs that end, or whose gang is broken, or that will never be in the queue."""

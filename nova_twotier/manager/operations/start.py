@@ -16,7 +16,7 @@ from nova_twotier.db.progress import Refusal, RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
-from nova_twotier.manager.operations import bandwidth, shortage
+from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import NO_HOST, Context, in_full
 from nova_twotier.manager.operations.gang import (
     NOTICE,
@@ -261,7 +261,6 @@ class Start(Operation):
         if _short_of_quota(context):
             job.reason = context.failure
             job.back_off(env.now)
-            shortage.back_off_alike(job, context.jobs.values())
         else:
             job.reason = context.failure.led_to(Effect.NOT_STARTED)
             if progress.crowded_out:

@@ -88,12 +88,21 @@ class OpenJobsBehaviour:
             session.get(Job, running.number).state = JobState.RUNNING
         jobs = OpenJobs(DEFAULT_POOL)
         self.assertIn(greedy.number, self.read(jobs))
-        self.assertEqual({waiting.number, named.number}, set(jobs.plain_waiting(())))
-        self.assertEqual({waiting.number}, set(jobs.plain_waiting({named.uuid})))
+        self.assertEqual({waiting.number, named.number}, set(jobs.plain_waiting((), 10.0)))
+        self.assertEqual({waiting.number}, set(jobs.plain_waiting({named.uuid}, 10.0)))
         self.store.hold(waiting.number, True)
         self.store.hold(held.number, False)
         self.read(jobs)
-        self.assertEqual({held.number, named.number}, set(jobs.plain_waiting(())))
+        self.assertEqual({held.number, named.number}, set(jobs.plain_waiting((), 10.0)))
+
+    def test_who_backs_off_waits_for_slots_alone_once_that_is_over(self):
+        job = self.store.submit(1, [1.0])
+        with self.store.transaction() as session:
+            session.get(Job, job.number).not_before = 20.0
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.read(jobs)
+        self.assertEqual([], list(jobs.plain_waiting((), 19.0)))
+        self.assertEqual([job.number], list(jobs.plain_waiting((), 20.0)))
 
     def read(self, jobs):
         with self.store.reading() as session:

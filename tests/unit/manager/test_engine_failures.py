@@ -120,9 +120,43 @@ class TestFailure(PollCase):
         self.assertEqual(2, self.cloud.boot.call_count)
         for job in map(self.store.job, (one.number for one in poor)):
             self.assertEqual(waits.QUOTA(resources="cores"), job.reason)
-            self.assertGreater(job.not_before, self.now)
+        self.assertEqual([1, 0], [self.store.job(one.number).setbacks for one in poor])
         self.poll()
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+
+    def test_a_new_manager_knows_who_waits_for_quota(self):
+        """And the one that was refused tries again first."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+        self.cloud.boot.side_effect = quota
+        first = self.store.submit(4, [1.0], at=1, project_id="a", trust_id="t")
+        self.poll()
+        self.refuse()
+        other = self.store.submit(4, [1.0], at=2, project_id="a", trust_id="t")
+        self.poll()
+        written = self.store.job(other.number).revision
+        start = [(ActionKind.START, first.number)]
+        for wait, started in ((0.0, []), (2.0, start)):
+            self.engine.close()
+            self.engine = self.make_engine()
+            self.now += wait
+            self.poll()
+            self.assertEqual(started, self.opened())
+        for pause in (4.0, 8.0):
+            self.refuse()
+            self.assertEqual([], self.opened())
+            self.now += pause
+            self.poll()
+            self.assertEqual(start, self.opened())
+        kept = self.store.job(other.number)
+        self.assertEqual((waits.QUOTA(resources="cores"), written), (kept.reason, kept.revision))
+
+    def refuse(self):
+        """A start that was decided begins, and Nova refuses it."""
+        self.poll()
+        self.answered()
+        for _poll in range(2):
+            self.poll()
+            self.now += 1
 
     def test_what_was_decided_for_others_stays(self):
         """A job that was to start below one whose project has no quota."""
