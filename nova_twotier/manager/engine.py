@@ -27,6 +27,7 @@ from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
 from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
@@ -393,8 +394,9 @@ class Engine:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
-        """Drop starts of jobs that their owners have asked to end, or that wait for a quota of
-        which another job has just been refused."""
+        """Drop starts of jobs that their owners have asked to end, that wait for a quota of which
+        another job has just been refused, or that may not take the tier any more: their owners may
+        change their class while the start is decided."""
         now = work.env.now
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
@@ -403,7 +405,9 @@ class Engine:
                     order.drop(action, failures.REQUESTED(action=asked), now)
                 elif refused := self._shortages.of(job, now):
                     order.drop(action, refused.reason, now)
-                elif job.not_before > now:
+                elif (
+                    job.not_before > now or action.planned(StartPlan).tier not in job.allowed_tiers
+                ):
                     order.drop(action, job.reason, now)
 
     def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:

@@ -3,8 +3,11 @@
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import failures, waits
+from nova_twotier.db import changes
 from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
 from nova_twotier.manager import order
@@ -186,6 +189,27 @@ class TestFailure(PollCase):
         self.poll()
         self.assertEqual([], self.opened())
         self.cloud.boot.assert_not_called()
+
+    def test_a_scavenger_does_not_start_in_the_foreground(self):
+        """Although its class was changed while that was decided."""
+        job = self.store.submit(2, [0.5], at=1)
+        self.engine = self.make_engine(policy="amcbf")
+        undisturbed = self.engine._decisions.decide
+
+        def decide(*given):
+            found = undisturbed(*given)
+            changes.change(self.store, job.number, {"qos": "scavenger"}, may_extend=False)
+            self.engine._decisions.decide = undisturbed
+            return found
+
+        self.engine._decisions.decide = decide
+        self.poll()
+        self.assertEqual([(ActionKind.START, job.number)], self.opened())
+        self.poll()
+        self.cloud.boot.assert_not_called()
+        with self.store.reading() as session:
+            tiers = [action.planned(StartPlan).tier for action in open_actions(session)]
+        self.assertNotIn(Tier.FG, tiers)
 
     def test_a_job_without_retries_fails(self):
         job = self.running(retries=0)
