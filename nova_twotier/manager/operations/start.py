@@ -10,7 +10,7 @@ from nova_twotier.cloud.boot_errors import BootRefused
 from nova_twotier.cloud.errors import CloudError, Unfit
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
-from nova_twotier.db.models import pause
+from nova_twotier.db.models import costly_pause, pause
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Refusal, RequestKey
 from nova_twotier.db.states import JobState, Preemption
@@ -260,7 +260,9 @@ class Start(Operation):
         job.state, job.tier = JobState.QUEUED, None
         if _short_of_quota(context):
             job.reason = context.failure
-            job.back_off(env.now)
+            # Those that made room for it come back meanwhile, and are not to leave again at once.
+            costly = context.plan(StartPlan).freed > 0
+            job.back_off(env.now, costly_pause if costly else pause)
         else:
             job.reason = context.failure.led_to(Effect.NOT_STARTED)
             if progress.crowded_out:
