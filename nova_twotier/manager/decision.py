@@ -96,6 +96,7 @@ class Decisions:
         prioritised: Set[int] = frozenset(),
         vacated: Collection[str] = (),
         short_of_quota: Mapping[int, float] = MappingProxyType({}),
+        behind_limit: Set[int] = frozenset(),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
@@ -105,6 +106,8 @@ class Decisions:
         :param prioritised: numbers of jobs with a priority other than 0, or another's place.
         :param vacated: names of the drained hosts whose jobs are to be moved to others.
         :param short_of_quota: until when jobs in the queue back off, see `Shortages`.
+        :param behind_limit: numbers of jobs for which `Job.behind_array_limit` holds and that have
+            no open action.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -112,13 +115,14 @@ class Decisions:
         departures = order.departures(opened, jobs)
         moving = {departure.job.number for departure in departures}
         slots = seen.shape_slots
-        active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
+        others = jobs.keys() - plain_waiting.keys() - behind_limit
+        active = {number: jobs[number] for number in sorted(others)}
         queue, saved = dict(plain_waiting), dict[int, Job]()
         for number in queue.keys() & short_of_quota.keys():
             del queue[number]
         renewed = self._renewed(queue)
         running, pauses = list[Job](), list(short_of_quota.values())
-        held, gated, linked = set[int](), set[int](), False
+        held, gated, linked = set[int](), set(behind_limit), False
         for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
@@ -157,8 +161,8 @@ class Decisions:
         renewed += priorities.exchange(queue, prioritised)
         events = self.events
         if self._gate.active:
-            others = (job for number, job in active.items() if number not in queue)
-            changed, news = self._gate.apply(queue, held_tiers(others, starting, departures))
+            apart = (job for number, job in active.items() if number not in queue)
+            changed, news = self._gate.apply(queue, held_tiers(apart, starting, departures))
             renewed += changed
             if news:
                 events.happened(ALL)

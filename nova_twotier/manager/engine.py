@@ -25,7 +25,7 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.reasons import Reason, failures, waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
+from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import RequestKey
@@ -262,7 +262,7 @@ class Engine:
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
         plain_waiting = self._open_jobs.plain_waiting(seen.servers, self._clock())
-        behind_limit = self._open_jobs.behind_array_limit()
+        behind_limit = self._open_jobs.behind_array_limit(seen.servers)
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
             behind_limit.pop(number, None)
@@ -305,24 +305,22 @@ class Engine:
             self._decisions.events.happened(ALL)
 
         # 3. A decision about everything that has no open action.
+        behind_limit = _unchanged(work.behind_limit)  # by the gates
         if recorded.sharing:
-            recorded.sharing.place(work.jobs, work.seen.shape_slots, work.env.now)
+            slots = work.seen.shape_slots
+            recorded.sharing.place(work.jobs, slots, work.env.now, behind_limit.keys())
         if self._run_times:
-            self._run_times.predict(work.jobs)
+            self._run_times.predict(work.jobs, behind_limit.keys())
             if self._run_times.correct(work.active, work.env.now):
                 self._decisions.events.happened(Event.FOREGROUND)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
             now = work.env.now
             self._shortages.follow(work.active, now)
-            in_queue = {job.number: job for job in work.active} | work.plain_waiting
-            short_of_quota = self._shortages.waiting(in_queue, now)
+            others = [job for number, job in work.jobs.items() if number not in behind_limit]
+            short_of_quota = self._shortages.waiting(others, now)
             # The outcome of other actions may have changed some of them.
-            plain_waiting = {
-                number: job
-                for number, job in work.plain_waiting.items()
-                if not instance_state(job).modified
-            }
+            plain_waiting = _unchanged(work.plain_waiting)
             preemptible = self._preemptions.candidates(work.stand_alone, now)
             begun, vacated = self._preemptions.begun, self._drains.vacated
             work.decided = self._decisions.decide(
@@ -336,6 +334,7 @@ class Engine:
                 self._open_jobs.prioritised,
                 vacated,
                 short_of_quota,
+                behind_limit.keys(),
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
@@ -461,3 +460,8 @@ class Engine:
             if not step.alone:
                 order.abandon(work.opened, action, env.now)
             self._decisions.events.happened(ALL)
+
+
+def _unchanged(jobs: Mapping[int, Job]) -> dict[int, Job]:
+    """The jobs, by number, that this poll has not changed."""
+    return {number: job for number, job in jobs.items() if not instance_state(job).modified}

@@ -4,7 +4,7 @@ Only the job that was refused says so in the database, so that ten thousand othe
 at each refusal; a new manager finds there what the last one knew.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from nova_twotier.core.reasons import Reason, waits
@@ -62,20 +62,18 @@ class Shortages:
             if (left := {needs: each for needs, each in known.items() if each.until > now})
         }
 
-    def waiting(self, jobs: Mapping[int, Job], now: float) -> dict[int, float]:
+    def waiting(self, jobs: Iterable[Job], now: float) -> dict[int, float]:
         """Until when jobs in the queue back off because of others, by number; some of them are
         told why.
-
-        :param jobs: by number.
         """
         if not self._refused:
             return {}
         found, left = {}, AT_ONCE
-        for number, job in jobs.items():
+        for job in jobs:
             refused = self.of(job, now)
             if refused is None or not job.in_queue:
                 continue
-            found[number] = refused.until
+            found[job.number] = refused.until
             if left and job.reason != refused.reason:
                 job.reason = refused.reason
                 left -= 1

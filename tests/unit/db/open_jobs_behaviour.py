@@ -5,7 +5,7 @@ from unittest import mock
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
-from nova_twotier.db import open_jobs
+from nova_twotier.db import arrays, open_jobs
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.states import JobState
@@ -94,6 +94,14 @@ class OpenJobsBehaviour:
         self.store.hold(held.number, False)
         self.read(jobs)
         self.assertEqual({held.number, named.number}, set(jobs.plain_waiting((), 10.0)))
+
+    def test_behind_the_limit_of_an_array_are_the_tasks_without_servers(self):
+        first = self.store.submit(1, [1.0], tasks=arrays.Tasks("0-2", most_at_once=1))
+        jobs = OpenJobs(DEFAULT_POOL)
+        read = self.read(jobs)
+        second, third = first.number + 1, first.number + 2
+        self.assertEqual({second, third}, set(jobs.behind_array_limit(())))
+        self.assertEqual({third}, set(jobs.behind_array_limit({read[second].uuid})))
 
     def test_who_backs_off_waits_for_slots_alone_once_that_is_over(self):
         job = self.store.submit(1, [1.0])

@@ -28,8 +28,8 @@ class TestShortages(testtools.TestCase):
 
     def wait(self, *others, now=NOW):
         """Until when jobs back off, each after it was asked."""
-        jobs = {each.number: each for each in (self.refused, *others)}
-        self.shortages.follow(jobs.values(), now)
+        jobs = [self.refused, *others]
+        self.shortages.follow(jobs, now)
         return self.shortages.waiting(jobs, now)
 
     def test_jobs_of_the_project_that_need_as_much(self):
