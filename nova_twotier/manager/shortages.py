@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.models import Job
+from nova_twotier.db.states import OVER
 
 #: Seconds by which the refused job may try again before the others.
 HEAD_START = 5.0
@@ -44,23 +45,29 @@ class Shortages:
         self._refused: dict[tuple, dict[_Needs, _Refused]] = {}
 
     def follow(self, jobs: Iterable[Job], now: float) -> None:
-        """Note the refusals of quota, and forget those that are past.
+        """Note the refusals of quota, and forget those that are past, and those of jobs that have
+        started or are over.
 
-        :param jobs: all that were ever refused, at least.
+        :param jobs: all that were refused, at least.
         """
-        for job in jobs:
-            if not (job.setbacks and job.reason_code == waits.QUOTA.name and job.reason):
+        setback = [job for job in jobs if job.setbacks and job.state not in OVER]
+        there = {job.number for job in setback}
+        for job in setback:
+            if not (job.reason_code == waits.QUOTA.name and job.reason):
                 continue
             refused = _Refused(job.not_before + HEAD_START, job.number, job.reason)
             known = self._refused.setdefault(_account(job), {})
             # Of several that need the same, the last one tries first.
             last = known.get(_needs(job), refused)
             known[_needs(job)] = max(last, refused, key=lambda each: each[:2])
-        self._refused = {
-            account: left
-            for account, known in self._refused.items()
-            if (left := {needs: each for needs, each in known.items() if each.until > now})
-        }
+        for account, known in list(self._refused.items()):
+            left = {
+                n: each for n, each in known.items() if each.until > now and each.number in there
+            }
+            if left:
+                self._refused[account] = left
+            else:
+                del self._refused[account]
 
     def waiting(self, jobs: Iterable[Job], now: float) -> dict[int, float]:
         """Until when jobs in the queue back off because of others, by number; some of them are

@@ -153,6 +153,20 @@ class TestFailure(PollCase):
         kept = self.store.job(other.number)
         self.assertEqual((waits.QUOTA(resources="cores"), written), (kept.reason, kept.revision))
 
+    def test_nobody_waits_for_a_job_without_quota_that_was_cancelled(self):
+        self.cloud.boot.side_effect = CloudError("Nova refused boot: Quota exceeded for cores", 403)
+        first = self.store.submit(4, [1.0], at=1, project_id="a", trust_id="t")
+        self.poll()
+        self.refuse()
+        other = self.store.submit(4, [1.0], at=2, project_id="a", trust_id="t")
+        self.poll()
+        self.assertEqual([], self.opened())
+        self.store.request_action(first.number, "cancel")
+        self.poll()
+        self.answered(2)  # its server group and its trust
+        self.poll()
+        self.assertEqual([(ActionKind.START, other.number)], self.opened())
+
     def refuse(self):
         """A start that was decided begins, and Nova refuses it."""
         self.poll()

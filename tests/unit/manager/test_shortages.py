@@ -65,6 +65,16 @@ class TestShortages(testtools.TestCase):
         self.assertEqual([other.number], list(self.wait(other, now=114.0)))
         self.assertEqual({}, self.wait(other, now=115.0))
 
+    def test_nobody_waits_for_one_that_has_started_or_is_over(self):
+        other = waiting()
+        self.wait(other)
+        self.refused.reset_backoff()
+        self.assertEqual({}, self.wait(other))
+        self.refused = self.refuse(110.0)
+        self.assertIn(other.number, self.wait(other))
+        self.refused.state = JobState.CANCELLED
+        self.assertEqual({}, self.wait(other))
+
     def test_of_two_that_were_refused_one_is_first(self):
         last = self.refuse(112.0)
         self.assertEqual({self.refused.number: 112.0 + HEAD_START}, self.wait(last))
