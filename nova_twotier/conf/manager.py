@@ -190,7 +190,11 @@ Example: /etc/nova-twotier/model.json
         mutable=True,
         default=1.0,
         min=0.05,
-        help="Seconds between two polls of Nova, Placement and the queue.",
+        max=60.0,
+        help="""
+Seconds between two polls of Nova, Placement and the queue. More than a minute would look like a
+manager that hangs: one that has finished no poll for two minutes is reported.
+""",
     ),
     cfg.FloatOpt(
         "watch_interval",

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from nova_twotier.core import indexes
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.models import Array, Delivery, Event, Job
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.selection import EVERY_JOB, Selection
 from nova_twotier.db.states import OVER, JobState
 
@@ -140,6 +141,10 @@ class Whole:
 
 def whole(session: Session, numbers: Collection[int]) -> dict[int, Whole]:
     """Arrays by number, without those whose records were deleted."""
+    return {n: each for some in in_parts(numbers) for n, each in _whole(session, some).items()}
+
+
+def _whole(session: Session, numbers: Collection[int]) -> dict[int, Whole]:
     is_open = Job.state.not_in(OVER)
     unsuccessful = Job.state.in_((JobState.FAILED, JobState.CANCELLED))
     query = select(
@@ -193,18 +198,23 @@ def waiting_by_hold(
     :param selection: only these.
     """
     found: dict[tuple[int, bool], list[int]] = {}
-    query = select(Job.array, Job.held, Job.array_index).where(Job.array.in_(numbers), *WAITING)
+    query = select(Job.array, Job.held, Job.array_index).where(*WAITING).order_by(Job.number)
     query = selection.of(query, session.get_bind().dialect.name)
-    for number, held, index in session.execute(query.order_by(Job.number)):
-        if number is not None and index is not None:
-            found.setdefault((number, held), []).append(index)
+    for some in in_parts(numbers):
+        for number, held, index in session.execute(query.where(Job.array.in_(some))):
+            if number is not None and index is not None:
+                found.setdefault((number, held), []).append(index)
     return found
 
 
 def limits(session: Session, numbers: Collection[int]) -> dict[int, int | None]:
     """The limits of arrays, by their numbers."""
-    query = select(Array.number, Array.most_at_once).where(Array.number.in_(numbers))
-    return {row.number: row.most_at_once for row in session.execute(query)}
+    query = select(Array.number, Array.most_at_once)
+    return {
+        row.number: row.most_at_once
+        for some in in_parts(numbers)
+        for row in session.execute(query.where(Array.number.in_(some)))
+    }
 
 
 def without_open_tasks(session: Session, pool: str) -> list[Array]:

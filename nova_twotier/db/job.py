@@ -3,7 +3,7 @@
 import functools
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Index, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
@@ -26,6 +26,8 @@ from nova_twotier.ledger.names import DEFAULT_POOL
 NAME_LENGTH = 255
 #: Longest back-off of a job after something about it was refused, seconds.
 LONGEST_PAUSE = 60.0
+#: First and longest back-off, in seconds, if others had made room for it in vain.
+FIRST_COSTLY_PAUSE, LONGEST_COSTLY_PAUSE = 60.0, 1800.0
 ALL_TIERS: tuple[Tier, ...] = (FG, BG)
 
 
@@ -37,6 +39,11 @@ def as_it_is(core: CoreJob, /) -> CoreJob:
 def pause(times: int) -> float:
     """Back-off in seconds of a job that was refused so often in a row."""
     return min(LONGEST_PAUSE, 2.0 ** min(times, 30))
+
+
+def costly_pause(times: int) -> float:
+    """The same of a job for which others were preempted or moved each time."""
+    return min(LONGEST_COSTLY_PAUSE, FIRST_COSTLY_PAUSE * 2.0 ** min(times - 1, 30))
 
 
 class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
@@ -214,8 +221,11 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         """End its run; the next one continues from there."""
         self.run_before, self.run_since = self.ran(at), None
 
-    def back_off(self, now: float) -> None:
-        """Leave it alone for a while after something about it was refused, longer each time."""
+    def back_off(self, now: float, pause: Callable[[int], float] = pause) -> None:
+        """Leave it alone for a while after something about it was refused, longer each time.
+
+        :param pause: the seconds, by how often it was refused in a row.
+        """
         self.setbacks += 1
         self.not_before = now + pause(self.setbacks)
 
@@ -299,7 +309,8 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def plain_waiting(self) -> bool:
-        """Whether it waits for slots and needs nothing else: ten thousand jobs may."""
+        """Whether it waits for slots, once its back-off is over, and needs nothing else: ten
+        thousand jobs may."""
         return self.state == JobState.QUEUED and not (
             self.saved
             or not self.allowed_tiers
@@ -307,7 +318,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
             or self.gated
             or self.requested_action
             or self.failures
-            or self.not_before
+            or self.setbacks
             or self.bandwidth
         )
 

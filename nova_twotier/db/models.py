@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from nova_twotier.db import plans
 from nova_twotier.db.base import Base
 from nova_twotier.db.event import BUS, Delivery, Event, origin_of
-from nova_twotier.db.job import NAME_LENGTH, Job, as_it_is, pause
+from nova_twotier.db.job import NAME_LENGTH, Job, as_it_is, costly_pause, pause
 from nova_twotier.db.prediction import PoolPrediction, Prediction
 from nova_twotier.db.progress import Progress
 from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
@@ -44,6 +44,7 @@ __all__ = [
     "Submission",
     "UsageDay",
     "as_it_is",
+    "costly_pause",
     "origin_of",
     "pause",
 ]

@@ -26,9 +26,9 @@ class OpenJobs:
     def __init__(self, pool: str, admit: Callable[[CoreJob], CoreJob] = as_it_is):
         self._pool = pool
         self._admit = admit
-        #: By number: revision, job, its uuid if it was `plain_waiting` at that revision, and
-        #: whether it was `behind_array_limit`.
-        self._known: dict[int, tuple[int, Job, str | None, bool]] = {}
+        #: By number: revision, job, and its uuid if at that revision it was `plain_waiting`, and if
+        #: it was `behind_array_limit`.
+        self._known: dict[int, tuple[int, Job, str | None, str | None]] = {}
         #: Numbers of the jobs with a priority other than 0, or another's place, at the last read.
         self.prioritised: set[int] = set()
         self._limited_flavors: Mapping[str | None, tuple[Tier, ...]] = {}
@@ -72,25 +72,34 @@ class OpenJobs:
         }
         return {number: job for number, (_at, job, _uuid, _behind) in self._known.items()}
 
-    def plain_waiting(self, named: Container[str]) -> dict[int, Job]:
-        """The jobs that were plainly waiting at the last read.
+    def plain_waiting(self, named: Container[str], now: float) -> dict[int, Job]:
+        """The jobs that were plainly waiting at the last read, without those that back off.
 
         :param named: uuids of the jobs that have servers, and so are not plainly waiting.
+        :param now: in seconds since the epoch.
         """
         return {
             number: job
             for number, (_at, job, uuid, _behind) in self._known.items()
+            if uuid and uuid not in named and job.not_before <= now
+        }
+
+    def behind_array_limit(self, named: Container[str]) -> dict[int, Job]:
+        """The tasks that were waiting for others of their arrays alone at the last read.
+
+        :param named: as of `plain_waiting`.
+        """
+        return {
+            number: job
+            for number, (_at, job, _uuid, uuid) in self._known.items()
             if uuid and uuid not in named
         }
 
-    def behind_array_limit(self) -> dict[int, Job]:
-        """The tasks that were waiting for others of their arrays alone at the last read."""
-        return {number: job for number, (_at, job, _uuid, behind) in self._known.items() if behind}
-
-    def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None, bool]:
+    def _entry(self, at: int, job: Job) -> tuple[int, Job, str | None, str | None]:
         if job.flavor in self._limited_flavors:
             job.tiers = self._limited_flavors[job.flavor]
         job.admit = self._admit
         # Cache its core job here; a decision would otherwise make those of all waiting jobs.
         _core = job.core
-        return at, job, job.uuid if job.plain_waiting else None, job.behind_array_limit
+        plain, behind = job.plain_waiting, job.behind_array_limit
+        return at, job, job.uuid if plain else None, job.uuid if behind else None

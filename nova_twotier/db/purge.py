@@ -127,10 +127,18 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
 
 def _arrays_needed(before: float) -> Select[int | None]:
     """Numbers of the arrays with a task that is not over, or ended later: all tasks of an array go
-    together, so that what it shows of them stays true."""
+    together, so that what it shows of them stays true.
+
+    Also of those whose trust is not deleted yet: nobody would know any more what it was made for.
+    """
     task = aliased(Job)
-    needed = or_(task.state.not_in(OVER), task.finished_at >= before)
-    return select(task.array).where(task.array.is_not(None), needed).distinct()
+    needed = or_(
+        task.state.not_in(OVER),
+        task.finished_at >= before,
+        and_(Array.finished_at.is_(None), Array.trust_id.is_not(None)),
+    )
+    of_arrays = select(task.array).join(Array, Array.number == task.array)
+    return of_arrays.where(needed).distinct()
 
 
 def _awaited(session: Session) -> set[int]:

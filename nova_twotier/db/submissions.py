@@ -7,13 +7,14 @@ abandoned submission can no longer become a job, so its trust can be deleted.
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from oslo_log import log as logging
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.models import Job, Submission
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER
 from nova_twotier.db.store import Store
 
@@ -22,8 +23,6 @@ LOG = logging.getLogger(__name__)
 #: Seconds after which a submission counts as lapsed: many times what Keystone and the database may
 #: take to answer.
 LAPSED = 600.0
-#: Most values in one statement.
-_MANY = 500
 
 
 def begin(
@@ -72,7 +71,7 @@ def count(session: Session, project_id: str) -> tuple[int, int]:
 
 def withdraw(store: Store, uuids: Collection[str]) -> None:
     """Withdraw submissions that will not become jobs and have no trusts."""
-    for some in _in_parts(uuids):
+    for some in in_parts(uuids):
         with store.transaction() as session:
             session.execute(delete(Submission).where(Submission.uuid.in_(some)))
 
@@ -130,15 +129,9 @@ def _of_jobs_over(store: Store, trusts: Collection[str]) -> set[str]:
     """The trusts that were made for jobs that are over; that of an array is all its tasks'."""
     found: set[str] = set()
     with store.reading() as session:
-        for some in _in_parts(trusts):
+        for some in in_parts(trusts):
             made_for = select(Job.trust_id).where(Job.trust_id.in_(some)).distinct()
             needed = made_for.where(Job.state.not_in(OVER))
             found.update(session.scalars(made_for.where(Job.state.in_(OVER))))
             found.difference_update(session.scalars(needed))
     return found
-
-
-def _in_parts(values: Collection[str]) -> Iterator[list[str]]:
-    """Split values into parts, to bound the length of a statement."""
-    every = sorted(values)
-    return (every[first : first + _MANY] for first in range(0, len(every), _MANY))

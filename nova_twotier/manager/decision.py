@@ -95,6 +95,8 @@ class Decisions:
         begun: Container[str] = (),
         prioritised: Set[int] = frozenset(),
         vacated: Collection[str] = (),
+        short_of_quota: Mapping[int, float] = MappingProxyType({}),
+        behind_limit: Set[int] = frozenset(),
     ) -> list[planning.Record]:
         """Ask the policy; returns the records of its decision. Jobs that still wait get a reason.
 
@@ -103,6 +105,9 @@ class Decisions:
         :param begun: ids of those that already are.
         :param prioritised: numbers of jobs with a priority other than 0, or another's place.
         :param vacated: names of the drained hosts whose jobs are to be moved to others.
+        :param short_of_quota: until when jobs in the queue back off, see `Shortages`.
+        :param behind_limit: numbers of jobs for which `Job.behind_array_limit` holds and that have
+            no open action.
         """
         starting = {action.number: action for action in opened if action.kind == ActionKind.START}
         ending = [jobs[action.number] for action in opened if action.kind == ActionKind.END]
@@ -110,11 +115,14 @@ class Decisions:
         departures = order.departures(opened, jobs)
         moving = {departure.job.number for departure in departures}
         slots = seen.shape_slots
-        active = {number: jobs[number] for number in sorted(jobs.keys() - plain_waiting.keys())}
+        others = jobs.keys() - plain_waiting.keys() - behind_limit
+        active = {number: jobs[number] for number in sorted(others)}
         queue, saved = dict(plain_waiting), dict[int, Job]()
-        renewed = self._renewed(plain_waiting)
-        running, pauses = list[Job](), list[float]()
-        held, gated, linked = set[int](), set[int](), False
+        for number in queue.keys() & short_of_quota.keys():
+            del queue[number]
+        renewed = self._renewed(queue)
+        running, pauses = list[Job](), list(short_of_quota.values())
+        held, gated, linked = set[int](), set(behind_limit), False
         for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
@@ -126,6 +134,8 @@ class Decisions:
                 gated.add(number)
             elif job.held:
                 held.add(number)
+            elif job.requested_action:
+                continue  # it ends at one of the next polls
             elif state == JobState.QUEUED and number not in starting:
                 if not job.allowed_tiers:
                     _wait(job, waits.FLAVOR_FOREGROUND())
@@ -133,6 +143,8 @@ class Decisions:
                     _wait(job, _too_large(job, slots))
                 elif job.bandwidth and (refusal := self._network.refusal(job, seen.hosts)):
                     _wait(job, refusal)
+                elif number in short_of_quota:
+                    pass
                 elif job.not_before <= now:
                     queue[number] = job
                     renewed.append(job)  # A measurement may have changed it.
@@ -149,8 +161,8 @@ class Decisions:
         renewed += priorities.exchange(queue, prioritised)
         events = self.events
         if self._gate.active:
-            others = (job for number, job in active.items() if number not in queue)
-            changed, news = self._gate.apply(queue, held_tiers(others, starting, departures))
+            apart = (job for number, job in active.items() if number not in queue)
+            changed, news = self._gate.apply(queue, held_tiers(apart, starting, departures))
             renewed += changed
             if news:
                 events.happened(ALL)

@@ -25,8 +25,9 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.reasons import Reason, failures, waits
 from nova_twotier.core.snapshot import Event
 from nova_twotier.db import models
-from nova_twotier.db.models import DEFAULT_POOL, Action, JobServer
+from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
@@ -57,11 +58,16 @@ from nova_twotier.manager.requests import Requests
 from nova_twotier.manager.round import Round
 from nova_twotier.manager.run_times import HISTORICAL, RunTimes
 from nova_twotier.manager.server_locks import Locks
+from nova_twotier.manager.shortages import Shortages
 from nova_twotier.manager.shutdowns import Shutdowns
 from nova_twotier.manager.surplus import Surplus
 from nova_twotier.manager.upkeep import Upkeep
 
 LOG = logging.getLogger(__name__)
+
+#: Jobs that never began, and hold nothing, whose end begins at one poll: ten thousand may be
+#: cancelled at once, and the others do not wait for all of that.
+MOST_ENDS = 1000
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,7 @@ class Engine:
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
+        self._shortages = Shortages()
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf
@@ -254,8 +261,8 @@ class Engine:
             queue = session.get(models.Queue, self._pool)
             jobs, opened = self._open_jobs.read(session), open_actions(session, self._pool)
             stand_alone = preemption.stand_alone(session, seen)
-        plain_waiting = self._open_jobs.plain_waiting(seen.servers)
-        behind_limit = self._open_jobs.behind_array_limit()
+        plain_waiting = self._open_jobs.plain_waiting(seen.servers, self._clock())
+        behind_limit = self._open_jobs.behind_array_limit(seen.servers)
         for number in busy_jobs(opened):
             plain_waiting.pop(number, None)
             behind_limit.pop(number, None)
@@ -298,21 +305,22 @@ class Engine:
             self._decisions.events.happened(ALL)
 
         # 3. A decision about everything that has no open action.
+        behind_limit = _unchanged(work.behind_limit)  # by the gates
         if recorded.sharing:
-            recorded.sharing.place(work.jobs, work.seen.shape_slots, work.env.now)
+            slots = work.seen.shape_slots
+            recorded.sharing.place(work.jobs, slots, work.env.now, behind_limit.keys())
         if self._run_times:
-            self._run_times.predict(work.jobs)
+            self._run_times.predict(work.jobs, behind_limit.keys())
             if self._run_times.correct(work.active, work.env.now):
                 self._decisions.events.happened(Event.FOREGROUND)
         left = [action for action in work.opened if action.state == ActionState.EXPECTED]
         if work.mode != QueueMode.PAUSED:
-            # The outcome of other actions may have changed some of them.
-            plain_waiting = {
-                number: job
-                for number, job in work.plain_waiting.items()
-                if not instance_state(job).modified
-            }
             now = work.env.now
+            self._shortages.follow(work.active, now)
+            others = [job for number, job in work.jobs.items() if number not in behind_limit]
+            short_of_quota = self._shortages.waiting(others, now)
+            # The outcome of other actions may have changed some of them.
+            plain_waiting = _unchanged(work.plain_waiting)
             preemptible = self._preemptions.candidates(work.stand_alone, now)
             begun, vacated = self._preemptions.begun, self._drains.vacated
             work.decided = self._decisions.decide(
@@ -325,6 +333,8 @@ class Engine:
                 begun,
                 self._open_jobs.prioritised,
                 vacated,
+                short_of_quota,
+                behind_limit.keys(),
             )
             work.victims = self._decisions.victims
             work.changed |= bool(work.decided)
@@ -383,15 +393,21 @@ class Engine:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
-        """Drop starts of jobs that their owners have asked to end, or that wait for a quota of
-        which another job has just been refused."""
+        """Drop starts of jobs that their owners have asked to end, that wait for a quota of which
+        another job has just been refused, or that may not take the tier any more: their owners may
+        change their class while the start is decided."""
+        now = work.env.now
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
-                if job.requested_action or job.not_before > work.env.now:
-                    asked = job.requested_action
-                    reason = failures.REQUESTED(action=asked) if asked else job.reason
-                    order.drop(action, reason, work.env.now)
+                if asked := job.requested_action:
+                    order.drop(action, failures.REQUESTED(action=asked), now)
+                elif refused := self._shortages.of(job, now):
+                    order.drop(action, refused.reason, now)
+                elif (
+                    job.not_before > now or action.planned(StartPlan).tier not in job.allowed_tiers
+                ):
+                    order.drop(action, job.reason, now)
 
     def _end(self, work: Round, hopeless: Mapping[int, Reason]) -> None:
         """Jobs that end, or whose gang is broken, or that will never be in the queue."""
@@ -403,8 +419,12 @@ class Engine:
         ]
         running = (job for job in without_action if job.state == JobState.RUNNING)
         off = self._shutdowns.poll(running, work.seen, self._hosts.down)
+        left = MOST_ENDS
         for job in without_action:
+            if job.never_begun and not left:
+                continue
             if action := endings(job, work.seen, self._options.attempts, off, hopeless):
+                left -= job.never_begun
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)
                 work.changed = True
@@ -440,3 +460,8 @@ class Engine:
             if not step.alone:
                 order.abandon(work.opened, action, env.now)
             self._decisions.events.happened(ALL)
+
+
+def _unchanged(jobs: Mapping[int, Job]) -> dict[int, Job]:
+    """The jobs, by number, that this poll has not changed."""
+    return {number: job for number, job in jobs.items() if not instance_state(job).modified}

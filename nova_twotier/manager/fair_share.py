@@ -1,6 +1,6 @@
 """Gives each job that becomes eligible its place in the queue, by the recent use of its owner."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import compress
 from operator import is_not
 
@@ -79,18 +79,19 @@ class Sharing:
             else:
                 self._uses.hold(owner, Tier(place.tier), -1, place.until)
 
-    def place(self, jobs: Jobs, slots: int, now: float) -> None:
+    def place(self, jobs: Jobs, slots: int, now: float, outside: Set[int] = frozenset()) -> None:
         """Fix the offset of the jobs that have become eligible.
 
         Jobs that run already when fair share is switched on keep their places.
 
         :param slots: of the pool, in one tier.
+        :param outside: numbers of those that are known not to be in the queue.
         """
         seen, self._seen = self._seen, dict(jobs)
         new = compress(jobs, map(is_not, jobs.values(), map(seen.get, jobs)))
         candidates = self._outside & jobs.keys() | set(new)
-        self._outside = set()
-        for number in sorted(candidates):
+        self._outside = candidates & outside
+        for number in sorted(candidates - outside):
             job = jobs[number]
             if job.held or job.gated:
                 # Also one that was in the queue before: it gets another place when it comes back.

@@ -19,13 +19,12 @@ from nova_twotier.core.reasons import Reason, failures, waits
 from nova_twotier.db import arrays
 from nova_twotier.db.dependencies import Condition, Dependency
 from nova_twotier.db.models import Job
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER, ActionState, JobState
 from nova_twotier.db.store import Store, busy_jobs
 from nova_twotier.manager.operations.operation import Note
 from nova_twotier.manager.round import Round
 
-#: Jobs in one statement, to bound its length.
-MANY = 500
 #: What a job waits for another one to do.
 _WANTED = {Condition.STARTED: "start", Condition.SUCCEEDED: "finish", Condition.OVER: "end"}
 
@@ -92,7 +91,11 @@ def poll(store: Store, work: Round) -> dict[int, Reason]:
     :returns: why some jobs will never be in the queue, by number.
     """
     hopeless: dict[int, Reason] = {}
-    behind = [job for job in work.active if job.gated and job.state == JobState.QUEUED]
+    behind = [
+        job
+        for job in work.active
+        if job.gated and job.state == JobState.QUEUED and not job.requested_action
+    ]
     if not behind and not work.behind_limit:
         return hopeless
     facts = _facts(store, work, behind)
@@ -228,14 +231,13 @@ def _others(store: Store, jobs: Mapping[int, Job], numbers: Set[int]) -> dict[in
     """The jobs of these numbers: those in `jobs` as they are, the rest from the database."""
     here = [jobs[number] for number in numbers & jobs.keys()]
     found = {job.number: _other(job) for job in here}
-    missing = sorted(numbers - found.keys())
+    missing = numbers - found.keys()
     if not missing:
         return found
     query = select(Job.number, Job.state, Job.started_at, Job.finished_at)
     with store.reading() as session:
-        for first in range(0, len(missing), MANY):
-            some = Job.number.in_(missing[first : first + MANY])
-            for row in session.execute(query.where(some)):
+        for some in in_parts(missing):
+            for row in session.execute(query.where(Job.number.in_(some))):
                 found[row.number] = _other(row)
     return found
 

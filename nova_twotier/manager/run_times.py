@@ -1,6 +1,6 @@
 """Predicts the run times of jobs that name none, from those of the pool's finished jobs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import compress
 from operator import is_not
 
@@ -45,13 +45,17 @@ class RunTimes:
         self._seen: Mapping[int, Job] = {}
         self._outside = set[int]()
 
-    def predict(self, jobs: Jobs) -> None:
-        """Fix the run time of the jobs that have joined the queue and name none."""
+    def predict(self, jobs: Jobs, outside: Set[int] = frozenset()) -> None:
+        """Fix the run time of the jobs that have joined the queue and name none.
+
+        :param outside: numbers of those that are known not to be in the queue.
+        """
         seen, self._seen = self._seen, dict(jobs)
         new = compress(jobs, map(is_not, jobs.values(), map(seen.get, jobs)))
-        candidates, self._outside = self._outside & jobs.keys() | set(new), set()
+        candidates = self._outside & jobs.keys() | set(new)
+        self._outside = candidates & outside
         due = []
-        for number in sorted(candidates):
+        for number in sorted(candidates - outside):
             job = jobs[number]
             if job.state != JobState.QUEUED or job.predicted_from is not None:
                 continue

@@ -10,13 +10,13 @@ from nova_twotier.cloud.boot_errors import BootRefused
 from nova_twotier.cloud.errors import CloudError, Unfit
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
-from nova_twotier.db.models import pause
+from nova_twotier.db.models import costly_pause, pause
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import Refusal, RequestKey
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.ledger import claims, names
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
-from nova_twotier.manager.operations import bandwidth, shortage
+from nova_twotier.manager.operations import bandwidth
 from nova_twotier.manager.operations.context import NO_HOST, Context, in_full
 from nova_twotier.manager.operations.gang import (
     NOTICE,
@@ -260,8 +260,9 @@ class Start(Operation):
         job.state, job.tier = JobState.QUEUED, None
         if _short_of_quota(context):
             job.reason = context.failure
-            job.back_off(env.now)
-            shortage.back_off_alike(job, context.jobs.values())
+            # Those that made room for it come back meanwhile, and are not to leave again at once.
+            costly = context.plan(StartPlan).freed > 0
+            job.back_off(env.now, costly_pause if costly else pause)
         else:
             job.reason = context.failure.led_to(Effect.NOT_STARTED)
             if progress.crowded_out:

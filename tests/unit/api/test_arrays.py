@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 
 from nova_twotier.core.indexes import parse
-from nova_twotier.db import submissions
+from nova_twotier.db import arrays, submissions
 from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.models import BUS, Array, Delivery, Event, Job
 from nova_twotier.db.purge import purge
@@ -244,6 +244,17 @@ class TestPurge(ArrayCase):
         self.assertEqual(3, purge(self.store, 95.0, pause=lambda _seconds: None).jobs)
         self.refused(404, "array.not_found", self.get(f"/v1/arrays/{array['number']}"))
         self.assertEqual(200, self.get(f"/v1/jobs/{later['uuid']}").status_code)
+
+    def test_one_with_a_trust_stays_until_that_is_deleted(self):
+        array, _later = self.create(indexes="0-1"), self.submit()
+        with self.store.transaction() as session:
+            session.get(Array, array["number"]).trust_id = "trust-1"
+        for job in self.tasks(array).values():
+            self.change(job, state=JobState.FINISHED, finished_at=10.0, trust_id="trust-1")
+        self.assertEqual(0, purge(self.store, 95.0, pause=lambda _seconds: None).jobs)
+        with self.store.transaction() as session:
+            arrays.close(session, [array["number"]], 20.0)
+        self.assertEqual(2, purge(self.store, 95.0, pause=lambda _seconds: None).jobs)
 
     def test_what_others_wait_for_stays(self):
         array = self.create(indexes="0-1")

@@ -5,7 +5,7 @@ from unittest import mock
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import waits
-from nova_twotier.db import open_jobs
+from nova_twotier.db import arrays, open_jobs
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.states import JobState
@@ -88,12 +88,29 @@ class OpenJobsBehaviour:
             session.get(Job, running.number).state = JobState.RUNNING
         jobs = OpenJobs(DEFAULT_POOL)
         self.assertIn(greedy.number, self.read(jobs))
-        self.assertEqual({waiting.number, named.number}, set(jobs.plain_waiting(())))
-        self.assertEqual({waiting.number}, set(jobs.plain_waiting({named.uuid})))
+        self.assertEqual({waiting.number, named.number}, set(jobs.plain_waiting((), 10.0)))
+        self.assertEqual({waiting.number}, set(jobs.plain_waiting({named.uuid}, 10.0)))
         self.store.hold(waiting.number, True)
         self.store.hold(held.number, False)
         self.read(jobs)
-        self.assertEqual({held.number, named.number}, set(jobs.plain_waiting(())))
+        self.assertEqual({held.number, named.number}, set(jobs.plain_waiting((), 10.0)))
+
+    def test_behind_the_limit_of_an_array_are_the_tasks_without_servers(self):
+        first = self.store.submit(1, [1.0], tasks=arrays.Tasks("0-2", most_at_once=1))
+        jobs = OpenJobs(DEFAULT_POOL)
+        read = self.read(jobs)
+        second, third = first.number + 1, first.number + 2
+        self.assertEqual({second, third}, set(jobs.behind_array_limit(())))
+        self.assertEqual({third}, set(jobs.behind_array_limit({read[second].uuid})))
+
+    def test_who_backs_off_waits_for_slots_alone_once_that_is_over(self):
+        job = self.store.submit(1, [1.0])
+        with self.store.transaction() as session:
+            session.get(Job, job.number).not_before = 20.0
+        jobs = OpenJobs(DEFAULT_POOL)
+        self.read(jobs)
+        self.assertEqual([], list(jobs.plain_waiting((), 19.0)))
+        self.assertEqual([job.number], list(jobs.plain_waiting((), 20.0)))
 
     def read(self, jobs):
         with self.store.reading() as session:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import fixtures
 import testtools
 
-from nova_twotier.db.heartbeats import heartbeats
+from nova_twotier.conf.manager import list_opts
+from nova_twotier.db.heartbeats import LONGEST_POLL, heartbeats
 from nova_twotier.db.models import Leader
 from nova_twotier.db.store import Store
 
@@ -63,6 +64,15 @@ class TestHeartbeats(testtools.TestCase):
             with self.store.transaction() as session:
                 session.merge(leader)
             self.assertEqual(said, self.text())
+
+    def test_one_that_polls_as_seldom_as_may_be_does_not_hang(self):
+        [interval] = [
+            each
+            for _group, options in list_opts()
+            for each in options
+            if each.name == "poll_interval"
+        ]
+        self.assertLess(interval.type.max + 30, LONGEST_POLL)
 
     def test_each_pool_has_its_own(self):
         self.beat(timedelta(hours=1), "gpu")

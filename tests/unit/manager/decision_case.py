@@ -28,7 +28,10 @@ class DecisionCase(testtools.TestCase):
         plain_waiting = {
             one.number: one
             for one in jobs
-            if one.plain_waiting and one.uuid not in look.servers and one.number not in acted_on
+            if one.plain_waiting
+            and one.not_before <= now
+            and one.uuid not in look.servers
+            and one.number not in acted_on
         }
         records = decisions.decide(
             {one.number: one for one in jobs}, opened, look, now, plain_waiting

@@ -1,11 +1,15 @@
 """Arrays and the engine: how many tasks are in the queue, and when an array is over."""
 
+import fixtures
+
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import array_requests, arrays
 from nova_twotier.db.dependencies import Condition, Dependency
 from nova_twotier.db.models import Array
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import OVER, JobState, QueueMode
+from tests.unit.manager import builders
 from tests.unit.manager.test_gates import GateCase
 
 OPEN = {each for each in JobState if each not in OVER}
@@ -132,6 +136,33 @@ class TestLimit(ArrayCase):
         self.look()
         self.assertEqual([0], self.admitted(array))
         self.assertEqual("array-limit", self.reason(self.tasks(array)[5]).code.name)
+
+
+class TestCancel(ArrayCase):
+    def test_many_end_in_several_polls_and_none_of_them_starts(self):
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.engine.MOST_ENDS", 3))
+        array, limited = self.array("0-6"), self.array("0-4", most=2)
+        for each in (array, limited):
+            array_requests.ask(self.store, each.number, "cancel")
+        other = self.submit(1)
+        left = []
+        self.engine.seen = builders.seen(at=self.now)
+        while self.engine.poll():
+            left.append(len(self.store.jobs(selection=Selection(active=True))))
+            self.assertEqual([other.number], self.starts())
+        self.assertEqual([10, 7, 4, 1], left)
+        for task in (*self.tasks(array).values(), *self.tasks(limited).values()):
+            self.assertEqual((JobState.CANCELLED, 0), (task.state, task.runs))
+            self.assertNotIn("eligible", self.kinds(task))
+
+    def test_what_runs_ends_at_once(self):
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.manager.engine.MOST_ENDS", 1))
+        array = self.array("0-3")
+        last = self.tasks(array)[3]
+        self.become(last, state=JobState.RUNNING, tier="fg", run_since=self.now, runs=1)
+        array_requests.ask(self.store, array.number, "cancel")
+        self.look(builders.servers(last))
+        self.assertIn(("end", last.number), self.opened())
 
 
 class TestDependencies(ArrayCase):

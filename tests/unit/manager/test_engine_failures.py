@@ -3,8 +3,11 @@
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.reasons import failures, waits
+from nova_twotier.db import changes
 from nova_twotier.db.models import Action, Job
+from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
 from nova_twotier.manager import order
@@ -120,9 +123,57 @@ class TestFailure(PollCase):
         self.assertEqual(2, self.cloud.boot.call_count)
         for job in map(self.store.job, (one.number for one in poor)):
             self.assertEqual(waits.QUOTA(resources="cores"), job.reason)
-            self.assertGreater(job.not_before, self.now)
+        self.assertEqual([1, 0], [self.store.job(one.number).setbacks for one in poor])
         self.poll()
         self.assertEqual([(ActionKind.START, rich.number)], self.opened())
+
+    def test_a_new_manager_knows_who_waits_for_quota(self):
+        """And the one that was refused tries again first."""
+        quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
+        self.cloud.boot.side_effect = quota
+        first = self.store.submit(4, [1.0], at=1, project_id="a", trust_id="t")
+        self.poll()
+        self.refuse()
+        other = self.store.submit(4, [1.0], at=2, project_id="a", trust_id="t")
+        self.poll()
+        written = self.store.job(other.number).revision
+        start = [(ActionKind.START, first.number)]
+        for wait, started in ((0.0, []), (2.0, start)):
+            self.engine.close()
+            self.engine = self.make_engine()
+            self.now += wait
+            self.poll()
+            self.assertEqual(started, self.opened())
+        for pause in (4.0, 8.0):
+            self.refuse()
+            self.assertEqual([], self.opened())
+            self.now += pause
+            self.poll()
+            self.assertEqual(start, self.opened())
+        kept = self.store.job(other.number)
+        self.assertEqual((waits.QUOTA(resources="cores"), written), (kept.reason, kept.revision))
+
+    def test_nobody_waits_for_a_job_without_quota_that_was_cancelled(self):
+        self.cloud.boot.side_effect = CloudError("Nova refused boot: Quota exceeded for cores", 403)
+        first = self.store.submit(4, [1.0], at=1, project_id="a", trust_id="t")
+        self.poll()
+        self.refuse()
+        other = self.store.submit(4, [1.0], at=2, project_id="a", trust_id="t")
+        self.poll()
+        self.assertEqual([], self.opened())
+        self.store.request_action(first.number, "cancel")
+        self.poll()
+        self.answered(2)  # its server group and its trust
+        self.poll()
+        self.assertEqual([(ActionKind.START, other.number)], self.opened())
+
+    def refuse(self):
+        """A start that was decided begins, and Nova refuses it."""
+        self.poll()
+        self.answered()
+        for _poll in range(2):
+            self.poll()
+            self.now += 1
 
     def test_what_was_decided_for_others_stays(self):
         """A job that was to start below one whose project has no quota."""
@@ -152,6 +203,27 @@ class TestFailure(PollCase):
         self.poll()
         self.assertEqual([], self.opened())
         self.cloud.boot.assert_not_called()
+
+    def test_a_scavenger_does_not_start_in_the_foreground(self):
+        """Although its class was changed while that was decided."""
+        job = self.store.submit(2, [0.5], at=1)
+        self.engine = self.make_engine(policy="amcbf")
+        undisturbed = self.engine._decisions.decide
+
+        def decide(*given):
+            found = undisturbed(*given)
+            changes.change(self.store, job.number, {"qos": "scavenger"}, may_extend=False)
+            self.engine._decisions.decide = undisturbed
+            return found
+
+        self.engine._decisions.decide = decide
+        self.poll()
+        self.assertEqual([(ActionKind.START, job.number)], self.opened())
+        self.poll()
+        self.cloud.boot.assert_not_called()
+        with self.store.reading() as session:
+            tiers = [action.planned(StartPlan).tier for action in open_actions(session)]
+        self.assertNotIn(Tier.FG, tiers)
 
     def test_a_job_without_retries_fails(self):
         job = self.running(retries=0)

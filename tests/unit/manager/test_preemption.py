@@ -367,6 +367,18 @@ class TestRefused(OperationCase):
             pauses.append(one.not_before - now)
         self.assertEqual([4.0, 8.0, 16.0, 32.0, 60.0, 60.0], pauses)
 
+    def test_who_made_room_for_it_does_not_leave_again_at_once(self):
+        one, pauses = job(state=JobState.STARTING), []
+        for now in (100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0):
+            record = start(one)
+            record.plan = StartPlan(FG, "immediate", freed=1)
+            self.begin(record, one)
+            self.advance(record, one, seen(), now=now)
+            self.answer(record, "boot", CloudError(self.QUOTA, 403))
+            self.advance(record, one, seen(), now=now)
+            pauses.append(one.not_before - now)
+        self.assertEqual([60.0, 120.0, 240.0, 480.0, 960.0, 1800.0, 1800.0], pauses)
+
     def test_quota_at_an_unshelve(self):
         one = job(state=JobState.RESTORING, saved=True)
         gang = [servers(one)[0], servers(one, "SHELVED_OFFLOADED", hosts=(None,))[1]]
