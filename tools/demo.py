@@ -18,20 +18,26 @@ from nova_twotier.db.store import StoreError
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError
 from nova_twotier.tools.replay import summary
 from nova_twotier.tools.replay.errors import ReplayError
-from nova_twotier.tools.replay.run import EXCERPT, Settings, replay
+from nova_twotier.tools.replay.run import DATA, Settings, replay
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 
 PROG = "demo"
-HOSTS, SLOTS, TIERS = 8, 4, 2
+HOSTS, SLOTS, TIERS = 4, 4, 2
+#: Consecutive jobs of KTH-SP2 that ran at least half an hour.
+TRACE = DATA / "kth-sp2-long-jobs.swf"
+#: With these the jobs arrive within a minute, and half of them run for more than 38 seconds: that
+#: Nova takes some seconds to start them matters little.
+SPEEDUP, LOAD_SCALE = 650.0, 2.0
+JOBS = 20
 #: The policies of the queue manager.
 PLAYED = sorted(name for name, policy in POLICIES.items() if not policy.bandwidth)
 #: Wall seconds after which a replay that is not over is given up.
 TIMEOUT = 900.0
 #: What the first policy must really have done: key of the totals, least number, and in words.
 FEATS = (
-    ("background_starts", 5, "jobs started in the background"),
-    ("swaps", 1, "swap"),
-    ("live_migrations", 1, "live migration in Nova"),
+    ("background_starts", 3, "jobs started in the background"),
+    ("swaps", 3, "swaps"),
+    ("live_migrations", 2, "live migrations in Nova"),
 )
 
 
@@ -75,10 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=60,
+        default=JOBS,
         metavar="N",
-        choices=range(1, 101),
-        help="jobs of the excerpt, 1 to 100 (default: %(default)s)",
+        choices=range(1, JOBS + 1),
+        help=f"jobs of the excerpt, 1 to {JOBS} (default: %(default)s)",
     )
     parser.add_argument(
         "--policies",
@@ -151,7 +157,7 @@ def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, 
     argv = python("nova_twotier.cmd.manager", f"--config-file={manager_conf}")
     with Supervisor("manager", argv, out / "manager.log", say) as manager:
         say(f"manager: pid {manager.pid}; try `kill -9 {manager.pid}`, the replay goes on")
-        settings = Settings(trace=EXCERPT, out=out, jobs=jobs, timeout=TIMEOUT)
+        settings = Settings(TRACE, out, jobs, SPEEDUP, LOAD_SCALE, timeout=TIMEOUT)
         done = replay(conf, settings, console, watch=lambda _player: manager.check())
     if done["interrupted"] == "interrupted":
         raise KeyboardInterrupt

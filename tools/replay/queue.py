@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nova_twotier.db.models import Job
-from nova_twotier.db.states import OVER, JobState
+from sqlalchemy import select
+
+from nova_twotier.db.models import Action, Job
+from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.db.store import Store
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.workload import ReplayJob
@@ -90,3 +92,13 @@ class Queue:
     def finishes(self) -> Counter:
         """How often each job was recorded as finished."""
         return Counter(event.job for event in self._store.events() if event.kind == "finished")
+
+    def start_times(self) -> dict[int, float]:
+        """Wall seconds that Nova took to start each job for the first time, by number: from the
+        decision until all its servers ran."""
+        query = select(Action).where(
+            Action.kind == ActionKind.START, Action.state == ActionState.DONE
+        )
+        with self._store.reading() as session:
+            starts = session.scalars(query.order_by(Action.id.desc())).all()
+        return {start.job: start.closed_at - start.created_at for start in starts}

@@ -24,7 +24,8 @@ from nova_twotier.tools.replay.roster import Roster
 from nova_twotier.tools.replay.sampling import Sampler
 from nova_twotier.tools.replay.workload import ReplayJob, fit
 
-EXCERPT = pathlib.Path(__file__).parent / "data" / "kth-sp2-excerpt.swf"
+DATA = pathlib.Path(__file__).parent / "data"
+EXCERPT = DATA / "kth-sp2-excerpt.swf"
 #: With these the first 60 jobs of the excerpt arrive in half a minute and keep 32 slots busy for
 #: two: short enough to watch, long enough for Nova to boot and move their servers.
 SPEEDUP = 1200.0

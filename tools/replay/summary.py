@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.db.states import JobState
 from nova_twotier.tools.replay.errors import UsageError
 from nova_twotier.tools.replay.player import Player
 from nova_twotier.tools.replay.queue import never_finished
@@ -26,6 +27,7 @@ TOTALS = (
     ("response", "average response (trace s)", ",.0f"),
     ("wait", "average waiting (trace s)", ",.0f"),
     ("bounded_slowdown", "average bounded slowdown", ",.1f"),
+    ("start_share", "starting a job, share of its stay (median)", ".1%"),
     ("background_starts", "started in the background", "d"),
     ("evictions", "evictions (jobs shelved)", "d"),
     ("unsaved", "work since the last boot when shelved (process s)", ",.0f"),
@@ -52,6 +54,7 @@ def summarise(player: Player, about: dict) -> dict:
             key: _mean(job[key] for job in finished)
             for key in ("response", "wait", "bounded_slowdown")
         },
+        "start_share": _start_share(player),
         "background_starts": sum(_background_start(happening) for happening in happened),
         "evictions": kinds[Kind.EVICT],
         "unsaved": sum(player.guests.unsaved.values()),
@@ -82,6 +85,17 @@ def summarise(player: Player, about: dict) -> dict:
 
 def _background_start(happening: Happening) -> bool:
     return happening.kind is Kind.START and happening.tier is Tier.BG
+
+
+def _start_share(player: Player) -> float | None:
+    """How long Nova took to start the jobs, against how long they then stayed."""
+    records = player.poll.jobs
+    shares = [
+        took / (records[number].finished_at - records[number].started_at)
+        for number, took in player.queue.start_times().items()
+        if number in records and records[number].state == JobState.FINISHED
+    ]
+    return statistics.median(shares) if shares else None
 
 
 def _mean(values) -> float | None:

@@ -10,8 +10,8 @@ from novaclient import exceptions as nova_exc
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import waits
-from nova_twotier.db.models import Event
-from nova_twotier.db.states import JobState
+from nova_twotier.db.models import Action, Event
+from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import Store, open_jobs
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.tools.replay import player as player_module
@@ -142,6 +142,29 @@ class TestPlayer(testtools.TestCase):
         self.assertEqual((2, 2, 0), (totals["jobs"], totals["finished"], totals["rejected"]))
         self.assertTrue(totals["response"] >= 100)
         self.assertAlmostEqual(totals["response"] - 100, totals["wait"])
+
+    def test_starting_takes_a_share_of_a_stay(self):
+        """The first start counts, not the restore."""
+        player = self.player(job(1, 0))
+        player.play(timeout=600)
+        self.assertIsNone(self.summary(player)["totals"]["start_share"])
+        (record,) = self.store.jobs()
+        stay = record.finished_at - record.started_at
+        with self.store.transaction() as session:
+            for took in (stay / 4, stay / 2):
+                session.add(
+                    Action(
+                        kind=ActionKind.START,
+                        job=record.number,
+                        phase=0,
+                        plan_data={},
+                        state=ActionState.DONE,
+                        created_at=1000.0,
+                        closed_at=1000.0 + took,
+                    )
+                )
+                session.flush()
+        self.assertAlmostEqual(0.25, self.summary(player)["totals"]["start_share"])
 
     def test_a_server_group_that_stays(self):
         player = self.player(job(1, 0))
