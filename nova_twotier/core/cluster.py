@@ -80,6 +80,7 @@ class Cluster:
         runs: Iterable[Run] = (),
     ):
         self.hosts = tuple(hosts)
+        self._all_enabled = all(host.enabled for host in self.hosts)
         self.threshold = threshold
         self.rng = rng
         self.runs: dict[int, Run] = {}
@@ -124,6 +125,7 @@ class Cluster:
 
     def _copy_runs(self, twin: "Cluster") -> None:
         twin.hosts, twin.threshold = self.hosts, self.threshold
+        twin._all_enabled = self._all_enabled
         if self.rng:
             twin.rng = random.Random()  # noqa: S311
             twin.rng.setstate(self.rng.getstate())
@@ -157,6 +159,7 @@ class Cluster:
     def replace_hosts(self, hosts: Iterable[Host]) -> None:
         """Change which of the hosts take new VMs; the rest of them stays as it is."""
         self.hosts = tuple(hosts)
+        self._all_enabled = all(host.enabled for host in self.hosts)
         self._no_rankings()
         self._count_idle()
 
@@ -189,27 +192,50 @@ class Cluster:
         return [host for host in range(len(self.hosts)) if self.overfull(host)]
 
     def frees(self, run: Run) -> bool:
-        """Whether a policy may evict the run, and all its foreground slots would become idle.
+        """Whether a policy may evict the run, and all its foreground slots on hosts that take new
+        VMs would become idle, one at least.
 
-        Slots of a host that takes no new VMs, or holds more VMs than slots, would not.
+        None would on a host that holds more VMs than slots.
         """
         if run.pinned:
             return False
         hosts, used = self.hosts, self.used[FG]
+        some = False
         # A loop, since it runs for every process in the foreground at each decision.
         for host in run.hosts:
             spec = hosts[host]
-            if used[host] > spec.slots or not spec.enabled:
-                return False
-        return True
+            if spec.enabled:
+                if used[host] > spec.slots:
+                    return False
+                some = True
+        return some
 
     def frees_background(self, run: Run) -> bool:
-        """Whether a policy may evict the run, and all its background places would become idle."""
+        """Whether a policy may evict the run, and all its background places on hosts that take new
+        VMs would become idle, one at least."""
         used = self.used[BG]
-        return not run.pinned and all(
-            self.hosts[host].enabled and used[host] <= self.open_background(host)
-            for host in run.hosts
+        enabled = [host for host in run.hosts if self.hosts[host].enabled]
+        return (
+            bool(enabled)
+            and not run.pinned
+            and all(used[host] <= self.open_background(host) for host in enabled)
         )
+
+    def straddling(self, tier: Tier) -> Mapping[int, int]:
+        """The runs of a tier of which some hosts take new VMs and others do not, by job number: how
+        many of their processes are on hosts that do. Only the places of these can become idle."""
+        if self._all_enabled:
+            return NOTHING
+        found = {}
+        for run in self._running[tier]:
+            places = sum([self.hosts[host].enabled for host in run.hosts])
+            if 0 < places < run.job.size:
+                found[run.job.number] = places
+        return found
+
+    def enabled(self, hosts: Iterable[int]) -> bool:
+        """Whether all of these hosts take new VMs."""
+        return self._all_enabled or all(self.hosts[host].enabled for host in hosts)
 
     @property
     def has_scavengers(self) -> bool:
@@ -218,7 +244,10 @@ class Cluster:
         return running[-1].job.qos is SCAVENGER if running else False
 
     def scavengers(self) -> list[Run]:
-        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival."""
+        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival.
+
+        How many places they free: see `straddling`.
+        """
         found: list[Run] = []
         for run in reversed(self._running[BG]):
             if run.job.qos is not SCAVENGER:
@@ -253,6 +282,8 @@ class Cluster:
 
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         """The foreground runs that a policy may evict, in the order of their jobs' arrival.
+
+        How many slots they free: see `straddling`.
 
         :param after: only those of jobs that arrived after this position.
         """

@@ -259,8 +259,11 @@ class Driver:
 
     def could_have(self, job):
         """Foreground slots that are idle or held by later arrivals that may be evicted."""
-        holders = [run.job for run in self.cluster.evictable()]
-        return self.cluster.idle[FG] + held_by_later(job, holders)
+        runs = self.cluster.evictable()
+        if isinstance(self.cluster, Counted):
+            return self.cluster.idle[FG] + held_by_later(job, [run.job for run in runs])
+        later = [run for run in runs if run.job.order > job.order]
+        return self.cluster.idle[FG] + places(self.cluster, later)
 
     def finish(self):
         """Let the running jobs depart one by one until nothing is left.
@@ -276,6 +279,11 @@ class Driver:
         self.case.assertEqual({}, self.cluster.runs)
         self.case.assertEqual(state(recounted(self.cluster)), state(self.cluster))
         return departures
+
+
+def places(cluster, runs):
+    """How many processes of the runs are on hosts that take new VMs."""
+    return sum(cluster.hosts[host].enabled for run in runs for host in run.hosts)
 
 
 def promise(driver, actions, event):
