@@ -172,6 +172,13 @@ class Cluster:
         room = places - self.used[tier][host]
         return room if room > 0 else 0
 
+    def left(self, tier: Tier, host: int) -> int:
+        """Like `room`, also on a host that takes no new VMs: for those that are there already."""
+        if self.hosts[host].enabled:
+            return self.room(tier, host)
+        places = self.hosts[host].slots if tier is FG else self.open_background(host)
+        return max(0, places - self.used[tier][host])
+
     def open_background(self, host: int) -> int:
         """Background processes that the host may hold: K-1 on each slot that is not closed."""
         spec = self.hosts[host]
@@ -232,10 +239,6 @@ class Cluster:
             if 0 < places < run.job.size:
                 found[run.job.number] = places
         return found
-
-    def enabled(self, hosts: Iterable[int]) -> bool:
-        """Whether all of these hosts take new VMs."""
-        return self._all_enabled or all(self.hosts[host].enabled for host in hosts)
 
     @property
     def has_scavengers(self) -> bool:
@@ -301,6 +304,12 @@ class Cluster:
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         """Whether each of these hosts has room for a process, as often as it is named."""
         return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
+
+    def holds(self, tier: Tier, hosts: Sequence[int]) -> bool:
+        """Like `takes`, for a job that stays on these hosts in another tier."""
+        if self._all_enabled:
+            return self.takes(tier, hosts)
+        return all(self.left(tier, host) >= count for host, count in Counter(hosts).items())
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
         """For each process on these hosts, whether there is room besides the promised places.
@@ -456,9 +465,16 @@ class Cluster:
                 self.remove(action.job)
         for action in actions:
             if isinstance(action, Move):
-                self.start(action.job, action.tier, action.after)
+                self._move(action)
             elif isinstance(action, Start):
                 self.start(action.job, action.tier, action.hosts)
+
+    def _move(self, move: Move) -> None:
+        """Put a job that was removed on its slots of the other tier."""
+        if move.before == move.after and self.holds(move.tier, move.after):
+            self.adopt(make_run((move.job, move.tier, move.after, False, math.inf)))
+        else:
+            self.start(move.job, move.tier, move.after)
 
     def _occupy(self, run: Run) -> None:
         self._change(run, 1)

@@ -75,7 +75,7 @@ class Play:
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if run.job.background and (self.cluster.takes(BG, run.hosts) or self._clear(run)):
+            if run.job.background and (self.cluster.holds(BG, run.hosts) or self._clear(run)):
                 self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
@@ -84,9 +84,9 @@ class Play:
     def _clear(self, run: Run) -> bool:
         """Evict scavengers from the hosts of a job that lost the foreground, the latest first, if
         it has room in the background there without them; returns whether it has."""
-        if not (self.cluster.has_scavengers and self.cluster.enabled(run.hosts)):
+        if not self.cluster.has_scavengers:
             return False
-        room = {host: self.cluster.room(BG, host) - run.hosts.count(host) for host in run.hosts}
+        room = {host: self.cluster.left(BG, host) - run.hosts.count(host) for host in run.hosts}
         leaving = []
         for other in reversed(self.cluster.scavengers()):
             if any(room.get(host, 0) < 0 for host in other.hosts):

@@ -17,6 +17,7 @@ from tests.unit.core.builders import BG, FG, job
 from tests.unit.core.test_policies import streams
 from tests.unit.core.test_qos import (
     ALL,
+    CONSOLIDATING,
     PREEMPTING,
     TWO_TIERS,
     ClassDriver,
@@ -84,9 +85,24 @@ class TestDrainedHost(testtools.TestCase):
         for policy in PREEMPTING:
             made = drained("gone", Run(job(1, 2), FG, (0, 1)))
             driver = ClassDriver(self, policy, made)
-            self.assertEqual({1: 2}, preempted(driver.arrive(urgent(2))), policy)
-            self.assertEqual((0,), driver.cluster.runs[2].hosts, policy)
-            self.assertEqual([1], [each.number for each in driver.waiting], policy)
+            driver.arrive(urgent(2))
+            self.assertEqual((FG, (0,)), driver.cluster.runs[2][1:3], policy)
+            self.assertNotEqual(FG, tiers(driver).get(1), policy)
+
+    def test_it_falls_in_place_as_elsewhere(self):
+        """It keeps its servers there, which would find no slots if they came back."""
+        for policy in CONSOLIDATING:
+            driver = ClassDriver(self, policy, drained("gone", Run(job(1, 2), FG, (0, 1))))
+            [fall, _start] = driver.arrive(urgent(2))
+            self.assertIsInstance(fall, Move)
+            self.assertEqual(((0, 1), (0, 1), BG), (fall.before, fall.after, fall.tier), policy)
+
+    def test_it_leaves_if_the_background_there_has_no_room(self):
+        for policy in CONSOLIDATING:
+            runs = Run(job(1, 2), FG, (0, 1)), Run(job(2, foreground=False), BG, (1,))
+            driver = ClassDriver(self, policy, drained("gone", *runs))
+            self.assertEqual({1: 3}, preempted(driver.arrive(urgent(3))), policy)
+            self.assertEqual({2: BG, 3: FG}, tiers(driver), policy)
 
     def test_it_stays_for_who_needs_more_than_it_frees(self):
         for policy in PREEMPTING:
@@ -155,8 +171,7 @@ class TestAtRandom(testtools.TestCase):
             self.fail(f"{policy} decides for ever")
 
     def check(self, before, after, actions):
-        came = {each.job.number for each in actions if isinstance(each, Start)}
-        came |= {each.job.number for each in actions if isinstance(each, Move) and each.tier is FG}
+        came = {each.job.number for each in actions if isinstance(each, Start | Move)}
         lost = [each for each in actions if isinstance(each, Evict | Kill | Move) and each.by]
         for each in lost:
             by = each.by.number
