@@ -207,15 +207,17 @@ class Cluster:
         if run.pinned:
             return False
         hosts, used = self.hosts, self.used[FG]
-        some = False
         # A loop, since it runs for every process in the foreground at each decision.
         for host in run.hosts:
             spec = hosts[host]
-            if spec.enabled:
-                if used[host] > spec.slots:
-                    return False
-                some = True
-        return some
+            if used[host] > spec.slots or not spec.enabled:
+                return self._frees_some(run)
+        return True
+
+    def _frees_some(self, run: Run) -> bool:
+        hosts, used = self.hosts, self.used[FG]
+        enabled = [host for host in run.hosts if hosts[host].enabled]
+        return bool(enabled) and all(used[host] <= hosts[host].slots for host in enabled)
 
     def frees_background(self, run: Run) -> bool:
         """Whether a policy may evict the run, and all its background places on hosts that take new
