@@ -80,6 +80,7 @@ class Cluster:
         runs: Iterable[Run] = (),
     ):
         self.hosts = tuple(hosts)
+        self._all_enabled = all(host.enabled for host in self.hosts)
         self.threshold = threshold
         self.rng = rng
         self.runs: dict[int, Run] = {}
@@ -124,6 +125,7 @@ class Cluster:
 
     def _copy_runs(self, twin: "Cluster") -> None:
         twin.hosts, twin.threshold = self.hosts, self.threshold
+        twin._all_enabled = self._all_enabled
         if self.rng:
             twin.rng = random.Random()  # noqa: S311
             twin.rng.setstate(self.rng.getstate())
@@ -157,6 +159,7 @@ class Cluster:
     def replace_hosts(self, hosts: Iterable[Host]) -> None:
         """Change which of the hosts take new VMs; the rest of them stays as it is."""
         self.hosts = tuple(hosts)
+        self._all_enabled = all(host.enabled for host in self.hosts)
         self._no_rankings()
         self._count_idle()
 
@@ -168,6 +171,13 @@ class Cluster:
         places = spec.slots if tier is FG else self.open_background(host)
         room = places - self.used[tier][host]
         return room if room > 0 else 0
+
+    def left(self, tier: Tier, host: int) -> int:
+        """Like `room`, also on a host that takes no new VMs: for those that are there already."""
+        if self.hosts[host].enabled:
+            return self.room(tier, host)
+        places = self.hosts[host].slots if tier is FG else self.open_background(host)
+        return max(0, places - self.used[tier][host])
 
     def open_background(self, host: int) -> int:
         """Background processes that the host may hold: K-1 on each slot that is not closed."""
@@ -189,9 +199,10 @@ class Cluster:
         return [host for host in range(len(self.hosts)) if self.overfull(host)]
 
     def frees(self, run: Run) -> bool:
-        """Whether a policy may evict the run, and all its foreground slots would become idle.
+        """Whether a policy may evict the run, and all its foreground slots on hosts that take new
+        VMs would become idle, one at least.
 
-        Slots of a host that takes no new VMs, or holds more VMs than slots, would not.
+        None would on a host that holds more VMs than slots.
         """
         if run.pinned:
             return False
@@ -200,16 +211,36 @@ class Cluster:
         for host in run.hosts:
             spec = hosts[host]
             if used[host] > spec.slots or not spec.enabled:
-                return False
+                return self._frees_some(run)
         return True
 
+    def _frees_some(self, run: Run) -> bool:
+        hosts, used = self.hosts, self.used[FG]
+        enabled = [host for host in run.hosts if hosts[host].enabled]
+        return bool(enabled) and all(used[host] <= hosts[host].slots for host in enabled)
+
     def frees_background(self, run: Run) -> bool:
-        """Whether a policy may evict the run, and all its background places would become idle."""
+        """Whether a policy may evict the run, and all its background places on hosts that take new
+        VMs would become idle, one at least."""
         used = self.used[BG]
-        return not run.pinned and all(
-            self.hosts[host].enabled and used[host] <= self.open_background(host)
-            for host in run.hosts
+        enabled = [host for host in run.hosts if self.hosts[host].enabled]
+        return (
+            bool(enabled)
+            and not run.pinned
+            and all(used[host] <= self.open_background(host) for host in enabled)
         )
+
+    def straddling(self, tier: Tier) -> Mapping[int, int]:
+        """The runs of a tier of which some hosts take new VMs and others do not, by job number: how
+        many of their processes are on hosts that do. Only the places of these can become idle."""
+        if self._all_enabled:
+            return NOTHING
+        found = {}
+        for run in self._running[tier]:
+            places = sum([self.hosts[host].enabled for host in run.hosts])
+            if 0 < places < run.job.size:
+                found[run.job.number] = places
+        return found
 
     @property
     def has_scavengers(self) -> bool:
@@ -218,7 +249,10 @@ class Cluster:
         return running[-1].job.qos is SCAVENGER if running else False
 
     def scavengers(self) -> list[Run]:
-        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival."""
+        """The runs of scavengers that a policy may evict, in the order of their jobs' arrival.
+
+        How many places they free: see `straddling`.
+        """
         found: list[Run] = []
         for run in reversed(self._running[BG]):
             if run.job.qos is not SCAVENGER:
@@ -254,6 +288,8 @@ class Cluster:
     def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
         """The foreground runs that a policy may evict, in the order of their jobs' arrival.
 
+        How many slots they free: see `straddling`.
+
         :param after: only those of jobs that arrived after this position.
         """
         return [run for run in self._later(after) if self.frees(run)]
@@ -270,6 +306,12 @@ class Cluster:
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         """Whether each of these hosts has room for a process, as often as it is named."""
         return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
+
+    def holds(self, tier: Tier, hosts: Sequence[int]) -> bool:
+        """Like `takes`, for a job that stays on these hosts in another tier."""
+        if self._all_enabled:
+            return self.takes(tier, hosts)
+        return all(self.left(tier, host) >= count for host, count in Counter(hosts).items())
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
         """For each process on these hosts, whether there is room besides the promised places.
@@ -425,9 +467,16 @@ class Cluster:
                 self.remove(action.job)
         for action in actions:
             if isinstance(action, Move):
-                self.start(action.job, action.tier, action.after)
+                self._move(action)
             elif isinstance(action, Start):
                 self.start(action.job, action.tier, action.hosts)
+
+    def _move(self, move: Move) -> None:
+        """Put a job that was removed on its slots of the other tier."""
+        if move.before == move.after and self.holds(move.tier, move.after):
+            self.adopt(make_run((move.job, move.tier, move.after, False, math.inf)))
+        else:
+            self.start(move.job, move.tier, move.after)
 
     def _occupy(self, run: Run) -> None:
         self._change(run, 1)

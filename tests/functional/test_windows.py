@@ -112,6 +112,50 @@ class TestStarts(WindowCase):
         self.fail(f"job {job.number} does not end")
 
 
+class TestPreemption(WindowCase):
+    """Of jobs that are also on hosts on which the preemptor may not start."""
+
+    def test_it_goes_on_in_the_background_while_a_drain_is_planned(self):
+        self.cloud(seed=21)
+        self.preempt(since=1e6)
+
+    def test_it_goes_on_in_the_background_of_a_drained_host(self):
+        self.cloud(seed=22)
+        self.preempt(since=0.0)
+
+    def preempt(self, since):
+        self.manager = self.engine("amcbf")
+        job = self.submit(6)
+        self.rounds(self.manager, 15)
+        there = self.hosts_of(job)
+        self.assertEqual({"host0", "host1", "host2"}, set(there))
+        self.plan("host0", since=since)
+        self.rounds(self.manager, 5)
+        urgent = self.submit(3, 2e6, qos="urgent")
+        self.rounds(self.manager, 20)
+        self.assertEqual([JobState.RUNNING] * 2, [self.state(job), self.state(urgent)])
+        tiers = [self.store.job(each.number).tier for each in (job, urgent)]
+        self.assertEqual([Tier.BG, Tier.FG], tiers)
+        self.assertNotIn("host0", self.hosts_of(urgent))
+        self.assertEqual(there, self.hosts_of(job))
+
+    def test_a_preemptor_finds_its_slots_although_others_are_idle(self):
+        """The host that closes has as many as it needs, but may not be used."""
+        self.cloud(seed=23)
+        self.manager = self.engine("cmbf")
+        self.plan("host0", since=0.0)
+        job = self.submit(4)
+        self.rounds(self.manager, 15)
+        self.assertEqual(JobState.RUNNING, self.state(job))
+        self.plan("host0", since=1e6)
+        self.rounds(self.manager, 5)
+        urgent = self.submit(2, 2e6, qos="urgent")
+        self.rounds(self.manager, 40)
+        self.assertEqual(JobState.RUNNING, self.state(urgent))
+        self.assertNotIn("host0", self.hosts_of(urgent))
+        self.assertEqual(0, self.store.job(urgent.number).failures)
+
+
 class TestVacating(WindowCase):
     def test_a_job_is_moved_to_hosts_that_stay_if_there_are_enough(self):
         self.cloud(seed=11)

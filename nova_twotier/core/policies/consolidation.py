@@ -11,6 +11,7 @@ from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
     Selection,
+    by_places,
     lacks,
     lacks_background,
     select,
@@ -72,7 +73,8 @@ class Consolidation(Policy):
         rising: Sequence[Job] = ()
         if uses_background:
             rising = [run.job for run in cluster.walk(BG) if not run.pinned and run.job.foreground]
-        selection = select(queue, rising, cluster.evictable, cluster.idle[FG], self.only_head)
+        idle, straddling = cluster.idle[FG], cluster.straddling(FG)
+        selection = select(queue, rising, cluster.evictable, idle, self.only_head, straddling)
         return selection if selection.chosen else None
 
     def _rearrange(self, play: Play, selection: Selection) -> None:
@@ -88,7 +90,9 @@ class Consolidation(Policy):
         return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
-        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+        cluster = snapshot.cluster
+        held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
+        return partial(self._reason, snapshot, held)
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
         idle = snapshot.cluster.idle

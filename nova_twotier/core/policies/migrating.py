@@ -7,7 +7,7 @@ from typing import ClassVar
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import Holders, lacks, select
+from nova_twotier.core.policies.preemption import Holders, by_places, lacks, select
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 
@@ -27,7 +27,9 @@ class Migrating(Policy):
         if event is ARRIVAL:
             # New arrivals cannot evict anyone, and jobs that waited for slots still wait for them.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
-        selection = select(queue, (), cluster.evictable, cluster.idle[FG], self.only_head)
+        selection = select(
+            queue, (), cluster.evictable, cluster.idle[FG], self.only_head, cluster.straddling(FG)
+        )
         evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)
@@ -44,7 +46,9 @@ class Migrating(Policy):
         return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
-        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+        cluster = snapshot.cluster
+        held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
+        return partial(self._reason, snapshot, held)
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
         if not job.foreground:

@@ -7,7 +7,7 @@ from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, 
 from nova_twotier.core.cluster import NOTHING, Run, make_run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
-from nova_twotier.core.policies.preemption import Holders
+from nova_twotier.core.policies.preemption import Holders, by_places
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Order
 from nova_twotier.core.slots import is_hot
@@ -75,7 +75,7 @@ class Play:
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if run.job.background and (self.cluster.takes(BG, run.hosts) or self._clear(run)):
+            if run.job.background and (self.cluster.holds(BG, run.hosts) or self._clear(run)):
                 self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
@@ -86,7 +86,7 @@ class Play:
         it has room in the background there without them; returns whether it has."""
         if not self.cluster.has_scavengers:
             return False
-        room = {host: self.cluster.room(BG, host) - run.hosts.count(host) for host in run.hosts}
+        room = {host: self.cluster.left(BG, host) - run.hosts.count(host) for host in run.hosts}
         leaving = []
         for other in reversed(self.cluster.scavengers()):
             if any(room.get(host, 0) < 0 for host in other.hosts):
@@ -162,7 +162,7 @@ class Play:
         Of these the latest leave, and no more than each job needs.
         """
         evicted: list[Job] = []
-        held = Holders(self.cluster.scavengers())
+        held = Holders(by_places(self.cluster.scavengers(), self.cluster.straddling(BG)))
         idle, queue = self.cluster.idle, self.queue.allowed(BG)
         reach = {BG: idle[BG] + held.slots}
         for job in queue.smallest_first(reach, BG) if self._kills else queue.fitting(reach, BG):
@@ -170,8 +170,7 @@ class Play:
                 break  # All others that would fit are scavengers, too.
             for victim in held.victims(job, idle[BG]):
                 held.remove(victim)
-                self.remove(victim, by=job)
-                evicted.append(victim)
+                evicted.append(self.remove(victim, by=job).job)
             self.start(job, BG)
             if self._kills:
                 self._tentative.add(job.number)
@@ -257,7 +256,7 @@ def reclaims(snapshot: Snapshot) -> bool:
     first = queue.head
     if first is None or first.qos is SCAVENGER:
         return False
-    held = sum([run.job.size for run in cluster.scavengers()])
+    held = sum([run.job.size for run in by_places(cluster.scavengers(), cluster.straddling(BG))])
     return queue.has_fitting(cluster.idle[BG] + held)
 
 

@@ -1,19 +1,21 @@
 """Selects which jobs preempt which in the foreground: the rule of CMBF, AMBF, CMCBF and AMCBF.
 
 TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals
-are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards.
+are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards. A job
+with processes on hosts that take no new VMs counts with the slots that it would free elsewhere.
 """
 
 import heapq
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
-from nova_twotier.core.cluster import Run
+from nova_twotier.core.cluster import NOTHING, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Order, Queue
 from nova_twotier.core.reasons import Reason, waits
@@ -36,9 +38,10 @@ class Selection(NamedTuple):
 def select(
     queue: Queue,
     rising: Sequence[Job],
-    evictable: Callable[[Order], Sequence[Run]],
+    evictable: Callable[[Order], list[Run]],
     idle: int,
     only_head: bool,
+    straddling: Mapping[int, int] = NOTHING,
 ) -> Selection:
     """Decide who holds the foreground.
 
@@ -47,6 +50,7 @@ def select(
     :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
+    :param straddling: as of `Cluster.straddling`.
     """
     first = queue.head
     if rising and (first is None or rising[0].order < first.order):
@@ -55,7 +59,8 @@ def select(
         return Selection([], {})
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
     # before. Candidates that need more are not checked.
-    holders = evictable(first.order)
+    runs = evictable(first.order)
+    holders = by_places(runs, straddling)
     reach = idle + sum([run.job.size for run in holders]) if holders else idle
     if only_head and first.size > reach:
         reach = idle
@@ -87,7 +92,29 @@ def select(
             if not idle and (only_head or not held.slots):
                 break
             candidates.refuse(job)
+    if straddling and evicted:
+        whole = {run.job.number: run.job for run in runs}
+        evicted = {
+            number: (whole[number], whole.get(by.number, by))
+            for number, (_victim, by) in evicted.items()
+        }
     return Selection(chosen, evicted)
+
+
+def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
+    """The runs, with jobs that have only so many processes as they would free places.
+
+    :param straddling: as of `Cluster.straddling`.
+    """
+    if not straddling:
+        return runs
+    cut = []
+    for run in runs:
+        job, places = run.job, straddling.get(run.job.number)
+        if places is not None:
+            run = run._replace(job=replace(job, size=places, cpu=job.cpu[:places]))
+        cut.append(run)
+    return cut
 
 
 class _Each:

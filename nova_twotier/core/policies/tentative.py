@@ -15,6 +15,7 @@ from nova_twotier.core.policies.play import Play, reclaims
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
+    by_places,
     lacks,
     lacks_background,
     spared,
@@ -73,7 +74,7 @@ class Tentative(Policy):
         for job in _by_arrival(snapshot):
             if job.size > idle and self.aggressive:
                 if holders is None:
-                    holders = cluster.evictable(job.order)
+                    holders = by_places(cluster.evictable(job.order), cluster.straddling(FG))
                 for victim in _collect(job, holders, idle):
                     evicted.append((victim, job))
                     idle += victim.size
@@ -121,7 +122,9 @@ class Tentative(Policy):
         return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
-        return partial(self._reason, snapshot, Holders(snapshot.cluster.evictable()))
+        cluster = snapshot.cluster
+        held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
+        return partial(self._reason, snapshot, held)
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
         idle = snapshot.cluster.idle

@@ -79,6 +79,7 @@ class Driver:
         snapshot = Snapshot(self.cluster, self.waiting)
         before = state(self.cluster)
         self.before = self.counts()
+        self.hosts_before = {number: run.hosts for number, run in self.cluster.runs.items()}
         self.wanted = self.not_in_foreground()
         self.below = [run.job.number for run in self.cluster.running(BG)]
         actions = self.policy.schedule(snapshot, event, self.clock)
@@ -195,9 +196,13 @@ class Driver:
         stalls = isinstance(self.policy, Tentative) or self.policy.tiers == 1
         open_slots = host.slots if stalls else max(0, host.slots - hot)
         capacity = {FG: host.slots, BG: open_slots * (host.tiers - 1)}
+        vms = {run.job.number for tier in (FG, BG) for run, _cpu in there[tier]}
+        new = vms - {number for number, hosts in self.hosts_before.items() if index in hosts}
+        self.case.assertFalse(new and not host.enabled, "a new VM on a disabled host")
         for tier in (FG, BG):
             if len(there[tier]) > self.before[tier][index]:
-                self.case.assertTrue(host.enabled, "a new VM on a disabled host")
+                raised = tier is FG and not host.enabled
+                self.case.assertFalse(raised, "a promotion on a disabled host")
                 self.case.assertLessEqual(len(there[tier]), capacity[tier], "a slot given twice")
         if hot and not stalls:
             movable = [run for run, _cpu in there[BG] if not run.pinned]
@@ -259,8 +264,11 @@ class Driver:
 
     def could_have(self, job):
         """Foreground slots that are idle or held by later arrivals that may be evicted."""
-        holders = [run.job for run in self.cluster.evictable()]
-        return self.cluster.idle[FG] + held_by_later(job, holders)
+        runs = self.cluster.evictable()
+        if isinstance(self.cluster, Counted):
+            return self.cluster.idle[FG] + held_by_later(job, [run.job for run in runs])
+        later = [run for run in runs if run.job.order > job.order]
+        return self.cluster.idle[FG] + places(self.cluster, later)
 
     def finish(self):
         """Let the running jobs depart one by one until nothing is left.
@@ -276,6 +284,11 @@ class Driver:
         self.case.assertEqual({}, self.cluster.runs)
         self.case.assertEqual(state(recounted(self.cluster)), state(self.cluster))
         return departures
+
+
+def places(cluster, runs):
+    """How many processes of the runs are on hosts that take new VMs."""
+    return sum(cluster.hosts[host].enabled for run in runs for host in run.hosts)
 
 
 def promise(driver, actions, event):

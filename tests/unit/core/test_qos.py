@@ -16,7 +16,7 @@ from nova_twotier.core.policies.tentative import Tentative
 from nova_twotier.core.qos import SCAVENGER, URGENT, Qos
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, job
-from tests.unit.core.driver import Driver
+from tests.unit.core.driver import Driver, places
 from tests.unit.core.test_policies import inherited, streams
 
 ALL = sorted(policies.POLICIES)
@@ -86,7 +86,7 @@ class TestAnyStream(testtools.TestCase):
             self.assertIsNot(SCAVENGER, by.qos, "a scavenger preempts nobody")
         if driver.policy.tiers == 1:
             return
-        held = sum(run.job.size for run in cluster.scavengers())
+        held = places(cluster, cluster.scavengers())
         for waiting in driver.waiting:
             self.assertGreater(waiting.size, cluster.idle[BG], "the background has room")
             if waiting.qos is not SCAVENGER:

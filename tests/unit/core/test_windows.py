@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import testtools
 
@@ -9,6 +10,7 @@ from nova_twotier.core import policies, windows
 from nova_twotier.core.actions import BG, FG, Move, Start
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.qos import SCAVENGER, URGENT
 from nova_twotier.core.snapshot import Event, Snapshot
 
 ALL = Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND
@@ -26,6 +28,12 @@ def lead(of):
 
 def hosts(*closes, slots=2, tiers=2):
     return [Host(f"h{i}", slots, tiers, closes=at) for i, at in enumerate(closes)]
+
+
+def tier_of(snapshot, number):
+    """Where a job runs; None if it waits."""
+    run = snapshot.cluster.runs.get(number)
+    return run and run.tier
 
 
 class TestDecisions(testtools.TestCase):
@@ -101,6 +109,46 @@ class TestDecisions(testtools.TestCase):
         self.assertTrue(policies.get("amcbf").schedule(snapshot, ALL, 100.0))
         found = windows.decide(policies.get("amcbf"), snapshot, ALL, 100.0, lead)
         self.assertEqual([], found.actions)
+
+    def test_an_urgent_job_preempts_one_that_is_also_on_a_host_that_closes(self):
+        """Weeks ahead of the window, as it would without one."""
+        for name in ("amcbf", "cmbf", "cmcbf", "ambf", "acfcfs"):
+            for closes in (math.inf, 1e6):
+                cluster = Cluster(hosts(math.inf, closes))
+                cluster.start(job(1, 4, 2e6), FG, [0, 0, 1, 1])
+                urgent = replace(job(2, 2, 2e6), qos=URGENT)
+                started, after = self.decide(cluster, urgent, policy=name)
+                self.assertEqual(FG, started[2].tier, (name, closes))
+                # It stays in the background: if it left, it could come back only after the window.
+                below = BG if policies.get(name).tiers > 1 else None
+                self.assertIs(below, tier_of(after, 1), (name, closes))
+                if closes < math.inf:
+                    self.assertEqual((0, 0), started[2].hosts, name)
+
+    def test_one_that_needs_more_than_it_frees_preempts_nobody(self):
+        for name in ("amcbf", "cmbf", "cmcbf", "ambf", "acfcfs"):
+            cluster = Cluster(hosts(math.inf, 1e6))
+            cluster.start(job(1, 3, 2e6), FG, [0, 1, 1])
+            cluster.start(job(2, 1, 2e6, arrival=-1.0), FG, [0])
+            # 1 came later, but frees one slot only of those that stay open long enough.
+            started, after = self.decide(cluster, job(3, 2, 2e6, arrival=0.0), policy=name)
+            self.assertFalse(any(start.tier is FG for start in started.values()), name)
+            self.assertIs(FG, tier_of(after, 1), name)
+
+    def test_a_scavenger_makes_way_on_the_hosts_that_stay_open(self):
+        """Also one without a walltime, which would never end."""
+        for name in ("amcbf", "cmcbf", "ccfcfs", "acfcfs"):
+            for closes in (math.inf, 1e6):
+                cluster = Cluster(hosts(math.inf, closes))
+                cluster.start(job(1, 2, 2e6), FG, [0, 0])
+                cluster.start(job(2, 2, 2e6), FG, [1, 1])
+                idler = replace(job(3, 4), qos=SCAVENGER, foreground=False)
+                cluster.start(idler, BG, [0, 0, 1, 1])
+                started, after = self.decide(cluster, job(4, 2, 2e6), policy=name)
+                self.assertEqual({4: BG}, {n: each.tier for n, each in started.items()}, name)
+                self.assertEqual([3], [each.number for each in after.queue], name)
+                if closes < math.inf:
+                    self.assertEqual((0, 0), started[4].hosts, name)
 
     def test_without_windows_it_is_the_policy_alone(self):
         for name in policies.POLICIES:
