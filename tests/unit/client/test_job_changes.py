@@ -32,7 +32,7 @@ class TestSet(CommandCase):
                 self.assertEqual(2, code)
                 self.assertIn(
                     f"argument --priority: '{given}': give a whole number from -1000 to 1000; of "
-                    "your project's waiting jobs, those with higher ones come first (default: 0)\n",
+                    "your project's waiting jobs, those with higher ones come first (default: 0)",
                     error,
                 )
 
