@@ -75,7 +75,7 @@ def experienced(name: str, hosts: int, rng: random.Random) -> prediction.Estimat
 
 
 def past_jobs(count: int, hosts: int, rng: random.Random) -> Iterator[Past]:
-    """Jobs that have ended, of all users."""
+    """Finished jobs of all users, from which estimators learn."""
     for number in range(1, count + 1):
         job = _job(number, hosts, rng)
         work = rng.uniform(0.05, 0.6) * job.expected

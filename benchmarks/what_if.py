@@ -82,13 +82,13 @@ def _read(text: str) -> QueueState:
 
 
 def asked(state: QueueState) -> tuple[object, object]:
-    """What is expected as it is, and with another job."""
+    """Predict the queue as it is, and with one more job."""
     other, _number = changes.add_job(state, 16, 3600.0)
     return what_if.expect(state), what_if.expect(other)
 
 
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of CPU time, and the result."""
+    """Call a function; returns the CPU seconds that it took, and its result."""
     begin = time.process_time()
     made = work()
     return time.process_time() - begin, made

@@ -1,4 +1,4 @@
-"""What predictions cost the polls of a manager: none, in a process of their own, or in a thread."""
+"""Compare a manager's polls without predictions, with a process that predicts, and a thread."""
 
 import contextlib
 import pathlib

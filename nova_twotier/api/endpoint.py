@@ -69,7 +69,7 @@ class Resource:
 
 
 def endpoint(summary: str, **description) -> Callable:
-    """Turn `method(self, request, **path)` into a responder; a job or array is found and passed.
+    """Turn `method(self, request, **path)` into a responder, which gets the path's job or array.
 
     It checks in this order: authentication, rate limit, visibility of the job, authorization,
     validity of query and body.

@@ -29,8 +29,8 @@ class Health(Healthcheck):
 
 
 class ManagerCheck:
-    """A plugin of the health check: its reason tells what is wrong with the managers; the API is
-    unavailable if its database does not answer in time."""
+    """Health check plugin: 503 if the database does not answer in time; else 200, with a reason
+    that names queue managers which are missing or stuck."""
 
     def __init__(self, site: Site):
         self._site = site

@@ -111,7 +111,7 @@ class Jobs(JobResource):
         }
 
     def _waiting(self, jobs: Iterable[Job], wanted: Selection) -> dict[int, str]:
-        """The tasks, with the limit, for which one stands that is listed, by its number.
+        """The waiting tasks that each listed task stands for, such as `4-99%8`, by its job number.
 
         :param wanted: which jobs the list has.
         """

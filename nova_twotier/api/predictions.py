@@ -17,7 +17,7 @@ from nova_twotier.db.store import Store
 
 
 class Record(NamedTuple):
-    """How many of the last intervals that were told have held."""
+    """How many of the recent prediction intervals contained the actual time."""
 
     held: int
     of: int
@@ -83,7 +83,7 @@ def learned(store: Store, pool: str) -> Learned | None:
 
 
 def tell(site: Site, jobs: Sequence[Job]) -> list[Told]:
-    """What may be told of the predictions of these jobs, in their order."""
+    """The predictions of these jobs that the caller may see, in the same order."""
     opened = [job for job in jobs if job.state not in (*OVER, JobState.ENDING)]
     if not opened:
         return [NOTHING] * len(jobs)

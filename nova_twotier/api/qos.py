@@ -1,4 +1,4 @@
-"""Refuses classes of service that a job cannot have."""
+"""Checks that a job may have the class of service that it asks for."""
 
 from nova_twotier.api import errors
 from nova_twotier.api.auth import Caller

@@ -35,7 +35,7 @@ def by_state(
 def by_class(
     store: Store, project_id: str | None = None, pool: str | None = None
 ) -> dict[str, dict[str, int]]:
-    """Numbers of jobs that wait, and of all others that are not over, by class of service."""
+    """Count the waiting jobs, and the other jobs that are not over, by class of service."""
     query = select(Job.qos, Job.state, func.count()).where(Job.state.not_in(OVER))
     for column, value in ((Job.project_id, project_id), (Job.pool, pool)):
         if value is not None:

@@ -94,7 +94,7 @@ def in_array(job: Job) -> dict | None:
 
 
 def asked(job: Job) -> dict:
-    """A job in the answer to a request about many."""
+    """A job as answers to requests about several jobs list it."""
     return {
         "number": job.number,
         "uuid": job.uuid,

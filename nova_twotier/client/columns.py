@@ -52,7 +52,7 @@ class Elapsed(FormattableColumn):
 
 
 class Minute(FormattableColumn):
-    """A time that is expected, shown to the minute."""
+    """An expected time, to the minute."""
 
     def human_readable(self):
         return minute(self._value) if self._value else ""
@@ -133,7 +133,7 @@ class InArray(FormattableColumn):
 
 
 class History(FormattableColumn):
-    """A run time that was predicted from past jobs."""
+    """A run time predicted from similar finished jobs."""
 
     def human_readable(self):
         if self._value is None:

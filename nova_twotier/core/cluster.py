@@ -157,7 +157,7 @@ class Cluster:
         )
 
     def replace_hosts(self, hosts: Iterable[Host]) -> None:
-        """Change which of the hosts take new VMs; the rest of them stays as it is."""
+        """Change which hosts take new VMs; what runs there stays."""
         self.hosts = tuple(hosts)
         self._all_enabled = all(host.enabled for host in self.hosts)
         self._no_rankings()
@@ -173,7 +173,7 @@ class Cluster:
         return room if room > 0 else 0
 
     def left(self, tier: Tier, host: int) -> int:
-        """Like `room`, also on a host that takes no new VMs: for those that are there already."""
+        """Free places for processes that are on the host already, even if it takes no new VMs."""
         if self.hosts[host].enabled:
             return self.room(tier, host)
         places = self.hosts[host].slots if tier is FG else self.open_background(host)
@@ -308,7 +308,7 @@ class Cluster:
         return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
 
     def holds(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        """Like `takes`, for a job that stays on these hosts in another tier."""
+        """Whether a job that is on these hosts can stay there in another tier."""
         if self._all_enabled:
             return self.takes(tier, hosts)
         return all(self.left(tier, host) >= count for host, count in Counter(hosts).items())
@@ -439,7 +439,7 @@ class Cluster:
         return run
 
     def show_anew(self, job: Job, until: float) -> None:
-        """Change what is known of a job that runs: it keeps its places.
+        """Replace the policy's view of a running job, which keeps its slots.
 
         :param job: with the same number, size and utilisations; it may have another order.
         :raises KeyError: if it does not run.

@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
 
 class _View(NamedTuple):
-    """Hosts, by index, and the waiting jobs that the policy is not shown besides them."""
+    """What the policy is shown: the hosts, by index, that may be used, and the jobs to hide."""
 
     taking: frozenset[int]
     hidden: Sequence[Job]
@@ -116,7 +116,7 @@ def _level(end: float, levels: Sequence[float]) -> float:
 
 
 def _views(snapshot: Snapshot, levels: Sequence[float], now: float, lead: Lead) -> Iterator[_View]:
-    """In the order in which the policy is to be asked about them."""
+    """The views, in the order in which the policy is asked about them."""
     hosts = snapshot.cluster.hosts
     ends = [(job, now + lead(job)) for job in snapshot.queue]
     never = shut_out(hosts, ends, levels)

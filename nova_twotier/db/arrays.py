@@ -42,7 +42,7 @@ class Tasks:
 def add(
     session: Session, first: Job, tasks: Tasks, its_uuid: str | None, user_data: str | None
 ) -> None:
-    """Make a job that has just got its number the first task of an array, and add the others.
+    """Turn a newly numbered job into the first task of an array, and add the other tasks.
 
     :param its_uuid: that of the array; by default, a new one.
     """

@@ -64,13 +64,13 @@ class Predictor:
         return answered
 
     def stop(self) -> None:
-        """Answer nothing more, also not what is being asked now."""
+        """Stop answering, and give up the question under way."""
         self._stopped = True
         if (process := self._process) is not None:
             process.kill()
 
     def close(self) -> None:
-        """End the process, when nothing is asked any more."""
+        """End the process; no question may be under way."""
         process, self._process = self._process, None
         if process is None:
             return

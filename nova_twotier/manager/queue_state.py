@@ -221,7 +221,7 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
 
 
 def _cluster(records: _Records, seen: Observation, threshold: float) -> Cluster:
-    """As the manager's policy is shown it."""
+    """The queue's state as the manager shows it to its policy."""
     jobs, opened = records.jobs, records.opened
     placing = {
         action.number: action

@@ -69,7 +69,7 @@ class RunTimes:
             job.predict(run_times.similar(self._history, job.core, _owner(job)))
 
     def correct(self, running: Iterable[Job], now: float) -> bool:
-        """Expect more of the jobs that have outrun their prediction; returns whether any has."""
+        """Raise the predictions that jobs have outrun; returns whether there were any."""
         outrun = [job for job in running if job.counts_as_predicted and job.has_run(job.ran(now))]
         return bool(outrun)
 

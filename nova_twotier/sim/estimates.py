@@ -50,7 +50,7 @@ class Predictor(ABC):
 
 
 class Asked(Predictor):
-    """As the user said; who outruns that has said too little."""
+    """The user's own estimate, raised when the job outruns it."""
 
     bounded = False
 

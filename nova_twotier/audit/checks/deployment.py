@@ -103,7 +103,7 @@ def group_quota(conf, facts: Facts) -> Result:
 
 
 def metadata_quota(conf, _facts: Facts) -> Result:
-    """Quotas must allow the metadata by which the guests of a job learn each other's addresses."""
+    """Check that the quota of metadata items is enough for the addresses that guests are told."""
     if conf.quota.driver == NO_QUOTA:
         return success()
     if conf.quota.driver == UNIFIED_LIMITS:

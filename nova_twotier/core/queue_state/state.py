@@ -62,7 +62,7 @@ class Measured:
     finishes: tuple[tuple[float, ...], tuple[bool, ...]]
 
     def calibrations(self) -> tuple[Calibration, Calibration]:
-        """Of the starts, and of the ends."""
+        """Calibrations of predicted starts, and of predicted ends."""
         return Calibration(*self.starts), Calibration(*self.finishes)
 
 

@@ -352,7 +352,7 @@ class TestAnEarlierApi(CreateCase):
         self.application = older
 
     def test_a_script(self):
-        """It is told less, but it runs."""
+        """The guest learns fewer addresses, but its script runs."""
         self.older("peers")
         path = self.file("#!/bin/sh\n")
         self.create("--size", "2", "--script", path)

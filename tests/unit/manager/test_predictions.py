@@ -23,7 +23,7 @@ POOL = "default"
 
 
 class Later(OneByOne):
-    """Keeps what it is to do."""
+    """Stores submitted work and runs it when told to, in place of a thread."""
 
     def __init__(self):
         self.work = []

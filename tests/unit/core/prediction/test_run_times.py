@@ -47,7 +47,7 @@ class TestCorrected(testtools.TestCase):
         self.assertEqual(100.0, run_times.corrected(100.0, began=1000.0, now=1099.0))
 
     def test_step_by_step(self):
-        """A minute more, then five, then fifteen (Tsafrir 2007)."""
+        """An outrun prediction is raised by a minute, then five, then fifteen (Tsafrir 2007)."""
         for ran, expected in ((100.0, 160.0), (160.0, 460.0), (459.0, 460.0), (460.0, 1360.0)):
             self.assertEqual(expected, run_times.corrected(100.0, began=50.0, now=50.0 + ran))
 
