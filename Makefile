@@ -2,13 +2,15 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN = $(VENV)/bin
+SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning \
+	--conf-dir doc --doctree-dir build/doctrees . build/html
 PYTEST = $(BIN)/python -m pytest -q --numprocesses logical --durations 10
 PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 # Some containers keep Python from storing bytecode. Each process of a cloud would compile Nova anew, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit quick functional cloud compiled faults nova-tests matrix sample clean
+.PHONY: demo test lint docs unit quick functional cloud compiled faults nova-tests matrix sample clean
 
 demo: $(VENV)/demo
 	$(BIN)/python -m nova_twotier.tools.demo
@@ -21,6 +23,11 @@ lint: $(VENV)/test
 	$(BIN)/mypy
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive nova_twotier filters weighers tools
 	$(BIN)/shellcheck devstack/settings devstack/plugin.sh devstack/lib/*.sh tests/unit/devstack/*.sh
+	$(SPHINX)
+
+# The documentation as a site: open build/html/index.html. Nothing is fetched while it is built.
+docs: $(VENV)/docs
+	$(SPHINX)
 
 unit: $(VENV)/test
 	$(BIN)/stestr run
@@ -67,7 +74,7 @@ sample: $(VENV)/demo
 clean:
 	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr
 
-$(VENV)/demo $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
+$(VENV)/demo $(VENV)/docs $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[$*]'
 	if [ $* = test ] && pkg-config --exists libvirt 2>/dev/null; then $(PIP) --editable '.[agent]' \

@@ -15,6 +15,7 @@ from collections.abc import Collection
 
 from sqlalchemy import delete, func, insert, select
 
+from nova_twotier.core.qos import Qos
 from nova_twotier.db import purge, usage
 from nova_twotier.db.models import Job, Place
 from nova_twotier.db.states import JobState
@@ -28,6 +29,7 @@ QUESTIONS: tuple[tuple[Collection[By], str | None], ...] = (
     ((), None),
     ((), "p1"),
     ((By.PROJECT,), None),
+    ((By.QOS,), None),
     ((By.USER, By.DAY), "p1"),
     ((By.PROJECT, By.MONTH), None),
 )
@@ -80,10 +82,11 @@ def fill(store: Store, places: int) -> None:
                     "state": JobState.FINISHED,
                     "project_id": f"p{rng.randrange(50)}",
                     "user_id": f"u{rng.randrange(300)}",
+                    "qos": rng.choice(tuple(Qos)),
                 }
             )
             stay = {"job": number, "host": f"host{rng.randrange(100)}", "since": since}
-            stay |= {"until": until, "tier": rng.choice(("fg", "bg"))}
+            stay |= {"until": until, "tier": rng.choice(("fg", "bg")), "qos": jobs[-1]["qos"]}
             stays += [
                 {**stay, "process": process, "server": f"{number}-{process}"}
                 for process in range(size)

@@ -22,12 +22,12 @@ from nova_twotier.tools.replay.run import DATA, Settings, replay
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 
 PROG = "demo"
-HOSTS, SLOTS, TIERS = 4, 4, 2
+HOSTS, SLOTS, TIERS = 4, 2, 2
 #: Consecutive jobs of KTH-SP2 that ran at least half an hour.
 TRACE = DATA / "kth-sp2-long-jobs.swf"
-#: With these the jobs arrive within a minute, and half of them run for more than 38 seconds: that
-#: Nova takes some seconds to start them matters little.
-SPEEDUP, LOAD_SCALE = 650.0, 2.0
+#: With these most jobs arrive in the first seconds and half of them run for more than 19 seconds:
+#: the queue is long from the start, however quickly Nova boots.
+SPEEDUP, LOAD_SCALE = 700.0, 5.0
 JOBS = 20
 #: The policies of the queue manager.
 PLAYED = sorted(name for name, policy in POLICIES.items() if not policy.bandwidth)

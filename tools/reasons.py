@@ -16,9 +16,9 @@ Whatever makes a job wait, start, move, fail or lose its slots has a reason from
 code, parameters and text ([api.md](api.md#reasons)), and `/metrics` counts waiting jobs by code.
 Codes are never reused for another meaning.
 
-In the texts, `{name}` is a parameter, and `{by}` the job that is to blame: its name and uuid for
-readers who may see it, "a job of another project" for others. A part in brackets is left out if its
-parameters are not given.
+In the texts, `{name}` is a parameter, and `{by}` the job that is to blame: its number and name for
+readers who may see it, "a job of another project" for others, and "a job that is no longer
+recorded" after `db purge`. A part in brackets is left out if its parameters are not given.
 """
 EFFECT_NOTE = "The same cause can lead to several things; `effect` says to which."
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -22,15 +21,6 @@ class Exporter(Collector):
     def __init__(self, telemetry: Telemetry, host: str):
         self._telemetry = telemetry
         self._host = host
-
-    def serve(self, address: str, port: int) -> None:
-        """Answer `GET /metrics` in a thread until the process ends.
-
-        :raises OSError: if the port cannot be bound.
-        """
-        registry = CollectorRegistry()
-        registry.register(self)
-        start_http_server(port, address, registry)
 
     def collect(self) -> Iterator[Metric]:
         """The metrics of one scrape."""

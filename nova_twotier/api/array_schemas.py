@@ -96,7 +96,8 @@ ARRAY_ACTION = object_of(
         "indexes": {**_INDEXES, "description": f"Only these tasks. {_INDEXES['description']}"},
     },
     required=("action",),
-    description="Asked of the tasks that are not over; a requeue of those that have started.",
+    description="Asked of the tasks that are not over; `complete` and `requeue` of those that have "
+    "started.",
     examples=[{"action": "cancel", "indexes": "50-99"}],
 )
 ARRAY_ASKED = object_of(

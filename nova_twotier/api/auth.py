@@ -91,6 +91,15 @@ class Caller:
         return self._context.user_id or ""
 
     @property
+    def identity(self) -> tuple:
+        """What policy rules decide by: callers with the same identity get the same answers."""
+        context = self._context
+        roles = tuple(sorted(context.roles or ()))
+        rules = self._enforcer.rules or {}
+        checks = tuple(sorted((name, str(check)) for name, check in rules.items()))
+        return self.project_id, self.user_id, context.system_scope, roles, checks
+
+    @property
     def token(self) -> str:
         return self._context.auth_token
 

@@ -1,6 +1,7 @@
 """JSON schemas of the hosts, the network between them, and the pools that they form."""
 
-from nova_twotier.api.schemas import COUNT, MODES, NAME, PRINTABLE, object_of
+from nova_twotier.api.schemas import COUNT, MODES, NAME, PAGE, PRINTABLE, list_of, object_of
+from nova_twotier.api.versions import CONDITIONAL
 from nova_twotier.core import policies
 
 TIER = object_of(
@@ -12,9 +13,10 @@ TIER = object_of(
         },
         "used": COUNT,
         "cpu": {
-            "type": "number",
+            "type": ["number", "null"],
             "minimum": 0,
-            "description": "Sum of the CPU utilisations of its processes.",
+            "description": "Sum of the CPU utilisations of its processes; null for those who may "
+            "not see the names of hosts.",
         },
     }
 )
@@ -26,7 +28,6 @@ _REASON = {
 }
 _MIGRATE = {
     "type": "boolean",
-    "default": False,
     "description": "Jobs there are live-migrated to idle slots of other hosts; else they run on "
     "until they end.",
 }
@@ -53,23 +54,30 @@ DRAIN = object_of(
 DRAIN_REQUEST = object_of(
     {
         "host": HOST_NAME,
-        "reason": {**_REASON, "default": ""},
+        "reason": {**_REASON, "description": f"{_REASON['description']} Default: empty."},
         "starts_at": {**_STARTS, "description": f"{_STARTS['description']} Default: now."},
         "ends_at": {
             **_ENDS,
-            "type": "string",
-            "description": f"{_ENDS['description']} Default: when an operator ends the drain.",
+            "type": ["string", "null"],
+            "description": f"{_ENDS['description']} null, the default: when an operator ends the "
+            "drain.",
         },
-        "migrate": _MIGRATE,
+        "migrate": {**_MIGRATE, "description": f"{_MIGRATE['description']} Default: false."},
     },
     required=("host",),
+    description="If the host has a drain, begun or planned, what is not given keeps its value; "
+    "the defaults are those of a new one.",
     examples=[{"host": "node17", "reason": "new BIOS", "migrate": True}],
 )
 UNDRAIN_REQUEST = object_of({"host": HOST_NAME}, examples=[{"host": "node17"}])
 UNDRAINED = object_of({"name": {"type": "string"}, "drain": {"type": "null"}})
 HOST = object_of(
     {
-        "name": {"type": "string"},
+        "name": {
+            "type": "string",
+            "description": "For those who may not see names, an id that is the same in all "
+            "answers to their project.",
+        },
         "slots": COUNT,
         "tiers": {"type": "integer", "minimum": 1},
         "closed": {
@@ -85,7 +93,16 @@ HOST = object_of(
         },
     }
 )
-HOSTS = object_of({"hosts": {"type": "array", "items": {"$ref": "#Host"}}})
+HOSTS = list_of("hosts", {"$ref": "#Host"})
+HOSTS_QUERY = {
+    **PAGE,
+    "limit": {
+        **PAGE["limit"],
+        "description": f"{PAGE['limit']['description']} Before microversion {CONDITIONAL}, all "
+        "hosts are in one answer without it.",
+    },
+    "marker": {**NAME, "minLength": 1, "description": "Name of the last host of the page before."},
+}
 
 _LINK = {
     "rate": {

@@ -7,15 +7,18 @@ from oslo_log import log as logging
 from nova_twotier.api import cluster_schemas, hosts
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.errors import Refused, invalid
-from nova_twotier.api.validation import parse_time
-from nova_twotier.db import drains, models
+from nova_twotier.api.validation import parse_seconds
+from nova_twotier.db import drains
 
 LOG = logging.getLogger(__name__)
+
+#: The columns of a drain, by what the API calls them.
+FIELDS = {"starts_at": "since", "ends_at": "until", "reason": "reason", "migrate": "migrate"}
 
 
 class Drain(Resource):
     @endpoint(
-        "Drain a host: from some time on, nothing new is placed there",
+        "Drain a host: from some time on, nothing new is placed there; or change its drain",
         rule="twotier:hosts:drain",
         body=cluster_schemas.DRAIN_REQUEST,
         answers={200: cluster_schemas.HOST},
@@ -30,25 +33,19 @@ class Drain(Resource):
                 "host.not_found",
                 f"there is no host {body['host']!r} with slots; see openstack twotier host list",
             )
-        since, until = (
-            parse_time(body[name]).timestamp() if body.get(name) else None
-            for name in ("starts_at", "ends_at")
-        )
-        since = now if since is None else since
-        if until is not None and until <= max(since, now):
-            raise invalid("ends_at: give a time after starts_at, and not one that is over")
-        drain = models.Drain(
-            host=body["host"],
-            since=since,
-            until=until,
-            reason=body.get("reason", ""),
-            migrate=body.get("migrate", False),
-        )
-        shown = hosts.row(drain.host, view, drain, now)
-        drains.drain(self.site.store, drain)
+        given = {field: body[name] for name, field in FIELDS.items() if name in body}
+        for name in ("starts_at", "ends_at"):
+            if text := body.get(name):
+                given[FIELDS[name]] = parse_seconds(name, text)
+        try:
+            drain = drains.drain(self.site.store, body["host"], now, **given)
+        except drains.Over:
+            raise invalid(
+                "ends_at: give a time after starts_at, and not one that is over, or null for none"
+            ) from None
         # Not in the event, as with queues: who it was is in the log alone.
         LOG.info("Host %s is to be drained: user %s", body["host"], request.caller.user_id)
-        return shown
+        return hosts.row(drain.host, view, drain, now)
 
 
 class Undrain(Resource):

@@ -1,14 +1,16 @@
 """Turns a method of a resource into a falcon responder with a description for OpenAPI."""
 
 import functools
+import http
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from nova_twotier.api import validation
+from nova_twotier.api import etags, validation
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.site import Site
+from nova_twotier.api.versions import CONDITIONAL, at_least
 
 #: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
@@ -22,6 +24,7 @@ class Endpoint:
     :param rule: the oslo.policy rule; None for public methods, which need no token.
     :param answers: the schema of each success status.
     :param refusals: the method's own HTTP statuses of refusals.
+    :param conditional: whether answers have an ETag, and unchanged ones are not sent again.
     """
 
     summary: str
@@ -30,6 +33,7 @@ class Endpoint:
     query: Mapping[str, dict] = field(default_factory=dict)
     body: dict | None = None
     refusals: tuple[int, ...] = ()
+    conditional: bool = False
 
     @property
     def statuses(self) -> list[int]:
@@ -51,6 +55,11 @@ class Request:
         """The URL of a path of this API, as the caller reaches it."""
         return f"{self.req.prefix}{path}"
 
+    @property
+    def conditional(self) -> bool:
+        """Whether the microversion has ETags; answers must not depend on the time then."""
+        return at_least(self.req.context.version, CONDITIONAL)
+
 
 @dataclass
 class Reply:
@@ -66,6 +75,10 @@ class Resource:
 
     def __init__(self, site: Site):
         self.site = site
+
+    def state(self, request: Request) -> object:
+        """What the ETag depends on besides the database, the caller and the query."""
+        return None
 
 
 def endpoint(summary: str, **description) -> Callable:
@@ -97,11 +110,20 @@ def endpoint(summary: str, **description) -> Callable:
             request.query = validation.read_query(req.query_string, query)
             if body:
                 request.body = validation.read_body(req, body)
+            tag = None
+            if described.conditional and request.conditional:
+                tag = etags.of(resource.site, request, resource.state(request))
+                if etags.is_known(req, tag):
+                    resp.status = http.HTTPStatus.NOT_MODIFIED
+                    resp.set_headers(etags.headers(tag))
+                    return
             answer = method(resource, request, *subject)
             if not isinstance(answer, Reply):
                 answer = Reply(answer, next(iter(described.answers)))
             resp.media, resp.status = answer.body, answer.status
             resp.set_headers(answer.headers)
+            if tag is not None:
+                resp.set_headers(etags.headers(tag))
 
         respond.endpoint = described
         return respond

@@ -96,8 +96,9 @@ def ending() -> Refused:
     return Refused(409, "job.ending", "the job is about to end: it cannot begin anew any more")
 
 
-def nothing_to_requeue() -> Refused:
-    return Refused(409, "job.not_started", "the job has not started: there is nothing to requeue")
+def not_started(instead: str) -> Refused:
+    """:param instead: what follows for the request, or what to do instead."""
+    return Refused(409, "job.not_started", f"the job has not started: {instead}")
 
 
 def no_such_tasks(action: str) -> Refused:
@@ -105,6 +106,8 @@ def no_such_tasks(action: str) -> Refused:
     detail = "all of these tasks are over"
     if action == "requeue":
         detail = "none of these tasks has started, or all of them are over: nothing can begin anew"
+    elif action == "complete":
+        detail = "those of these tasks that are not over have not started: cancel them instead"
     return Refused(409, "array.no_such_tasks", detail)
 
 

@@ -18,6 +18,7 @@ class Events(Resource):
         query=schemas.EVENTS_QUERY,
         answers={200: schemas.EVENTS},
         refusals=(404, 409),
+        conditional=True,
     )
     def on_get(self, request: Request):
         query = request.query

@@ -1,10 +1,14 @@
 """The resource of hosts: their slots, tiers and usage, from the ledger."""
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping
 
 from nova_twotier.api import cluster_schemas
-from nova_twotier.api.endpoint import Request, Resource, endpoint
+from nova_twotier.api.cached import Cached
+from nova_twotier.api.disclosure import Disclosure
+from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
+from nova_twotier.api.site import Site
 from nova_twotier.api.views import time as shown_time
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import offered
@@ -14,14 +18,68 @@ from nova_twotier.ledger import names
 from nova_twotier.ledger.placement import NotFound, Placement
 from nova_twotier.ledger.reading import CANDIDATES_URL, HostView, TierView, host_views
 
+#: Seconds for which the hosts are kept: with many of them, Placement's answer is long.
+FRESH = 5.0
+
 
 class Hosts(Resource):
-    @endpoint("List hosts", rule="twotier:hosts:list", answers={200: cluster_schemas.HOSTS})
+    def __init__(self, site: Site):
+        super().__init__(site)
+        self._views = Cached(self._read, FRESH)
+
+    @endpoint(
+        "List hosts",
+        rule="twotier:hosts:list",
+        query=cluster_schemas.HOSTS_QUERY,
+        answers={200: cluster_schemas.HOSTS},
+        conditional=True,
+    )
     def on_get(self, request: Request):
-        views, now = read_hosts(self.site.placement), time.time()
+        seen = Disclosure(request.caller)
+        # `host drain --wait` polls without ETags, and must not be told what was true before.
+        fresh = seen.names_hosts and not request.conditional
+        views = read_hosts(self.site.placement) if fresh else self._views.get()[0]
+        drained, now = self._drained(), time.time()
+        # By what is shown: the order of the names would tell something of them.
+        shown = sorted((seen.host(name), name) for name in views)
+        if (marker := request.query.get("marker")) is not None:
+            shown = [each for each in shown if each[0] > marker]
+        paged = request.conditional or "limit" in request.query
+        page = shown[: page_size(self.site, request)] if paged else shown
+        rows = (row(name, views[name], drained.get(name), now) for _shown, name in page)
+        return {
+            "hosts": list(rows if seen.names_hosts else map(_anonymous, rows, page)),
+            "links": next_page(
+                request, "/v1/hosts", page[-1][0] if len(page) < len(shown) else None
+            ),
+        }
+
+    def state(self, request: Request) -> tuple[str, list]:
+        now = time.time()
+        drained = self._drained().values()
+        return self._views.get()[1], [
+            (each.host, each.since, each.until, each.reason, each.migrate, each.since > now)
+            for each in drained
+        ]
+
+    def _drained(self) -> Mapping[str, Drain]:
         with self.site.store.reading() as session:
-            drained = drains.present(session, now)
-        return {"hosts": [row(name, each, drained.get(name), now) for name, each in views.items()]}
+            return drains.present(session, time.time())
+
+    def _read(self) -> tuple[dict[str, HostView], str]:
+        """The hosts, and a hash that changes when they do."""
+        views = read_hosts(self.site.placement)
+        return views, hashlib.sha256(repr(views).encode()).hexdigest()
+
+
+def _anonymous(host: dict, shown: tuple[str, str]) -> dict:
+    """A host as it is shown to those who may not know which one it is.
+
+    :param shown: what stands for its name, and the name.
+    """
+    tiers = {tier: {**host[tier], "cpu": None} for tier in ("foreground", "background")}
+    drain = host["drain"] and {**host["drain"], "reason": ""}
+    return {**host, "name": shown[0], **tiers, "drain": drain}
 
 
 def read_hosts(placement: Placement) -> dict[str, HostView]:

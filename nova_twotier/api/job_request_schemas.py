@@ -141,7 +141,7 @@ JOB_REQUEST = object_of(
             "the default is the operator's.",
         },
         "report_token": _or_null(
-            {"type": "string", "pattern": r"^[A-Za-z0-9_-]{16,64}$(?!\n)"},
+            {"type": "string", "pattern": r"^[A-Za-z0-9_-]{16,64}$"},
             "Given, every guest reports its end before it powers itself off, by a line "
             "`twotier-exit TOKEN STATUS` on its serial console: 16 to 64 letters, digits, `-` and "
             "`_`, drawn at random for this job. One that is off without a report is started again; "

@@ -14,6 +14,7 @@ from nova_twotier.api.schemas import (
     list_of,
     object_of,
 )
+from nova_twotier.api.versions import CONDITIONAL
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _JOB = {
@@ -55,10 +56,17 @@ _JOB = {
     "finished_at": _TIME,
     **PREDICTION,
     "elapsed": {
-        "type": "number",
+        "type": ["number", "null"],
         "minimum": 0,
         "description": "Seconds that it has run, in all its runs together since it last began "
-        "anew.",
+        f"anew. null in lists from microversion {CONDITIONAL} on: add the time since `run_since` "
+        "to `run_before`.",
+    },
+    "run_since": {**_TIME, "description": "When its present run began; null if it does not run."},
+    "run_before": {
+        "type": "number",
+        "minimum": 0,
+        "description": "Seconds of its earlier runs since it last began anew.",
     },
     "evictions": {
         **COUNT,
@@ -186,6 +194,7 @@ EXPLANATION = object_of(
     {
         "number": NUMBER,
         "uuid": UUID,
+        "array": _JOB["array"],
         "state": {"enum": STATES},
         "reason": {"type": "string", "description": "Its state and the reason, never empty."},
         "why": WHY,

@@ -28,8 +28,8 @@ from nova_twotier.db import arrays, changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
 from nova_twotier.db.selection import Selection
-from nova_twotier.db.states import OVER
-from nova_twotier.db.store import NoSuchJob
+from nova_twotier.db.states import COMPLETE, OVER
+from nova_twotier.db.store import NoSuchJob, NotStarted
 
 
 class JobResource(Resource):
@@ -78,6 +78,7 @@ class Jobs(JobResource):
         rule="twotier:jobs:list",
         query=selection_schemas.JOBS_QUERY,
         answers={200: job_schemas.JOBS},
+        conditional=True,
     )
     def on_get(self, request: Request):
         query = request.query
@@ -101,10 +102,12 @@ class Jobs(JobResource):
         reader = Reader(self.site.store, project, [*reasons, *unpredicted])
         waiting = self._waiting(jobs, wanted) if collapsed else {}
         found = zip(jobs, reasons, told, strict=True)
+        # It grows by itself.
+        without = {"elapsed": None} if request.conditional else {}
         return {
             "jobs": [
                 views.job_summary(request, job, why, expected, reader)
-                | {"waiting": waiting.get(job.number)}
+                | {"waiting": waiting.get(job.number), **without}
                 for job, why, expected in found
             ],
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
@@ -173,15 +176,17 @@ class OneJob(JobResource):
 
 class Complete(JobResource):
     @endpoint(
-        "End a job as finished",
+        "End a job that has started as finished",
         rule="twotier:jobs:complete",
         answers={202: job_schemas.JOB},
         refusals=(404, 409),
     )
     def on_post(self, request: Request, job: Job):
-        return self.shown(
-            request, still_open(self.site.store.request_action(job.number, "complete"))
-        )
+        try:
+            asked = self.site.store.request_action(job.number, COMPLETE)
+        except NotStarted:
+            raise errors.not_started("cancel it instead") from None
+        return self.shown(request, still_open(asked))
 
 
 class Hold(JobResource):
@@ -218,8 +223,8 @@ class Requeue(JobResource):
             asked = changes.requeue(self.site.store, job.number)
         except changes.Ending:
             raise errors.ending() from None
-        except changes.NothingToRequeue:
-            raise errors.nothing_to_requeue() from None
+        except NotStarted:
+            raise errors.not_started("there is nothing to requeue") from None
         return self.shown(request, still_open(asked))
 
 
@@ -239,6 +244,7 @@ class Explain(JobResource):
         return {
             "number": job.number,
             "uuid": job.uuid,
+            "array": views.in_array(job),
             "state": job.state,
             "reason": situation(job, reader.text(why), manager),
             "why": reader.data(why),

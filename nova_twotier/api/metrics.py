@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: requests and their latencies, jobs by state and by reason."""
+"""Metrics for Prometheus: requests and their latencies, jobs by state, class and reason."""
 
 import os
 import time
@@ -16,6 +16,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from nova_twotier.api import queries
 from nova_twotier.api.site import Site
+from nova_twotier.prometheus import queue
 
 PATH = "/metrics"
 
@@ -71,31 +72,25 @@ class _Queue:
         self._store, self._site = site.store, site
 
     def collect(self):
-        jobs = GaugeMetricFamily("twotier_jobs", "Jobs of all projects", labels=["state"])
-        processes = GaugeMetricFamily(
-            "twotier_processes", "Processes of the jobs of all projects", labels=["state"]
+        pools = self._site.conf.manager.pools
+        yield from queue.jobs(queries.by_pool_and_state(self._store, pools))
+        by_qos = GaugeMetricFamily(
+            "twotier_jobs_by_qos",
+            "Jobs of all projects that are not over, by class of service; phase: waiting, or "
+            "running, which is from the start to the end",
+            labels=["pool", "phase", "qos"],
         )
-        for state, (number, size) in queries.by_state(self._store).items():
-            jobs.add_metric([state], number)
-            processes.add_metric([state], size)
-        waiting = GaugeMetricFamily(
-            "twotier_waiting_jobs",
-            "Queued jobs of all projects by the code of their reason",
-            labels=["reason"],
-        )
-        for code, number in queries.waiting_by_reason(self._store).items():
-            waiting.add_metric([code], number)
+        for labels, number in queries.by_pool_and_class(self._store, pools).items():
+            by_qos.add_metric(labels, number)
+        yield by_qos
+        yield from queue.waiting(queries.waiting_by_reason(self._store))
         heartbeat = GaugeMetricFamily(
             "twotier_manager_heartbeat_timestamp_seconds",
             "Last heartbeat of the queue manager, in seconds since the epoch; 0: none yet",
             labels=["pool"],
         )
-        polled = GaugeMetricFamily(
-            "twotier_manager_poll_timestamp_seconds",
-            "When the queue manager last finished a poll, in seconds since the epoch; 0: unknown",
-            labels=["pool"],
-        )
-        for pool, last in self._site.heartbeats(self._site.conf.manager.pools).items():
+        beats = self._site.heartbeats(pools)
+        for pool, last in beats.items():
             heartbeat.add_metric([pool], last.at or 0)
-            polled.add_metric([pool], last.polled_at or 0)
-        yield from (jobs, processes, waiting, heartbeat, polled)
+        yield heartbeat
+        yield from queue.polled({pool: last.polled_at or 0 for pool, last in beats.items()})

@@ -8,12 +8,13 @@ from nova_twotier.api import (
     cluster_schemas,
     job_request_schemas,
     job_schemas,
+    schedule_schemas,
     schemas,
     selection_schemas,
     usage_schemas,
 )
 from nova_twotier.api.endpoint import Endpoint
-from nova_twotier.api.versions import HEADER, NEWEST, SERVICE
+from nova_twotier.api.versions import CONDITIONAL, HEADER, NEWEST, SERVICE
 
 _NAMED = {
     **schemas.NAMED,
@@ -22,6 +23,7 @@ _NAMED = {
     **selection_schemas.NAMED,
     **array_schemas.NAMED,
     **cluster_schemas.NAMED,
+    **schedule_schemas.NAMED,
     **usage_schemas.NAMED,
 }
 _NAMES = {id(schema): name for name, schema in _NAMED.items()}
@@ -43,6 +45,19 @@ _VERSION_PARAMETER = {
     "in": "header",
     "schema": {"type": "string"},
     "description": f"The microversion asked for, such as `{SERVICE} {NEWEST}`.",
+}
+_CONDITION_PARAMETER = {
+    "name": "If-None-Match",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "The ETag of the answer that the client has: if that is still true, the "
+    f"answer is 304 without a body. From microversion {CONDITIONAL} on.",
+}
+_ETAG = {
+    "ETag": {
+        "schema": {"type": "string"},
+        "description": f"Of this answer to this reader, from microversion {CONDITIONAL} on.",
+    }
 }
 _HEADERS = {
     HEADER: {
@@ -103,6 +118,7 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
                 for name, schema in operation.query.items()
             ),
             _VERSION_PARAMETER,
+            *([_CONDITION_PARAMETER] if operation.conditional else ()),
         ],
         "responses": {
             **{
@@ -112,6 +128,12 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
             **{str(status): _response(status, schemas.ERRORS) for status in operation.statuses},
         },
     }
+    if operation.conditional:
+        described["responses"]["200"]["headers"] = {**_HEADERS, **_ETAG}
+        described["responses"]["304"] = {
+            "description": http.HTTPStatus.NOT_MODIFIED.phrase,
+            "headers": {**_HEADERS, **_ETAG},
+        }
     if operation.rule:
         described["x-policy"] = operation.rule
     if operation.body:

@@ -2,8 +2,8 @@
 
 A reader sees the jobs of the token's project; a member also submits and controls them; a project's
 manager can do no more. An admin can do everything in every project. A system reader and a service
-see everything and change nothing. Only these three see hosts, as in Nova, because the usage of
-hosts reveals something about all projects; the others see the sums over a pool.
+see everything and change nothing. Only these three see the names of hosts, as in Nova, and the
+network; to the others hosts have ids, and jobs of other projects are anonymous.
 """
 
 from oslo_config import cfg
@@ -203,9 +203,32 @@ RULES = [
         "/v1/pools",
     ),
     _rule(
-        "hosts:list",
+        "schedule:show",
+        READS,
+        "Show which slots processes held, and when jobs are predicted to start and end. Of jobs "
+        "of other projects it shows the size and the tier alone.",
+        "GET",
+        "/v1/schedule",
+    ),
+    _rule(
+        "schedule:show:all_projects",
         SEES_ALL,
+        "Show which jobs of other projects the schedule is about.",
+        "GET",
+        "/v1/schedule",
+    ),
+    _rule(
+        "hosts:list",
+        READS,
         "List the hosts with the slots and tiers that are in use.",
+        "GET",
+        "/v1/hosts",
+    ),
+    _rule(
+        "hosts:list:names",
+        SEES_ALL,
+        "Show the names of hosts, why they are drained and how much CPU processes use there; to "
+        "others, a host has an id, here and in the schedule.",
         "GET",
         "/v1/hosts",
     ),

@@ -46,6 +46,7 @@ class Pools(Resource):
         "List the pools: their free slots, and how many jobs wait and run there",
         rule="twotier:pools:list",
         answers={200: cluster_schemas.POOLS},
+        conditional=True,
     )
     def on_get(self, request: Request):
         found, site = self._rooms.get(), self.site
@@ -63,6 +64,9 @@ class Pools(Resource):
                 for pool in pools
             ]
         }
+
+    def state(self, request: Request) -> dict[str, Room]:
+        return self._rooms.get()
 
     def _read(self) -> dict[str, Room]:
         """The room of the pools that have hosts, in three requests to Nova and two to Placement."""

@@ -11,7 +11,7 @@ from nova_twotier.api.site import Site
 from nova_twotier.core.reasons import Reason, starts, waits
 from nova_twotier.db.heartbeats import Heartbeat
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
-from nova_twotier.db.readers import rfc3339
+from nova_twotier.db.readers import instant
 from nova_twotier.db.states import OVER, JobState, QueueMode
 from nova_twotier.db.store import Store
 
@@ -105,8 +105,7 @@ def _tell(job: Job, row: Prediction | None, pool: _Pool, now: float) -> Told:
     waiting = job.state == JobState.QUEUED
     if waiting and row.start is None:
         # One that never starts never ends; one that ran when it was predicted was to end.
-        never = row.finish is None
-        return Told(unpredicted=(starts.NEVER_STARTS if never else starts.NOT_PREDICTED)())
+        return Told(unpredicted=_never(job) if row.finish is None else starts.NOT_PREDICTED())
     start = (row.start, row.start_low, row.start_high) if waiting else (None, None, None)
     shown = Shown(row.made_at, *start, row.finish, row.finish_low, row.finish_high)
     return Told(shown, unblock=_unblock(job, row, now) if waiting else None)
@@ -129,10 +128,25 @@ def _outdated(job: Job, row: Prediction | None, pool: _Pool, now: float) -> Reas
         return None
     if not waiting or job.eligible_at > last.made_at:
         return starts.NOT_PREDICTED()
-    if last.later_than is not None:
-        return starts.FAR_BEHIND(later=f"{rfc3339(last.later_than)[:19]}Z")
+    shut_out = why is not None and why.code is waits.WINDOW and _exceeds_other_hosts(why)
+    if last.later_than is not None and not shut_out:
+        return starts.FAR_BEHIND(later=instant(last.later_than))
     # The policy was not shown it: its own reason says why.
     return why
+
+
+def _exceeds_other_hosts(why: Reason) -> bool:
+    """Whether a job needs more slots than there are on hosts without maintenance before its end."""
+    said = dict(why.parameters)
+    return "slots" in said and said["size"] > said["slots"]
+
+
+def _never(job: Job) -> Reason:
+    """The reason of a job that never starts, with the maintenance that its wait names, if any."""
+    why = reason_of(job)
+    said = dict(why.parameters) if why is not None else {}
+    window = {name: said[name] for name in ("limit", "begin") if name in said}
+    return starts.NEVER_STARTS(**window if len(window) == 2 else {})
 
 
 def _unblock(job: Job, row: Prediction, now: float) -> Reason | None:

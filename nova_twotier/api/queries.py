@@ -1,50 +1,82 @@
 """Database queries that only the API needs."""
 
 import copy
+import itertools
+from collections import Counter
+from collections.abc import Iterable
 
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import load_only
 
 from nova_twotier.core.qos import PRECEDENCE, Qos
 from nova_twotier.core.reasons import waits
-from nova_twotier.db import queue_policy
+from nova_twotier.db import job_counts, queue_policy
 from nova_twotier.db.models import Event, Job
-from nova_twotier.db.states import OVER, JobState, QueueMode
+from nova_twotier.db.states import JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.
 QUEUE_KINDS = [*(queue_event(mode) for mode in QueueMode), queue_policy.CHOSEN]
+#: What jobs that are not over do: one that starts, restarts, is preempted or ends is running.
+PHASES = (WAITING, RUNNING) = ("waiting", "running")
+
+
+def _phase(state: str) -> str:
+    return WAITING if state == JobState.QUEUED else RUNNING
 
 
 def by_state(
     store: Store, project_id: str | None = None, pool: str | None = None
 ) -> dict[JobState, tuple[int, int]]:
     """Numbers of jobs and processes by state, of one project or all, in one pool or all."""
-    query = select(Job.state, func.count(), func.sum(Job.size)).group_by(Job.state)
-    if project_id is not None:
-        query = query.where(Job.project_id == project_id)
-    if pool is not None:
-        query = query.where(Job.pool == pool)
     found = dict.fromkeys(JobState, (0, 0))
     with store.reading() as session:
-        for state, jobs, processes in session.execute(query):
-            found[JobState(state)] = jobs, int(processes)
+        counted = job_counts.by_pool_and_state(session, project_id, pool)
+    for (_pool, state), (jobs, processes) in counted.items():
+        before = found[state]
+        found[state] = before[0] + jobs, before[1] + processes
     return found
+
+
+def by_pool_and_state(
+    store: Store, pools: Iterable[str]
+) -> dict[tuple[str, JobState], tuple[int, int]]:
+    """Numbers of jobs and processes of all projects by pool and state.
+
+    :param pools: that are there although they may have no job.
+    """
+    with store.reading() as session:
+        counted = job_counts.by_pool_and_state(session)
+    return {(pool, state): (0, 0) for pool in pools for state in JobState} | counted
 
 
 def by_class(
     store: Store, project_id: str | None = None, pool: str | None = None
 ) -> dict[str, dict[str, int]]:
     """Count the waiting jobs, and the other jobs that are not over, by class of service."""
-    query = select(Job.qos, Job.state, func.count()).where(Job.state.not_in(OVER))
-    for column, value in ((Job.project_id, project_id), (Job.pool, pool)):
-        if value is not None:
-            query = query.where(column == value)
-    found = {which: dict.fromkeys(map(str, Qos), 0) for which in ("waiting", "running")}
+    query = select(Job.qos, Job.state, func.count())
+    query = query.where(*job_counts.not_over(project_id, pool))
+    found = {phase: dict.fromkeys(map(str, Qos), 0) for phase in PHASES}
     with store.reading() as session:
         for qos, state, jobs in session.execute(query.group_by(Job.qos, Job.state)):
-            found["waiting" if state == JobState.QUEUED else "running"][qos] += jobs
+            found[_phase(state)][qos] += jobs
     return found
+
+
+def by_pool_and_class(store: Store, pools: Iterable[str]) -> dict[tuple[str, str, str], int]:
+    """Count the jobs of all projects that are not over by pool, phase and class of service.
+
+    The phases are those of `by_class`.
+
+    :param pools: that are there although they may have no job.
+    """
+    query = select(Job.pool, Job.qos, Job.state, func.count())
+    query = query.where(*job_counts.not_over())
+    found = Counter(dict.fromkeys(itertools.product(pools, PHASES, map(str, Qos)), 0))
+    with store.reading() as session:
+        for pool, qos, state, jobs in session.execute(query.group_by(Job.pool, Job.qos, Job.state)):
+            found[pool, _phase(state), qos] += jobs
+    return dict(found)
 
 
 #: Of a pool without jobs that are not over.
@@ -57,25 +89,25 @@ def open_by_pool(store: Store) -> dict[str, dict[str, dict[str, int]]]:
     Of all projects. Those that start, restart, are preempted or end count as running.
     """
     query = select(Job.pool, Job.state, func.count(), func.sum(Job.size))
-    query = query.where(Job.state.not_in(OVER)).group_by(Job.pool, Job.state)
+    query = query.where(*job_counts.not_over()).group_by(Job.pool, Job.state)
     found: dict[str, dict[str, dict[str, int]]] = {}
     with store.reading() as session:
         for pool, state, jobs, processes in session.execute(query):
             counts = found.setdefault(pool, copy.deepcopy(NO_JOBS))
-            which = "waiting" if state == JobState.QUEUED else "running"
-            counts["jobs"][which] += jobs
-            counts["processes"][which] += int(processes)
+            counts["jobs"][_phase(state)] += jobs
+            counts["processes"][_phase(state)] += int(processes)
     return found
 
 
-def waiting_by_reason(store: Store) -> dict[str, int]:
-    """Numbers of queued jobs of all projects, by the code of their reason."""
-    # As `reasons.reason_of` has it.
+def waiting_by_reason(store: Store) -> dict[tuple[str, str], int]:
+    """Count the queued jobs of all projects by pool and by reason code."""
+    # As `Job.waiting_code` has it.
     known = func.coalesce(Job.reason_code, waits.UNDECIDED.name)
     code = case((Job.held, waits.HELD.name), else_=known).label("code")
-    query = select(code, func.count()).where(Job.state == JobState.QUEUED).group_by("code")
+    query = select(Job.pool, code, func.count()).where(Job.state == JobState.QUEUED)
     with store.reading() as session:
-        return dict(session.execute(query).all())
+        counts = session.execute(query.group_by(Job.pool, "code"))
+        return {(pool, reason): number for pool, reason, number in counts}
 
 
 def position(store: Store, job: Job) -> int | None:

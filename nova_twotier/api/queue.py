@@ -23,6 +23,7 @@ class Queue(Resource):
         query=schemas.QUEUE_QUERY,
         answers={200: schemas.QUEUE},
         refusals=(404,),
+        conditional=True,
     )
     def on_get(self, request: Request):
         pool = self._pool(request)
@@ -34,7 +35,7 @@ class Queue(Resource):
         return {
             "pool": pool,
             "mode": self.site.store.queue_mode(pool),
-            "manager": views.manager(heartbeat),
+            "manager": views.manager(heartbeat, lasting=request.conditional),
             "policy": policy_of(self.site, pool, heartbeat),
             "predictions": views.predictions(learned(self.site.store, pool)),
             "project_id": project,

@@ -193,7 +193,8 @@ QUEUE = object_of(
                 "heartbeat_at": {
                     "type": ["string", "null"],
                     "format": "date-time",
-                    "description": "The last sign of life; null if there was none yet.",
+                    "description": "The last sign of life; null if there was none yet and, from "
+                    "microversion 1.1 on, while a manager is at work.",
                 },
                 "text": {"type": "string", "description": "For people."},
             },

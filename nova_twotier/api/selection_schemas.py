@@ -1,5 +1,6 @@
 """JSON Schemas that say which jobs are meant, in a list and in the cancellation of many."""
 
+from nova_twotier.api.job_request_schemas import CLASSES
 from nova_twotier.api.job_schemas import ASKED
 from nova_twotier.api.schemas import (
     ALL_PROJECTS,
@@ -13,6 +14,12 @@ from nova_twotier.api.schemas import (
 )
 from nova_twotier.db.states import OVER
 
+_QOS = {
+    "type": "array",
+    "items": {"enum": CLASSES},
+    "minItems": 1,
+    "description": "In one of these classes of service.",
+}
 #: Which jobs, in a query or a body.
 _FILTERS = {
     "name": {**NAME, "description": "Exactly this name."},
@@ -36,6 +43,7 @@ JOBS_QUERY = {
         "minItems": 1,
         "description": "In one of these states, separated by commas.",
     },
+    "qos": {**_QOS, "description": "In one of these classes of service, separated by commas."},
     "active": {
         "type": "boolean",
         "description": "Only jobs that are not over (`true`), or that are (`false`).",
@@ -79,6 +87,7 @@ CANCEL_REQUEST = object_of(
             "minItems": 1,
             "description": "In one of these states.",
         },
+        "qos": _QOS,
         # An empty name is a mistake rather than a wish to cancel all jobs without a name.
         **{name: {**schema, "minLength": 1} for name, schema in _FILTERS.items()},
     },

@@ -17,6 +17,7 @@ def selection(given: Mapping, project_id: str | None, *, active: bool | None = N
         project_id=project_id,
         user_id=given.get("user_id"),
         states=given.get("state"),
+        classes=given.get("qos"),
         active=active,
         since=None if since is None else parse_time(since).timestamp(),
         name=given.get("name"),

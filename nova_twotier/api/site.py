@@ -1,8 +1,10 @@
 """The site: configuration, database and clients that all resources share."""
 
 import functools
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any
 
 from keystoneauth1.session import Session
@@ -43,6 +45,14 @@ class Site:
     throttle: Throttle
     sweeper: Sweeper = field(default_factory=Sweeper)
     known: Known = field(default_factory=Known)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A hash of the release and the options: ETags of other ones must not match."""
+        groups = ("manager", "api", "coordination")
+        options = [sorted(dict(self.conf[group]).items()) for group in groups]
+        version = metadata.version("nova-twotier")
+        return hashlib.sha256(repr((version, options)).encode()).hexdigest()
 
     def heartbeats(self, pools: Iterable[str]) -> dict[str, Heartbeat]:
         """The last heartbeats of the queue managers of these pools, by pool."""

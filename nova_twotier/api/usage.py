@@ -54,6 +54,8 @@ class Usage(Resource):
                     "project_id": key.project_id,
                     "user_id": key.user_id,
                     "pool": key.pool,
+                    # An empty one is not known.
+                    "qos": key.qos or None,
                     "job": job and job.uuid,
                     "job_number": job and job.number,
                     "job_name": job and job.name,

@@ -1,5 +1,6 @@
 """JSON schemas of usage: what jobs used in a period."""
 
+from nova_twotier.api.job_request_schemas import CLASSES
 from nova_twotier.api.schemas import ALL_PROJECTS, COUNT, IN_ARRAY, NAME, object_of
 from nova_twotier.db.usage import By
 
@@ -36,10 +37,16 @@ ROW = object_of(
         "end": _TIME,
         "project_id": {
             "type": ["string", "null"],
-            "description": "This and the next five: null if the usage is not summed by it.",
+            "description": "This and the next six: null if the usage is not summed by it.",
         },
         "user_id": {"type": ["string", "null"]},
         "pool": {"type": ["string", "null"]},
+        "qos": {
+            "enum": [*CLASSES, None],
+            "description": "The class of service in which the slots were held, and of the jobs "
+            "that started and ended the one that they have now. Null also for jobs that were "
+            "purged before schema 0025.",
+        },
         "job": {
             "type": ["string", "null"],
             "format": "uuid",
@@ -72,6 +79,7 @@ USAGE = object_of(
                     "project_id": None,
                     "user_id": "alice",
                     "pool": None,
+                    "qos": None,
                     **_NO_JOB,
                     **_EXAMPLE_SUMS,
                 }

@@ -4,16 +4,18 @@ import base64
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from urllib.parse import parse_qsl
 
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from nova_twotier.api.errors import MOST, Refused, invalid
 
 #: Upper bound of the number of query parameters.
 _MOST_PARAMETERS = 20
+#: Of the times that are stored, or shown again.
+FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 #: As many names fit into an error message.
 _FEW = 12
 _TYPES = {
@@ -56,9 +58,30 @@ def parse_time(value: str) -> datetime:
     return time
 
 
+def parse_seconds(name: str, value: str) -> float:
+    """The seconds since the epoch of an RFC 3339 time that is stored or shown again in UTC.
+
+    :param name: of the field or parameter.
+    :raises Refused: if it is not from 1970 to 9999 in UTC.
+    """
+    time = parse_time(value)
+    if not FIRST <= time <= LAST:
+        raise invalid(f"{name}: give a time from {FIRST:%Y} to {LAST:%Y}")
+    return time.timestamp()
+
+
+def _pattern(_checker, pattern: str, value, _schema) -> Iterator[ValidationError]:
+    """As in JSON Schema, `$` is the end; Python's is also the place before a last line break."""
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield ValidationError("")
+
+
+_Validator = validators.extend(Draft202012Validator, {"pattern": _pattern})
+
+
 def validator(schema: dict) -> Draft202012Validator:
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema, format_checker=formats)
+    _Validator.check_schema(schema)
+    return _Validator(schema, format_checker=formats)
 
 
 def check(checker: Draft202012Validator, value) -> None:

@@ -10,9 +10,19 @@ HEADER = "OpenStack-API-Version"
 #: All microversions with their changes, oldest first.
 HISTORY = {
     "1.0": "Jobs, queue, hosts, topology and events.",
+    "1.1": "Lists, queue and schedule have an ETag. So that they are the same until something "
+    "changes, jobs in lists have no `elapsed`, and a queue whose manager is at work no "
+    "`heartbeat_at`. Hosts come in pages.",
 }
 VERSIONS = list(HISTORY)
 OLDEST, NEWEST = VERSIONS[0], VERSIONS[-1]
+#: The first version whose lists may be asked for conditionally.
+CONDITIONAL = "1.1"
+
+
+def at_least(version: str, least: str) -> bool:
+    """Whether a microversion is at least another one."""
+    return VERSIONS.index(version) >= VERSIONS.index(least)
 
 
 class Negotiation:

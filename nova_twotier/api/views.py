@@ -62,6 +62,8 @@ def job_summary(
         "finished_at": time(job.finished_at),
         **prediction(told, reader),
         "elapsed": elapsed(job),
+        "run_since": time(job.run_since),
+        "run_before": round(job.run_before, 3),
         "evictions": job.evictions,
         "restores": job.restores,
         "swaps": job.swaps,
@@ -196,11 +198,14 @@ def dependencies(job: Job) -> list[dict]:
     ]
 
 
-def manager(heartbeat: Heartbeat) -> dict:
-    """Whether a pool has a queue manager."""
+def manager(heartbeat: Heartbeat, lasting: bool = False) -> dict:
+    """Whether a pool has a queue manager.
+
+    :param lasting: without what changes all the time.
+    """
     return {
         "running": not heartbeat.missing,
-        "heartbeat_at": time(heartbeat.at),
+        "heartbeat_at": None if lasting and not heartbeat.missing else time(heartbeat.at),
         "text": heartbeat.text(),
     }
 

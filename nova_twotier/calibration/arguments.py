@@ -30,7 +30,8 @@ for each way to give it a lower priority. It keeps the CPUs busy: measure on a h
 """
 
 
-def parse(args: list[str]) -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `twotier-calibrate`; `parse` checks how they go together."""
     parser = argparse.ArgumentParser("twotier-calibrate", description=DESCRIPTION)
     parser.add_argument(
         "--cpus",
@@ -159,17 +160,22 @@ def parse(args: list[str]) -> argparse.Namespace:
         help="a first look: two utilisations, two mechanisms, five repetitions, short turns; "
         "options that are given as well do not count",
     )
-    parsed = parser.parse_args(args)
+    return parser
+
+
+def parse(args: list[str]) -> argparse.Namespace:
+    made = parser()
+    parsed = made.parse_args(args)
     if parsed.quick:
         vars(parsed).update(QUICK)
     if missing := set(parsed.cpus) - os.sched_getaffinity(0):
-        parser.error(f"argument --cpus: this process may not use CPU {min(missing)}")
+        made.error(f"argument --cpus: this process may not use CPU {min(missing)}")
     able = [each.name for each in layouts.possible(parsed.cpus)]
     parsed.layouts = parsed.layouts or able
     if unable := set(parsed.layouts) - set(able):
-        parser.error(f"argument --layouts: {min(unable)} needs two CPUs")
+        made.error(f"argument --layouts: {min(unable)} needs two CPUs")
     if parsed.model_of not in parsed.mechanisms:
-        parser.error(f"argument --model-of: {parsed.model_of} is not among the --mechanisms")
+        made.error(f"argument --model-of: {parsed.model_of} is not among the --mechanisms")
     return parsed
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from nova_twotier.client import durations
+from nova_twotier.core import durations
 from nova_twotier.core.qos import Qos
 
 #: Classes of service.
@@ -79,30 +79,20 @@ def duration(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def coming(text: str) -> str:
-    """A time with its zone, as the API has it; also a duration, counted from now."""
-    return _time(text, 1, "from now on, such as 90m, 12h or 2d")
-
-
 def moment(text: str) -> str:
     """A time with its zone, as the API has it; also a duration, counted back from now."""
-    return _time(text, -1, "ago it is, such as 90m, 12h or 2d")
-
-
-def _time(text: str, sign: int, how_long: str) -> str:
     # Digits alone may be meant as a date.
     if text[-1:].isalpha():
         with contextlib.suppress(ValueError, OverflowError):
-            away = timedelta(seconds=sign * durations.seconds(text))
-            return (datetime.now(UTC) + away).isoformat()
+            return (datetime.now(UTC) - timedelta(seconds=durations.seconds(text))).isoformat()
     try:
         time = datetime.fromisoformat(text.upper())
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
         raise argparse.ArgumentTypeError(
-            f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long "
-            f"{how_long}"
+            f"{text!r}: give a time with its zone, such as 2026-01-31T12:00:00Z, or how long ago "
+            "it is, such as 90m, 12h or 2d"
         )
     return time.isoformat()
 

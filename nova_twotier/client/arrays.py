@@ -12,12 +12,19 @@ from nova_twotier.core import indexes
 from nova_twotier.core.indexes import InvalidIndexes
 from nova_twotier.core.jobs import job_label
 
-_SOME = re.compile(r"(?P<array>[0-9]+)_\[(?P<indexes>[^]]*)\]")
-#: What stands for what in the place of a job, where an array will do.
-JOB_OR_ARRAY = (
-    "number, name or uuid of a job, or the beginning of its uuid; of an array: 12 for all of its "
-    "tasks, 12_3 for one, '12_[0-9,20]' for some"
+#: Some tasks of an array, also as lists show those that wait: `12_[0,4,9,...+271%8]`.
+_SOME = re.compile(
+    r"(?P<array>[0-9]+)_\[(?P<indexes>[^]%]*?)(,\.\.\.\+(?P<more>[0-9]{1,5}))?(%[0-9]+)?\]"
 )
+#: What stands for what in the place of a job, where an array will do but not some of its tasks.
+JOB_OR_WHOLE_ARRAY = (
+    "number, name or uuid of a job, or the beginning of its uuid; of an array: 12 for all of its "
+    "tasks, 12_3 for one"
+)
+#: The same where these will do, too.
+JOB_OR_ARRAY = f"{JOB_OR_WHOLE_ARRAY}, '12_[0-9,20]' for some"
+#: What to say where they will not.
+WHOLE_OR_ONE = "give a whole array, such as 12, or a task, such as 12_3"
 
 
 @dataclass(frozen=True)
@@ -39,10 +46,13 @@ def find(api: Api, text: str) -> Found:
     """
     if some := _SOME.fullmatch(text):
         try:
-            indexes.parse(some["indexes"])
+            shown = indexes.parse(some["indexes"])
         except InvalidIndexes as error:
             raise ApiError(str(error)) from None
-        return Found(array=api.array(some["array"]), indexes=some["indexes"])
+        array, wanted = api.array(some["array"]), some["indexes"]
+        if some["more"]:
+            wanted = _whole_line(api, array, shown, int(some["more"]))
+        return Found(array=array, indexes=wanted)
     try:
         job = api.find(text)
     except TasksOfArray as found:
@@ -62,6 +72,47 @@ def find(api: Api, text: str) -> Found:
     if array and text.isdecimal() and int(text) == array["number"]:
         return Found(array=api.array(text))
     return Found(job=job)
+
+
+def find_whole(api: Api, text: str) -> Found:
+    """As `find`, where some tasks of an array will not do.
+
+    :raises ApiError: also for some tasks.
+    """
+    found = find(api, text)
+    if found.indexes:
+        raise ApiError(f"{text}: {WHOLE_OR_ONE}")
+    return found
+
+
+def reference(api: Api, text: str) -> dict:
+    """A job by its uuid, or all tasks of an array by its number, as a field of a request.
+
+    :raises ApiError: as `find_whole`.
+    """
+    found = find_whole(api, text)
+    return {"array": found.array["number"]} if found.array else {"job": found.job["uuid"]}
+
+
+def _whole_line(api: Api, array: dict, shown: list[int], more: int) -> str:
+    """The indexes of a line of `job list` of which people see only the first.
+
+    Some of these may have started since; that is no matter, since they are named.
+
+    :param more: so many follow the ones that are shown.
+    :raises ApiError: if there is no such line any more, or the list was one of other tasks.
+    """
+    number = array["number"]
+    for task in api.jobs(array=number, state=["queued"], collapsed=True):
+        waiting = (task.get("waiting") or "").partition("%")[0]
+        line = indexes.parse(waiting) if waiting else []
+        after = [index for index in line if index > shown[-1]]
+        if len(after) == more and set(line).difference(after).issubset(shown):
+            return indexes.written([*shown, *after])
+    raise ApiError(
+        f"there are no {more:,} such tasks of {label(array)} any more: list them again, or give "
+        f"indexes, of which job show {number} has all that wait"
+    )
 
 
 def request(text: str) -> dict:

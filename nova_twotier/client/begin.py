@@ -4,12 +4,13 @@ import argparse
 import re
 from datetime import UTC, datetime, timedelta
 
-from nova_twotier.client import durations
+from nova_twotier.core import durations
 
 _CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
-_FORMS = (
-    "give a time such as 2026-01-31T12:00, with or without its zone, 18:30 (the next one), now+2h "
-    "or 90m"
+#: For help texts.
+FORMS = (
+    "2026-01-31T12:00 (in the time zone of this machine, or with another), 18:30 (the next one), "
+    "now+2h, or 90m"
 )
 
 
@@ -21,7 +22,9 @@ def parse(text: str) -> str:
     try:
         return _time(text.strip()).isoformat(timespec="seconds")
     except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: {_FORMS}") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time: give a time such as {FORMS}"
+        ) from None
 
 
 def _time(text: str) -> datetime:

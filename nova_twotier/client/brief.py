@@ -62,7 +62,7 @@ def _place(api: Api, job: dict) -> str:
         if explained["position"]:
             return f", {ordinal(explained['position'])} in the queue"
         if (waits := _wait(explained)) is not None:
-            return f", but not in the queue yet: it waits {waits}"
+            return f"; it waits {waits}"
     return ""
 
 
@@ -89,7 +89,7 @@ def _wait(explained: dict) -> str | None:
         if not each["met_at"]
     ]
     begin = explained.get("begin_at")
-    parts = [*([f"until {begin[:19]}Z"] if begin else []), *unmet]
+    parts = [*([f"until {columns.instant(begin)}"] if begin else []), *unmet]
     return " and ".join(parts) or None
 
 

@@ -1,8 +1,11 @@
 """Turns the API's answers into columns: raw values for programs, formatted ones for people."""
 
+import re
+
 from cliff.columns import FormattableColumn
 
-from nova_twotier.client.durations import clock
+from nova_twotier.core.durations import clock
+from nova_twotier.core.indexes import parse
 from nova_twotier.core.jobs import job_label
 
 #: Columns of a job in a list: heading, and field of the API.
@@ -22,6 +25,7 @@ JOB_LONG = {
     "Pool": "pool",
     "QoS": "qos",
     "Why": "why",
+    "Expected Start": "expected_start",  # with its interval
     "Expected Finish": "expected_finish",
     "Start": "start",
     "Started": "started_at",
@@ -30,18 +34,58 @@ JOB_LONG = {
     "Swaps": "swaps",
     "Migrations": "migrations",
 }
+#: The intervals of the times that are expected, which people see beside the times themselves.
+JOB_INTERVALS = {
+    f"Expected {what} {bound}": f"expected_{what}_{bound}".lower()
+    for what in ("Start", "Finish")
+    for bound in ("Low", "High")
+}
+INTERVALS = frozenset(JOB_INTERVALS.values())
 #: Most servers of a job to show to people.
 MOST_SERVERS = 50
-EVENT = {"At": "at", "Event": "kind", "Detail": "detail", "Number": "job_number", "Job": "job"}
-#: Those of them that people read in a line, the longest last.
-EVENT_LINE = ("At", "Number", "Project", "Event", "Detail")
+#: Columns of an event.
+EVENT = {
+    "At": "at",
+    "Number": "job_number",
+    "Project": "project_id",
+    "Event": "kind",
+    "Detail": "detail",
+    "Job": "job",
+}
+#: Most characters of the indexes of tasks to show to people in a list.
+MOST_INDEXES = 32
+
+
+class Number(FormattableColumn):
+    """What commands call a job, see `number`; lists sort it as a number.
+
+    People see the first indexes of many tasks, as in `squeue`, and how many more there are; so
+    `arrays.find` knows which tasks are meant.
+    """
+
+    def human_readable(self):
+        array, bracket, rest = self._value.partition("[")
+        indexes, percent, limit = rest.removesuffix("]").partition("%")
+        if len(indexes) <= MOST_INDEXES:
+            return self._value
+        kept = indexes[: MOST_INDEXES + 1].rpartition(",")[0]
+        more = len(parse(indexes)) - len(parse(kept))
+        return f"{array}{bracket}{kept},...+{more}{percent}{limit}]"
+
+    def __lt__(self, other):
+        return self._key < other._key
+
+    @property
+    def _key(self) -> list[int]:
+        """The sort key: the number of the job or array, and its first index."""
+        return [int(digits) for digits in re.findall("[0-9]+", self._value)[:2]]
 
 
 class Time(FormattableColumn):
-    """A time, shown to the second."""
+    """A time of the API; people see it to the second."""
 
     def human_readable(self):
-        return self._value and f"{self._value[:19]}Z"
+        return instant(self._value)
 
 
 class Elapsed(FormattableColumn):
@@ -51,18 +95,18 @@ class Elapsed(FormattableColumn):
         return clock(self._value)
 
 
-class Minute(FormattableColumn):
-    """An expected time, to the minute."""
-
-    def human_readable(self):
-        return minute(self._value) if self._value else ""
-
-
 class Expected(FormattableColumn):
-    """A time that is expected, with the interval that holds it with a probability of 80 %."""
+    """A time that is expected; people see the interval that holds it with a chance of 80 %, too.
+
+    :param times: `at`, and `low` and `high`, which may be None.
+    """
+
+    def __init__(self, times: dict):
+        super().__init__(times["at"])
+        self._times = times
 
     def human_readable(self):
-        return expected(self._value) if self._value else ""
+        return expected(**self._times)
 
 
 class Words(FormattableColumn):
@@ -88,7 +132,7 @@ class Events(FormattableColumn):
 
     def human_readable(self):
         return "\n".join(
-            f"{event['at'][:19]}Z {event['kind']}"
+            f"{instant(event['at'])} {event['kind']}"
             + (f": {event['detail']}" if event["detail"] else "")
             for event in self._value
         )
@@ -107,8 +151,6 @@ class Webhook(FormattableColumn):
     """Where the events of a job are posted, and what is still to come."""
 
     def human_readable(self):
-        if not self._value:
-            return ""
         count, error = self._value["undelivered"], self._value["error"]
         behind = f", {count} to come" if count else ""
         return self._value["origin"] + behind + (f": {error}" if error else "")
@@ -129,15 +171,13 @@ class InArray(FormattableColumn):
     """The array of a task, with its index there."""
 
     def human_readable(self):
-        return f"{self._value['number']}_{self._value['index']}" if self._value else ""
+        return f"{self._value['number']}_{self._value['index']}"
 
 
 class History(FormattableColumn):
     """A run time predicted from similar finished jobs."""
 
     def human_readable(self):
-        if self._value is None:
-            return ""
         time = Elapsed(self._value["seconds"]).human_readable()
         return f"{time} (from {counted(self._value['similar_jobs'], 'similar job')})"
 
@@ -146,14 +186,14 @@ class Why(FormattableColumn):
     """A reason for programs; people see its code."""
 
     def human_readable(self):
-        return _code(self._value)
+        return self._value["code"]
 
 
 class Text(FormattableColumn):
     """A reason for programs; people see its text."""
 
     def human_readable(self):
-        return self._value["text"] if self._value else ""
+        return self._value["text"]
 
 
 class Manager(FormattableColumn):
@@ -186,19 +226,18 @@ class Shown(FormattableColumn):
         return self._shown
 
 
-def minute(time: str) -> str:
-    """A time of the API to the minute: `2026-11-25 03:10 UTC`."""
-    return f"{time[:10]} {time[11:16]} UTC"
+def instant(time: str) -> str:
+    """A time of the API to the second: `2026-11-25T03:10:29Z`."""
+    return f"{time[:19]}Z"
 
 
-def expected(times: dict) -> str:
-    """`2026-11-25 03:10 UTC (02:55 to 03:40, 80 %)`, with dates in the interval if they differ."""
-    at, low, high = times["at"], times["low"], times["high"]
+def expected(at: str, low: str | None, high: str | None) -> str:
+    """`2026-11-25T03:10:29Z (02:55:00 to 03:40:00, 80 %)`, with dates if those differ."""
     if not (low and high):
-        return minute(at)
+        return instant(at)
     same = at[:10] == low[:10] == high[:10]
-    low, high = (each[11:16] if same else f"{each[:10]} {each[11:16]}" for each in (low, high))
-    return f"{minute(at)} ({low} to {high}, 80 %)"
+    low, high = (each[11:19] if same else instant(each) for each in (low, high))
+    return f"{instant(at)} ({low} to {high}, 80 %)"
 
 
 def held(record: dict) -> str:
@@ -209,14 +248,16 @@ def held(record: dict) -> str:
 
 
 def with_expectations(item: dict) -> dict:
-    """A job or an explanation with one field for each time that is expected, not three."""
+    """A job or an explanation, with its predicted times renamed to `expected_...`.
+
+    The times themselves are mappings that have their intervals, too, see `Expected`.
+    """
     fields: dict = {}
     for name, value in item.items():
-        if name in ("predicted_start", "predicted_finish"):
-            times = {"at": value, "low": item[f"{name}_low"], "high": item[f"{name}_high"]}
-            fields[name.replace("predicted", "expected")] = times if value else None
-        elif not (name.startswith("predicted_") and name.endswith(("_low", "_high"))):
-            fields[name] = value
+        new = _PREDICTED.sub("expected", name)
+        if new in ("expected_start", "expected_finish") and value is not None:
+            value = {"at": value, "low": item[f"{name}_low"], "high": item[f"{name}_high"]}
+        fields[new] = value
     return fields
 
 
@@ -227,15 +268,13 @@ def _server(server: dict) -> str:
     return ", ".join([f"{server['name']}: {slot}{host}", *addresses, server["uuid"]])
 
 
-def _code(why: dict | None) -> str:
-    return why["code"] if why else ""
-
-
 def amount(value: float | None, width: int) -> Shown:
     """A number aligned to the right of its column; a dash for None."""
     return Shown(value, f"{'-' if value is None else value:>{width}}")
 
 
+#: Beginning of the names of times that are expected.
+_PREDICTED = re.compile("^predicted(?=_start|_finish)")
 #: Fields with seconds.
 _DURATIONS = ("estimate", "queue_offset", "walltime")
 #: Fields that are shown in a form of their own.
@@ -247,7 +286,7 @@ _CELLS: dict[str, type[FormattableColumn]] = {
     "expected_finish": Expected,
     "expected_start": Expected,
     "manager": Manager,
-    "predicted_start": Minute,
+    "predicted_start": Time,
     "predictions": Records,
     "servers": Servers,
     "webhook": Webhook,
@@ -258,11 +297,15 @@ _CELLS: dict[str, type[FormattableColumn]] = {
 
 
 def cell(name: str, value):
-    """A field of the API, formatted if necessary."""
-    if name == "at" or name.endswith("_at"):
+    """A field of the API, formatted if necessary; None if it has no value."""
+    if value is None and name != "predictions":
+        return None
+    if name == "at" or name.endswith("_at") or name in INTERVALS:
         return Time(value)
-    if name.endswith("elapsed") or (name in _DURATIONS and value is not None):
+    if name.endswith("elapsed") or name in _DURATIONS:
         return Elapsed(value)
+    if name == "networks" and isinstance(value, str):
+        return Words([value])  # one of the words that Nova takes instead
     if name.endswith("cpu") and isinstance(value, list):
         return Cpu(value)
     if name in _CELLS:
@@ -271,22 +314,31 @@ def cell(name: str, value):
 
 
 def row(columns: dict[str, str], item: dict) -> tuple:
-    """An item as a row; missing fields are empty, and of a reason there is the code alone."""
-    special = {"why": _code(item.get("why"))}
-    if item.get("array"):
-        special |= {name: number(item) for name in ("number", "job_number")}
+    """An item as a row: a missing field is None, and a reason is shown by its code."""
+    special = {name: number_cell(item, name) for name in ("number", "job_number")}
+    special["why"] = (item.get("why") or {}).get("code")
     return tuple(
         special[field] if field in special else cell(field, item.get(field))
         for field in columns.values()
     )
 
 
-def number(item: dict):
-    """What commands call a job: its number; of a task `12_3`, of all that wait `12_[4-99%8]`."""
+def number(item: dict, field: str = "number") -> str | None:
+    """The number by which commands know a job: `12`, a task `12_3`, waiting tasks `12_[4-99%8]`.
+
+    :param field: that has the number of the job itself; None without one.
+    """
     if array := item.get("array"):
         waiting = item.get("waiting")
         return f"{array['number']}_" + (f"[{waiting}]" if waiting else str(array["index"]))
-    return item.get("number")
+    found = item.get(field)
+    return None if found is None else str(found)
+
+
+def number_cell(item: dict, field: str) -> Number | None:
+    """The number of a job, as a cell of a list."""
+    found = number(item, field)
+    return found and Number(found)
 
 
 def label(job: dict) -> str:

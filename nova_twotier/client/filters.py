@@ -2,7 +2,7 @@
 
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import names
+from nova_twotier.client import arguments, names
 from nova_twotier.client.rest import OVER
 
 #: Characters with a meaning in a pattern.
@@ -25,10 +25,17 @@ def add(parser, states: tuple[str, ...]) -> None:
         help="only jobs in this state; repeat for several",
     )
     parser.add_argument(
+        "--qos",
+        dest="classes",
+        action="append",
+        choices=arguments.CLASSES,
+        help="only jobs of this class of service; repeat for several",
+    )
+    parser.add_argument(
         "--name",
         metavar="<pattern>",
-        help="only jobs of this name; * stands for any characters, ? for one: quote them, as in "
-        "'solver-*'",
+        help="only jobs of this name; `*` stands for any characters, `?` for one: quote them, as "
+        "in `'solver-*'`",
     )
     parser.add_argument(
         "--user", metavar="<user>", help="only jobs of this user, by id, or by name if you may"
@@ -46,6 +53,7 @@ def chosen(clients, parsed_args) -> dict:
     try:
         found = {
             "state": parsed_args.states,
+            "qos": parsed_args.classes,
             "name_pattern" if pattern else "name": name,
             "user_id": None if user is None else names.user_id(clients, user),
             "pool": parsed_args.pool,

@@ -1,10 +1,11 @@
-"""Resolves names of images, networks, flavors, users and projects to ids."""
+"""Resolve the names that users type to ids, and check that a pool exists."""
 
 import re
+from http import HTTPStatus
 
 from openstack.exceptions import DuplicateResource, ForbiddenException
 
-from nova_twotier.client.rest import is_uuid
+from nova_twotier.client.rest import Api, ApiError, is_uuid
 
 #: Words that Nova accepts instead of networks.
 NO_NETWORKS = ("none", "auto")
@@ -64,6 +65,22 @@ def project_id(clients, name: str) -> str:
         return name
     source = "see openstack project list"
     return _identity(clients, "project", name, own="project_name", source=source)
+
+
+def check_pool(api: Api, name: str | None) -> None:
+    """Check that a pool exists, after a request for its jobs or hosts found nothing.
+
+    Not before, since a pool that is no longer configured may have jobs and usage.
+
+    :raises ApiError: if there is no such pool; the message lists those that there are.
+    """
+    if name is None:
+        return
+    try:
+        api.queue(pool=name)
+    except ApiError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            raise
 
 
 def _identity(clients, kind: str, name: str, *, own: str, source: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from nova_twotier.client import columns
 from nova_twotier.client.brief import ordinal
-from nova_twotier.client.durations import clock
 from nova_twotier.client.rest import OVER, Api, ApiError
+from nova_twotier.core.durations import clock
 
 #: Seconds between two polls: at first, and after a long time.
 INTERVAL, LONGEST_INTERVAL = 1.0, 10.0
@@ -152,5 +152,5 @@ def _expected(explanation: dict) -> str:
     """When a waiting job is expected to start, or else when one that runs is expected to end."""
     for name, words in (("predicted_start", "start"), ("predicted_finish", "end")):
         if at := explanation.get(name):  # an API of an earlier release has no such field
-            return f"; expected to {words} at {columns.minute(at)}"
+            return f"; expected to {words} at {columns.instant(at)}"
     return ""

@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 
 #: The API's service type in Keystone's catalog.
 SERVICE_TYPE = "twotier"
-#: The newest API version that this client knows.
+#: The API version that every API has, so that this client works with earlier ones, too.
 MICROVERSION = "1.0"
 
 #: What may be a job's number, or a task such as 12_3, and what the beginning of its uuid.
@@ -108,7 +108,7 @@ class Api:
 
     def jobs(self, limit: int | None = None, **filters) -> Iterator[dict]:
         """All jobs, or the first `limit`; filters are the query parameters of the list."""
-        return self._pages("/v1/jobs", "jobs", limit, filters)
+        return self._pages("/v1/jobs", ("jobs",), limit, filters)
 
     def find(self, text: str) -> dict:
         """The job with this number, uuid, name, or beginning of its uuid.
@@ -117,6 +117,9 @@ class Api:
 
         :raises ApiError: if it is the number of one job and the name of another, too.
         """
+        if not text.strip():
+            # Not the job without a name: it is more likely that a variable of a script is empty.
+            raise ApiError("an empty text names no job: give a number, a name or a uuid", 404)
         if is_uuid(text):
             return self.job(text)
         numbered = self._job_if_any(text) if _NUMBER.fullmatch(text) else None
@@ -250,9 +253,12 @@ class Api:
     def hosts(self, **query) -> list[dict]:
         return self._ask("GET", "/v1/hosts", params=_written(query))["hosts"]
 
-    def drain(self, host: str, **rest) -> dict:
-        given = {name: value for name, value in rest.items() if value is not None}
-        return self._ask("POST", "/v1/hosts/drain", json={"host": host, **given})
+    def drain(self, host: str, change: dict) -> dict:
+        """Drain a host, or change its drain.
+
+        :param change: of the body of `POST /v1/hosts/drain`; an `ends_at` of None unsets it.
+        """
+        return self._ask("POST", "/v1/hosts/drain", json={"host": host, **change})
 
     def undrain(self, host: str) -> dict:
         return self._ask("POST", "/v1/hosts/undrain", json={"host": host})
@@ -263,22 +269,33 @@ class Api:
     def usage(self, **query) -> dict:
         return self._ask("GET", "/v1/usage", params=_written(query))
 
+    def schedule(self, **filters) -> Iterator[dict]:
+        """The recorded stays in a window, then the predicted ones, which have no `host`."""
+        return self._pages("/v1/schedule", ("stays", "predicted"), None, filters)
+
     def events(self, limit: int | None = None, **filters) -> Iterator[dict]:
         """All events, oldest first, or the first `limit`."""
-        return self._pages("/v1/events", "events", limit, filters)
+        return self._pages("/v1/events", ("events",), limit, filters)
 
-    def _pages(self, path: str, name: str, limit: int | None, filters: dict) -> Iterator[dict]:
+    def _pages(
+        self, path: str, names: tuple[str, ...], limit: int | None, filters: dict
+    ) -> Iterator[dict]:
+        """The items of all pages, or the first `limit`.
+
+        :param names: of the lists on a page, in their order.
+        """
         query = _written(filters)
         while limit is None or limit > 0:
             if limit is not None:
                 query["limit"] = str(limit)
             page = self._ask("GET", path, params=query)
-            yield from page[name]
+            items = [item for name in names for item in page[name]]
+            yield from items
             following = [link["href"] for link in page["links"] if link["rel"] == "next"]
             if not following:
                 return
             if limit is not None:
-                limit -= len(page[name])
+                limit -= len(items)
             # Use only the query: the link's address may differ from the one that reaches the API.
             query = dict(parse_qsl(urlsplit(following[0]).query))
 

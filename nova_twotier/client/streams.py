@@ -1,8 +1,7 @@
-"""Formats rows one by one, as they come."""
+"""Formats rows one by one, as they come; their cells have been converted, see `tables`."""
 
 import json
 
-from cliff.columns import FormattableColumn
 from cliff.formatters.base import ListFormatter
 
 
@@ -27,7 +26,7 @@ class Lines(Streamed):
         heading = list(column_names)
         widths = list(map(len, heading))
         for row in rows:
-            cells = [_shown(cell) for cell in row]
+            cells = list(map(str, row))
             widths = list(map(max, widths, map(len, cells)))
             if heading:
                 yield _aligned(heading, widths)
@@ -40,17 +39,8 @@ class JsonLines(Streamed):
 
     def lines(self, column_names, rows):
         for row in rows:
-            yield json.dumps(dict(zip(column_names, map(_raw, row), strict=True)))
+            yield json.dumps(dict(zip(column_names, row, strict=True)))
 
 
 def _aligned(cells, widths) -> str:
     return "  ".join(map(str.ljust, cells, widths)).rstrip()
-
-
-def _shown(cell) -> str:
-    value = cell.human_readable() if isinstance(cell, FormattableColumn) else cell
-    return "" if value is None else str(value)
-
-
-def _raw(cell):
-    return cell.machine_readable() if isinstance(cell, FormattableColumn) else cell

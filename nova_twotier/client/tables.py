@@ -1,4 +1,4 @@
-"""Base classes of the commands that print tables: empty cells for people, plain values for CSV."""
+"""Base classes of the commands that print tables: empty cells for people, nulls for programs."""
 
 import argparse
 import functools
@@ -6,6 +6,8 @@ from typing import NoReturn
 
 from cliff.columns import FormattableColumn
 from osc_lib.command import command
+
+from nova_twotier.client.columns import INTERVALS
 
 
 class _OneLineOfError:
@@ -19,6 +21,11 @@ class _OneLineOfError:
 
 def _refuse(parser: argparse.ArgumentParser, message: str) -> NoReturn:
     parser.exit(2, f"{parser.prog}: error: {message} (see {parser.prog} --help)\n")
+
+
+def for_people(parsed_args: argparse.Namespace) -> bool:
+    """Whether a table is printed whose columns the user has not chosen."""
+    return parsed_args.formatter == "table" and not parsed_args.columns
 
 
 class Lister(_OneLineOfError, command.Lister):
@@ -43,16 +50,22 @@ class ShowOne(_OneLineOfError, command.ShowOne):
     print_empty_fields = True
 
     def produce_output(self, parsed_args, column_names, data):
-        every = self.print_empty_fields or parsed_args.columns
-        if parsed_args.formatter == "table" and not every:
-            pairs = zip(column_names, data, strict=True)
-            column_names, data = zip(*[pair for pair in pairs if _filled(pair[1])], strict=True)
+        if for_people(parsed_args):
+            pairs = [
+                (name, cell)
+                for name, cell in zip(column_names, data, strict=True)
+                if name not in INTERVALS and (self.print_empty_fields or _filled(cell))
+            ]
+            column_names, data = zip(*pairs, strict=True)
         self.formatter = _converting(self.formatter, parsed_args.formatter)
         return super().produce_output(parsed_args, column_names, data)
 
 
 class _Converting:
-    """A formatter of cliff's that gets each cell converted, after the rows have been sorted."""
+    """A formatter of cliff's that gets each cell converted, after the rows have been sorted.
+
+    :param convert: makes a string or a plain value of a cell.
+    """
 
     def __init__(self, formatter, convert):
         self._formatter, self._convert = formatter, convert
@@ -70,8 +83,8 @@ def _converting(formatter, name: str):
     """
     :param name: what the user calls it.
     """
-    convert = {"table": _shown, "csv": _plain}.get(name)
-    return _Converting(formatter, convert) if convert else formatter
+    convert = {"table": _shown, "value": _value, "shell": _value}.get(name, _plain)
+    return _Converting(formatter, convert)
 
 
 def _shown(cell):
@@ -84,7 +97,23 @@ def _filled(cell) -> bool:
     return _shown(cell) != ""
 
 
+def _value(cell):
+    """The value of a cell for formats without types.
+
+    As in other commands of OpenStack, an empty text is printed as such, and null as None.
+    """
+    return cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
+
+
 def _plain(cell):
-    """A cell for CSV: cliff's own formatter would quote numbers of formatted columns."""
-    value = cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
-    return value if value is None or isinstance(value, int | float) else cell
+    """The value of a cell for programs: a number stays a number, and empty text becomes null."""
+    return _without_empty(_value(cell))
+
+
+def _without_empty(value):
+    """A value with None for empty texts, in which the API has what is missing, at any depth."""
+    if isinstance(value, dict):
+        return {name: _without_empty(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_empty(each) for each in value]
+    return None if value == "" else value

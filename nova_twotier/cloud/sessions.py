@@ -1,5 +1,7 @@
 """Sessions with Nova, Placement and Keystone, as the configuration file says."""
 
+import threading
+from collections import Counter
 from typing import Any
 
 from keystoneauth1 import exceptions as ksa_exc
@@ -16,17 +18,59 @@ from nova_twotier.ledger.placement import Placement
 SILENT = logging.getLogger(f"{__name__}.nova")
 SILENT.setLevel(logging.INFO)
 
+#: The types of services whose requests are counted apart; of all others, such as questions for the
+#: versions of an API, together.
+SERVICES = ("compute", "identity", "network", "placement")
+OTHER = "other"
+NO_ANSWER = "none"
+
+
+class Tally:
+    """Counts the requests of this process to OpenStack.
+
+    By the type of the service, and the HTTP status of the answer as text; `NO_ANSWER` without one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, service: str, code: str) -> None:
+        with self._lock:
+            self._counts[service, code] += 1
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """A copy."""
+        with self._lock:
+            return dict(self._counts)
+
+
+#: Of all sessions that this module has made.
+TALLY = Tally()
+
 
 class _Session(Session):
-    """A session that does not pace its requests.
+    """A session that counts its requests, and does not pace them.
 
     keystoneauth paces them by the wall clock even where no rate is set: if that is set back by an
     hour, every request waits for an hour.
     """
 
-    def request(self, *args: Any, **options: Any) -> Response:
+    def request(self, url: str, *args: Any, **options: Any) -> Response:
         options.pop("rate_semaphore", None)
-        return super().request(*args, **options)
+        service = (options.get("endpoint_filter") or {}).get("service_type")
+        if service not in SERVICES:
+            service = "identity" if "/auth/tokens" in url else OTHER
+        code = NO_ANSWER
+        try:
+            answer = super().request(url, *args, **options)
+            code = str(answer.status_code)
+        except ksa_exc.HttpError as error:
+            code = str(error.http_status)
+            raise
+        finally:
+            TALLY.add(service, code)
+        return answer
 
 
 class _Loader(loading.session.Session):

@@ -17,16 +17,22 @@ from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.meter import MeterRules
 from nova_twotier.ledger.retry import PatientPlacement
+from nova_twotier.prometheus.server import serve
 
 LOG = logging.getLogger(__name__)
 
+DESCRIPTION = (
+    "The node agent: gives the VMs of this compute host the CPU weight and the CPUs of their tier, "
+    "and measures what they use."
+)
 #: Seconds to wait for Placement, unless the configuration says otherwise.
 PLACEMENT_TIMEOUT = 10
 
 
 def main(args: list[str] | None = None) -> int:
     try:
-        conf = config.load(sys.argv[1:] if args is None else args, "nova-twotier-agent")
+        given = sys.argv[1:] if args is None else args
+        conf = config.load(given, "nova-twotier-agent", DESCRIPTION)
         config.start_logging(conf)
         run(conf)
     except (config.ConfigError, HypervisorError, OSError) as error:
@@ -66,24 +72,12 @@ def run(conf) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: reconciler.stop())
     if conf.agent.metrics_port and telemetry is not None:
-        export(Exporter(telemetry, name), conf.agent.metrics_address, conf.agent.metrics_port)
+        options = conf.agent
+        serve(Exporter(telemetry, name), options.metrics_address, options.metrics_port, "agent")
     LOG.info("The agent serves host %s with %s", name, rules)
     reconciler.run(conf.agent.poll_interval)
     host.close()
     LOG.info("The agent has stopped; all VMs keep the priority that they have")
-
-
-def export(exporter: Exporter, address: str, port: int) -> None:
-    """Answer Prometheus.
-
-    :raises ConfigError: if the port cannot be had.
-    """
-    try:
-        exporter.serve(address, port)
-    except OSError as error:
-        raise config.ConfigError(
-            f"[agent]metrics_address and metrics_port: cannot listen on {address}:{port}: {error}"
-        ) from error
 
 
 def rules_for(options, host_cpus: Cpus, controller: CpuController) -> Rules:

@@ -19,10 +19,14 @@ from nova_twotier.db.store import StoreError
 
 LOG = logging.getLogger(__name__)
 
+DESCRIPTION = "The REST API of the queue: takes the tenants' jobs, and shows what becomes of them."
+
 
 def main(args: list[str] | None = None) -> int:
     try:
-        load = partial(config.load, sys.argv[1:] if args is None else args, "twotier-api")
+        load = partial(
+            config.load, sys.argv[1:] if args is None else args, "twotier-api", DESCRIPTION
+        )
         conf = load()
         _check_address(conf.api)
         _serve(conf, make(conf), load)

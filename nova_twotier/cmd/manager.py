@@ -8,9 +8,15 @@ from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.store import StoreError
 from nova_twotier.manager import daemon
 
+DESCRIPTION = (
+    "The queue manager: decides which jobs run in which tier, and has Nova boot, move and delete "
+    "their servers."
+)
+
 
 def main(args: list[str] | None = None) -> int:
-    load = partial(config.load, sys.argv[1:] if args is None else args, "twotier-manager")
+    given = sys.argv[1:] if args is None else args
+    load = partial(config.load, given, "twotier-manager", DESCRIPTION)
     try:
         conf = load()
         config.start_logging(conf)

@@ -39,9 +39,10 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the message says which option and what to do."""
 
 
-def load(args: list[str], prog: str) -> cfg.ConfigOpts:
+def load(args: list[str], prog: str, description: str | None = None) -> cfg.ConfigOpts:
     """Read the files named by `--config-file`, else the default ones of nova-twotier.
 
+    :param description: what the program does, for its help.
     :raises ConfigError: if a file is missing or an option has a wrong value.
     """
     conf = cfg.ConfigOpts()
@@ -49,7 +50,7 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     for module in _OURS:
         module.register_opts(conf)
     try:
-        _parse(conf, args, prog)
+        _parse(conf, args, prog, description)
     except cfg.ConfigFilesNotFoundError as error:
         raise ConfigError(f"no such configuration file: {', '.join(error.config_files)}") from error
     except (cfg.Error, ValueError) as error:
@@ -65,7 +66,7 @@ def load(args: list[str], prog: str) -> cfg.ConfigOpts:
     return conf
 
 
-def _parse(conf: cfg.ConfigOpts, args: list[str], prog: str) -> None:
+def _parse(conf: cfg.ConfigOpts, args: list[str], prog: str, description: str | None) -> None:
     """Parse arguments and files.
 
     :raises ConfigError: where oslo.config would end the process: if a file has a wrong value of an
@@ -74,7 +75,7 @@ def _parse(conf: cfg.ConfigOpts, args: list[str], prog: str) -> None:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            conf(args, project="nova-twotier", prog=prog)
+            conf(args, project="nova-twotier", prog=prog, description=description)
     except SystemExit as exit_:
         if exit_.code == 1:
             text = " ".join(said.getvalue().split()).removeprefix("argument --")

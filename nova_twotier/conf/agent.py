@@ -2,6 +2,7 @@
 
 from oslo_config import cfg, types
 
+from nova_twotier.conf import metrics
 from nova_twotier.core.slots import THRESHOLD
 
 GROUP = cfg.OptGroup("agent", title="Node agent")
@@ -140,17 +141,7 @@ declared.
         help="CPU points (percent of a slot) by which a measurement must differ from those in "
         "Placement to replace them, unless it closes or opens the slot.",
     ),
-    cfg.PortOpt(
-        "metrics_port",
-        default=0,
-        help="TCP port on which Prometheus reads what the agent measures. 0: none.",
-    ),
-    cfg.HostAddressOpt(
-        "metrics_address",
-        default="127.0.0.1",
-        help="Address on which Prometheus reads. There is no access control: choose one of the "
-        "management network.",
-    ),
+    *metrics.opts("what the agent measures"),
     cfg.FloatOpt(
         "poll_interval",
         default=1.0,

@@ -2,6 +2,7 @@
 
 from oslo_config import cfg, types
 
+from nova_twotier.conf import metrics
 from nova_twotier.core import fair_share, policies, prediction
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import THRESHOLD
@@ -497,6 +498,7 @@ that the metadata twotier:pool of its aggregate names, or in "default".
 Example: default,gpu
 """,
     ),
+    *metrics.opts("the metrics of this queue manager"),
     cfg.StrOpt(
         "flavor",
         help="Name of the flavor of jobs that name none. It has resources:CUSTOM_TWOTIER_SLOT=1.",

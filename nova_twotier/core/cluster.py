@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -114,7 +113,48 @@ class Cluster:
 
     def _count_idle(self) -> None:
         hosts = range(len(self.hosts))
-        self.idle = {tier: self._rooms(tier, hosts) for tier in Tier}
+        #: Free places by tier and host.
+        self._rooms = {tier: [0] * len(hosts) for tier in Tier}
+        #: Hosts of which an eviction may free no slot, and hosts with background processes that
+        #: have to leave.
+        self._tight: set[int] = set()
+        self._overdue: set[int] = set()
+        self.idle = dict.fromkeys(Tier, 0)
+        self._recount_foreground(hosts)
+        self._recount_background(hosts)
+
+    def _recount_foreground(self, touched: Iterable[int]) -> None:
+        """Recount the free foreground places of some hosts."""
+        hosts, used, rooms = self.hosts, self.used[FG], self._rooms[FG]
+        gained = 0
+        for host in touched:
+            spec = hosts[host]
+            room = spec.slots - used[host]
+            if room < 0 or not spec.enabled:
+                self._tight.add(host)
+                room = 0
+            elif self._tight:
+                self._tight.discard(host)
+            gained += room - rooms[host]
+            rooms[host] = room
+        self.idle[FG] += gained
+
+    def _recount_background(self, touched: Iterable[int]) -> None:
+        """Recount the free background places of some hosts, and whether some must be vacated."""
+        hosts, used, rooms = self.hosts, self.used[BG], self._rooms[BG]
+        gained = 0
+        for host in touched:
+            room = self.open_background(host) - used[host]
+            # A host that was shrunk below its use keeps its VMs while none of its slots is closed.
+            if room < 0 and self.closed[host]:
+                self._overdue.add(host)
+            elif self._overdue:
+                self._overdue.discard(host)
+            if room < 0 or not hosts[host].enabled:
+                room = 0
+            gained += room - rooms[host]
+            rooms[host] = room
+        self.idle[BG] += gained
 
     def copy(self) -> "Cluster":
         """An independent copy; hosts and runs are values and shared."""
@@ -139,6 +179,8 @@ class Cluster:
         twin.used = {tier: list(counts) for tier, counts in self.used.items()}
         twin.load = {tier: list(loads) for tier, loads in self.load.items()}
         twin.closed, twin._hot_load = list(self.closed), list(self._hot_load)
+        twin._rooms = {tier: list(rooms) for tier, rooms in self._rooms.items()}
+        twin._tight, twin._overdue = set(self._tight), set(self._overdue)
         twin._no_rankings()
 
     def _no_rankings(self) -> None:
@@ -165,12 +207,7 @@ class Cluster:
 
     def room(self, tier: Tier, host: int) -> int:
         """Free places of the host in this tier; never negative."""
-        spec = self.hosts[host]
-        if not spec.enabled:
-            return 0
-        places = spec.slots if tier is FG else self.open_background(host)
-        room = places - self.used[tier][host]
-        return room if room > 0 else 0
+        return self._rooms[tier][host]
 
     def left(self, tier: Tier, host: int) -> int:
         """Free places for processes that are on the host already, even if it takes no new VMs."""
@@ -196,7 +233,7 @@ class Cluster:
 
     def overdue(self) -> list[int]:
         """Hosts with background processes that have to leave."""
-        return [host for host in range(len(self.hosts)) if self.overfull(host)]
+        return sorted(self._overdue)
 
     def frees(self, run: Run) -> bool:
         """Whether a policy may evict the run, and all its foreground slots on hosts that take new
@@ -206,18 +243,10 @@ class Cluster:
         """
         if run.pinned:
             return False
-        hosts, used = self.hosts, self.used[FG]
-        # A loop, since it runs for every process in the foreground at each decision.
-        for host in run.hosts:
-            spec = hosts[host]
-            if used[host] > spec.slots or not spec.enabled:
-                return self._frees_some(run)
-        return True
-
-    def _frees_some(self, run: Run) -> bool:
-        hosts, used = self.hosts, self.used[FG]
-        enabled = [host for host in run.hosts if hosts[host].enabled]
-        return bool(enabled) and all(used[host] <= hosts[host].slots for host in enabled)
+        if self._tight.isdisjoint(run.hosts):
+            return True
+        enabled = [host for host in run.hosts if self.hosts[host].enabled]
+        return bool(enabled) and self._tight.isdisjoint(enabled)
 
     def frees_background(self, run: Run) -> bool:
         """Whether a policy may evict the run, and all its background places on hosts that take new
@@ -292,7 +321,10 @@ class Cluster:
 
         :param after: only those of jobs that arrived after this position.
         """
-        return [run for run in self._later(after) if self.frees(run)]
+        later = self._later(after)
+        if not self._tight:
+            return [run for run in later if not run.pinned]
+        return [run for run in later if self.frees(run)]
 
     def _later(self, after: tuple[float, int]) -> list[Run]:
         """The foreground runs of jobs that arrived after a position."""
@@ -305,7 +337,8 @@ class Cluster:
 
     def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
         """Whether each of these hosts has room for a process, as often as it is named."""
-        return all(self.room(tier, host) >= count for host, count in Counter(hosts).items())
+        rooms = self._rooms[tier]
+        return all(rooms[host] >= count for host, count in Counter(hosts).items())
 
     def holds(self, tier: Tier, hosts: Sequence[int]) -> bool:
         """Whether a job that is on these hosts can stay there in another tier."""
@@ -318,10 +351,10 @@ class Cluster:
 
         :param promised: places by host; the places found are added.
         """
-        staying = []
+        staying, rooms = [], self._rooms[tier]
         for host in hosts:
             taken = promised.get(host, 0)
-            stays = taken < self.room(tier, host)
+            stays = taken < rooms[host]
             staying.append(stays)
             promised[host] = taken + stays
         return staying
@@ -332,16 +365,17 @@ class Cluster:
         :param promised: places by host that are not to be given away.
         :raises OutOfSlots: if fewer are free.
         """
-        if self.rng or promised:
-            free = sorted(chain.from_iterable(self._all_free(tier, promised)))
-            best = self._draw(count, free, self.rng) if self.rng else first(free, count)
-        else:
-            best = self._ranking(tier).best(count)
+        free = self._ranking(tier)
+        for host, places in promised.items():
+            if places:
+                free.replace(host, self._free(tier, host, places))
+                self._changed[tier].add(host)
+        best = self._draw(count, free.groups, self.rng) if self.rng else free.best(count)
         if len(best) < count:
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best)} idle")
         return best
 
-    def _draw(self, count: int, free: list[Group], rng: random.Random) -> list[int]:
+    def _draw(self, count: int, free: Sequence[Group], rng: random.Random) -> list[int]:
         """Up to `count` free places: empty slots first, then random ones beside other VMs.
 
         Only an empty slot is known to have no load; the usage of other VMs is not known.
@@ -363,8 +397,8 @@ class Cluster:
             ranking.replace(host, self._free(tier, host))
         return ranking
 
-    def _all_free(self, tier: Tier, promised: Mapping[int, int] = NOTHING) -> list[list[Group]]:
-        return [self._free(tier, host, promised.get(host, 0)) for host in range(len(self.hosts))]
+    def _all_free(self, tier: Tier) -> list[list[Group]]:
+        return [self._free(tier, host) for host in range(len(self.hosts))]
 
     def _free(self, tier: Tier, host: int, promised: int = 0) -> list[Group]:
         """The free places of a host, those on slots without the other tier first."""
@@ -485,14 +519,12 @@ class Cluster:
         self._change(run, -1)
 
     def _change(self, run: Run, sign: int) -> None:
-        touched = set(run.hosts)
-        # A run in the background takes nothing from the foreground.
-        tiers = (FG, BG) if run.tier is FG else (BG,)
-        for each in tiers:
-            self.idle[each] -= self._rooms(each, touched)
         self._count(run, sign)
-        for each in tiers:
-            self.idle[each] += self._rooms(each, touched)
+        touched = set(run.hosts)
+        if run.tier is FG:
+            self._recount_foreground(touched)
+        if run.tier is BG or is_hot(run.job.hottest, self.threshold):
+            self._recount_background(touched)
         for changed in self._changed.values():
             changed |= touched
 
@@ -503,11 +535,9 @@ class Cluster:
             used[host] += sign
             load[host] += sign * cpu
         # Most jobs have no hot process.
-        if tier is FG and is_hot(job.hottest, self.threshold):
+        threshold = self.threshold
+        if tier is FG and is_hot(job.hottest, threshold):
             for host, cpu in zip(hosts, job.cpu, strict=True):
-                if is_hot(cpu, self.threshold):
+                if cpu >= threshold:
                     self.closed[host] += sign
                     self._hot_load[host] += sign * cpu
-
-    def _rooms(self, tier: Tier, hosts: Iterable[int]) -> int:
-        return sum([self.room(tier, host) for host in hosts])

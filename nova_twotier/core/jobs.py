@@ -16,6 +16,8 @@ MAX_SIZE = 1_000_000
 #: What counts for a process whose CPU utilisation nobody knows: it closes no slot, and none of
 #: several such VMs is preferred. The mean of TPDS 2013, section 5.1 (uniform from 40 to 100 %).
 UNKNOWN_CPU = 0.7
+#: A job shorter than this (seconds) counts as this long in the bounded slowdown.
+SHORTEST = 10.0
 
 
 class InvalidJob(ValueError):

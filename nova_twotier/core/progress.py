@@ -2,16 +2,12 @@
 
 import contextlib
 import random
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from statistics import NormalDist, fmean
 from typing import Any
-
-from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import Cluster, Run
-from nova_twotier.core.slots import Slot, arrange
 
 
 class InvalidModel(ValueError):
@@ -132,20 +128,6 @@ class Progress:
                 return fmean(rates), burn
         return rates, burn
 
-    def rates(self, cluster: Cluster) -> dict[int, float]:
-        """The mean progress of each running job of a cluster, by its number."""
-        found: dict[int, float] = {}
-        for run, shared, idle in views(cluster, self.floor):
-            if not shared:
-                rate = 1.0
-            elif run.tier is FG:
-                rate = self.disturbed
-            else:
-                eff = self.mean_single if run.job.size == 1 else self.mean_parallel
-                rate = eff * _least_share(idle, positive(run.job.cpu))[0]
-            found[run.job.number] = rate
-        return found
-
 
 def _least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:
     """The least share of what it needs that any process finds idle, and what all of them use."""
@@ -214,47 +196,3 @@ def _checked(field: str, value: object, name: str) -> object:
 def positive(cpu: Iterable[float]) -> tuple[float, ...]:
     """Utilisations with zeros replaced, so that they can be divided by."""
     return tuple(value or 1e-9 for value in cpu)
-
-
-def views(
-    cluster: Cluster, floor: float, cpu: Mapping[int, Sequence[float]] | None = None
-) -> Iterator[tuple[Run, bool, list[float]]]:
-    """What each running job sees of the other tier, slot by slot.
-
-    :param cpu: the true utilisations of each job's processes, if they differ from those that it
-        names.
-    :returns: for each run, whether a VM of the other tier shares a slot with one of its processes
-        (or, in the background, another VM of the same), and the CPU share that each finds idle.
-    """
-    own = cpu or {number: run.job.cpu for number, run in cluster.runs.items()}
-    shared: set[int] = set()
-    idle = {number: [1.0] * run.job.size for number, run in cluster.runs.items()}
-    for slot in arranged(cluster):
-        left = 1.0
-        if slot.fg is not None:
-            number, index = slot.fg
-            left -= own[number][index]
-            if slot.bg:
-                shared.add(number)
-        for place, (number, index) in enumerate(slot.bg):
-            if slot.fg is not None or place:
-                shared.add(number)
-            idle[number][index] = max(left, floor)
-            left -= own[number][index]
-    for number, run in cluster.runs.items():
-        yield run, number in shared, idle[number]
-
-
-def arranged(cluster: Cluster) -> Iterator[Slot]:
-    """Every slot of the cluster with its processes, as (job number, process index)."""
-    seats: list[dict[Tier, dict[Hashable, float]]] = [
-        {tier: {} for tier in Tier} for _ in cluster.hosts
-    ]
-    for number in sorted(cluster.runs):
-        run = cluster.runs[number]
-        for index, (host, cpu) in enumerate(zip(run.hosts, run.job.cpu, strict=True)):
-            seats[host][run.tier][number, index] = cpu
-    for spec, seat in zip(cluster.hosts, seats, strict=True):
-        # A host that was shrunk below its use keeps its VMs.
-        slots = max(spec.slots, len(seat[FG]))
-        yield from arrange(slots, seat[FG], seat[BG], cluster.threshold)

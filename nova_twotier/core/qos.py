@@ -27,5 +27,7 @@ URGENT, NORMAL, SCAVENGER = Qos.URGENT, Qos.NORMAL, Qos.SCAVENGER
 APART = 2.0**40
 #: What is added to the place of a job.
 SHIFT = {URGENT: -APART, NORMAL: 0.0, SCAVENGER: APART}
+#: The number of each class in a trace, as that of its queue.
+QUEUES = {URGENT: 1, NORMAL: 2, SCAVENGER: 3}
 #: What policies that do not order by place sort by first.
 PRECEDENCE = {URGENT: -1, NORMAL: 0, SCAVENGER: 1}

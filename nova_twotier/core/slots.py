@@ -3,7 +3,8 @@
 High CPU utilisation goes where the other tier's load is low (TPDS 2013, section 4.2: "the process
 matches the background VM that is likely to incur high node utilization to the foreground VM that is
 likely to incur low node utilization"), for both tiers. The Nova weigher and the simulated cluster
-rank by the same function, so both place alike; manager, simulator and agent share `arrange`.
+rank by the same function, so both place alike. `arrange` says who shares a slot; `core.neighbours`
+follows it while jobs come and go.
 """
 
 import math
@@ -121,19 +122,22 @@ class Ranking:
 
     def __init__(self, groups: Iterable[Sequence[Group]]):
         self._of_host = list(groups)
-        self._sorted = sorted(group for groups in self._of_host for group in groups)
+        #: All of them, in order.
+        self.groups = sorted(group for groups in self._of_host for group in groups)
 
     def replace(self, host: int, groups: Sequence[Group]) -> None:
         """Replace the free places of a host."""
+        if groups == self._of_host[host]:
+            return
         for group in self._of_host[host]:
-            del self._sorted[bisect_left(self._sorted, group)]
+            del self.groups[bisect_left(self.groups, group)]
         for group in groups:
-            insort(self._sorted, group)
+            insort(self.groups, group)
         self._of_host[host] = groups
 
     def best(self, count: int) -> list[int]:
         """Hosts of the first `count` places, or of all if there are fewer."""
-        return first(self._sorted, count)
+        return first(self.groups, count)
 
 
 def first(groups: Iterable[Group], count: int) -> list[int]:

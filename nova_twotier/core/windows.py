@@ -83,6 +83,11 @@ def idle_for(cluster: Cluster, tiers: Iterable[Tier], end: float) -> int:
     return max(sum(cluster.room(tier, host) for host in hosts) for tier in tiers)
 
 
+def slots_for(hosts: Iterable[Host], end: float) -> int:
+    """The slots of the hosts that stay open until a job that ends then has ended."""
+    return sum(host.slots for host in hosts if host.closes >= end)
+
+
 def shut_out(
     hosts: Iterable[Host], ends: Iterable[tuple[Job, float]], begins: Sequence[float]
 ) -> list[Job]:
@@ -92,7 +97,7 @@ def shut_out(
     :param begins: when windows begin, ascending.
     """
     hosts, levels = list(hosts), {*begins, math.inf}
-    slots = {level: sum(host.slots for host in hosts if host.closes >= level) for level in levels}
+    slots = {level: slots_for(hosts, level) for level in levels}
     return [job for job, end in ends if job.size > slots[_level(end, begins)]]
 
 

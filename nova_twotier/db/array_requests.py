@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.db.cancellation import BATCH
-from nova_twotier.db.changes import Ending, NothingToRequeue, apply, ask_to_requeue
+from nova_twotier.db.changes import Ending, apply, ask_to_requeue
 from nova_twotier.db.models import Action, Array, Event, Job
-from nova_twotier.db.states import OVER, ActionState, JobState
-from nova_twotier.db.store import Store, check_text, set_held
+from nova_twotier.db.states import COMPLETE, OVER, ActionState, JobState
+from nova_twotier.db.store import NotStarted, Store, check_text, set_held
 
 #: The actions that an owner may ask of tasks.
 ACTIONS: tuple[str, ...] = ("cancel", "complete", "hold", "release", "requeue")
@@ -26,8 +26,8 @@ def ask(
 
     :param action: one of `ACTIONS`.
     :param indexes: only of these tasks.
-    :returns: the tasks of which it was asked; a requeue is not asked of those that have not
-        started or end anyway.
+    :returns: the tasks of which it was asked; those that have not started are neither completed
+        nor requeued, and those that end anyway are not requeued.
     """
     asked: list[Job] = []
     for some in _batches(_open_tasks(store, number, indexes)):
@@ -107,8 +107,10 @@ def _do(session: Session, job: Job, action: str, now: float) -> bool:
     if action == "requeue":
         try:
             event = ask_to_requeue(job, now)
-        except (Ending, NothingToRequeue):
+        except (Ending, NotStarted):
             return False
+    elif action == COMPLETE and job.not_started:
+        return False
     elif action in ("hold", "release"):
         held = action == "hold"
         event = None if job.held == held else set_held(job, held, now)

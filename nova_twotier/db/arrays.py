@@ -226,5 +226,6 @@ def without_open_tasks(session: Session, pool: str) -> list[Array]:
 
 def close(session: Session, numbers: Collection[int], now: float) -> None:
     """Record that arrays are over and that their trusts are deleted."""
-    over = update(Array).where(Array.number.in_(numbers))
-    session.execute(over.values(finished_at=now, user_data=None))
+    for some in in_parts(numbers):
+        over = update(Array).where(Array.number.in_(some))
+        session.execute(over.values(finished_at=now, user_data=None))

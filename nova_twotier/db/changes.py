@@ -10,14 +10,10 @@ from sqlalchemy.orm import Session
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.states import OVER, REQUEUE, ActionState, JobState
-from nova_twotier.db.store import NoSuchJob, Store, check_text
+from nova_twotier.db.store import NoSuchJob, NotStarted, Store, check_text
 
 #: Units, for people.
 _UNITS = {"estimate": " s", "walltime": " s"}
-
-
-class NothingToRequeue(Exception):
-    """The job has not started, so that it cannot begin anew."""
 
 
 class Ending(Exception):
@@ -80,7 +76,7 @@ def requeue(store: Store, number: int) -> Job:
     One that is over stays as it is.
 
     :raises NoSuchJob: if there is none of that number.
-    :raises NothingToRequeue: if it has not started, or waits with nothing saved.
+    :raises NotStarted: if it has not started, or waits with nothing saved.
     :raises Ending: if it ends anyway.
     """
     with store.transaction() as session:
@@ -96,8 +92,8 @@ def ask_to_requeue(job: Job, now: float) -> Event | None:
         return None
     if job.requested_action or job.state == JobState.ENDING:
         raise Ending
-    if job.state == JobState.QUEUED and not job.saved:
-        raise NothingToRequeue
+    if job.not_started:
+        raise NotStarted
     job.requested_action = REQUEUE
     return job.happening(now, f"asked to {REQUEUE}")
 

@@ -13,12 +13,30 @@ from nova_twotier.db.store import Store
 DRAINED, UNDRAINED = "host drain", "host undrain"
 
 
-def drain(store: Store, drain: Drain) -> None:
-    """Record a drain, instead of an earlier one of the same host, and an event about it."""
+class Over(Exception):
+    """A drain would end before it begins, or has ended."""
+
+
+def drain(store: Store, host: str, now: float, **given) -> Drain:
+    """Drain a host, or change its drain if it has one, and record an event.
+
+    :param given: columns of `Drain`. The others keep their values; without a drain before, they are
+        those of one that begins now and has no end.
+    :raises Over: if it would end before it begins, or before `now`; nothing is changed then.
+    """
     with store.transaction() as session:
-        session.merge(drain)
-        detail = f"{drain.host}: {drain.reason}" if drain.reason else drain.host
+        drain = session.get(Drain, host, with_for_update=True)
+        if drain is None or over(drain, now):
+            new = {"since": now, "until": None, "reason": "", "migrate": False, **given}
+            drain = session.merge(Drain(host=host, **new))
+        else:
+            for name, value in given.items():
+                setattr(drain, name, value)
+        if over(drain, max(drain.since, now)):
+            raise Over
+        detail = f"{host}: {drain.reason}" if drain.reason else host
         session.add(Event(at=time.time(), kind=DRAINED, detail=detail))
+    return drain
 
 
 def undrain(store: Store, host: str) -> bool:

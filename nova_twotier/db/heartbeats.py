@@ -8,13 +8,15 @@ heartbeats, so these also say when it last finished one. Reader and manager need
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlalchemy import select
 
 from nova_twotier.db.models import Leader
+from nova_twotier.db.readers import instant
 from nova_twotier.db.store import Store
 
+#: Of `Leader`: what `heartbeat` is made of.
+COLUMNS = Leader.renewed_at, Leader.polled_at, Leader.since
 #: Leases without a heartbeat after which there is no manager. A standby takes over within two.
 MOST_LEASES = 3
 #: Seconds in which a manager finishes a poll, also of thousands of jobs and hosts.
@@ -50,18 +52,12 @@ class Heartbeat:
         return self.at + self.age >= self.polled_at + LONGEST_POLL
 
     def text(self) -> str:
-        """`no manager since 06:28 UTC`, with the date unless that is today; or `running`."""
-        if self.stuck:
-            return f"the manager has not finished a poll since {self._shown(self.polled_at)}"
+        """`no manager since 2026-11-24T06:28:00Z`, or `running`."""
+        if self.stuck and self.polled_at is not None:
+            return f"the manager has not finished a poll since {instant(self.polled_at)}"
         if not self.missing:
             return "running"
-        return "no manager yet" if self.at is None else f"no manager since {self._shown(self.at)}"
-
-    def _shown(self, since: float | None) -> str:
-        now = (self.at or 0.0) + self.age
-        at, today = (datetime.fromtimestamp(each, UTC) for each in (since or 0.0, now))
-        shown = f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
-        return f"{shown} UTC"
+        return "no manager yet" if self.at is None else f"no manager since {instant(self.at)}"
 
 
 def heartbeats(
@@ -74,16 +70,14 @@ def heartbeats(
     """
     pools = list(pools)
     now = time.time() if now is None else now
-    columns = Leader.pool, Leader.renewed_at, Leader.polled_at, Leader.since
     with store.reading() as session:
-        beats = {
-            # What an earlier leader has finished says nothing about this one.
-            pool: (at, polled_at if polled_at is not None and polled_at >= since else None)
-            for pool, at, polled_at, since in session.execute(
-                select(*columns).where(Leader.pool.in_(pools))
-            )
+        query = select(Leader.pool, *COLUMNS).where(Leader.pool.in_(pools))
+        found = {
+            pool: heartbeat(at, polled_at, since, lease, now)
+            for pool, at, polled_at, since in session.execute(query)
         }
-    return {pool: _heartbeat(*beats.get(pool, (None, None)), lease, now) for pool in pools}
+    never = heartbeat(None, None, None, lease, now)
+    return {pool: found.get(pool, never) for pool in pools}
 
 
 def absences(found: Mapping[str, Heartbeat]) -> list[str]:
@@ -93,6 +87,14 @@ def absences(found: Mapping[str, Heartbeat]) -> list[str]:
     ]
 
 
-def _heartbeat(at: float | None, polled_at: float | None, lease: float, now: float) -> Heartbeat:
+def heartbeat(
+    at: float | None, polled_at: float | None, since: float | None, lease: float, now: float
+) -> Heartbeat:
+    """The last heartbeat of a manager, from the columns of its pool's leader.
+
+    :param now: in seconds since the epoch.
+    """
+    if polled_at is not None and since is not None and polled_at < since:
+        polled_at = None  # What an earlier leader has finished says nothing about this one.
     age = float("inf") if at is None else now - at
     return Heartbeat(at, age, MOST_LEASES * lease, polled_at)

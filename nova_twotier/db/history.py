@@ -4,6 +4,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from nova_twotier.core.qos import QUEUES, Qos
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import JobState
 
@@ -13,7 +14,7 @@ _UNKNOWN = -1
 
 _NOTES = (
     "Fields: job, submit, wait, run, processors, (cpu), (memory), processors asked for, time asked "
-    "for, (memory asked for), status, user, project, name, (queue), (partition), (preceding job), "
+    "for, (memory asked for), status, user, project, name, queue, (partition), (preceding job), "
     "(think time); those in brackets are not recorded.",
     "Times are in whole seconds; submit counts from UnixStartTime.",
     "wait: from the submission to the first start, with what time the job was held.",
@@ -21,6 +22,7 @@ _NOTES = (
     "processors: processes of the job, each a VM on one slot; -1 if it never started.",
     "status: 1 finished, 0 failed, 5 cancelled, -1 not over when this was written.",
     "user, project, name: numbers in the order of appearance.",
+    "queue: the class of service; of a job whose class was changed, the last one.",
     "-1 stands for what is unknown.",
 )
 
@@ -57,7 +59,7 @@ def swf(jobs: Sequence[Job], processors: int | None = None) -> Iterator[str]:
             users.of(job.user_id),
             projects.of(job.project_id),
             names.of(job.name),
-            _UNKNOWN,
+            QUEUES[Qos(job.qos)],
             _UNKNOWN,
             _UNKNOWN,
             _UNKNOWN,
@@ -80,6 +82,10 @@ def _header(jobs: Sequence[Job], processors: int | None, begin: int) -> Iterator
         yield f"; EndTime: {_date(last)}"
     if processors is not None:
         yield f"; MaxProcs: {processors}"
+    yield f"; MaxQueues: {len(QUEUES)}"
+    yield "; Queues: one for each class of service"
+    for qos, number in QUEUES.items():
+        yield f"; Queue: {number} {qos}"
     for note in _NOTES:
         yield f"; Note: {note}"
 

@@ -308,6 +308,17 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         return self.state == JobState.QUEUED and not (self.held or self.gated)
 
     @property
+    def not_started(self) -> bool:
+        """Whether it waits with nothing saved: it has never started, or begins anew."""
+        return self.state == JobState.QUEUED and not self.saved
+
+    @property
+    def waiting_code(self) -> str:
+        """The code of the reason why it waits, if it does."""
+        # It may have been preempted or refused before; its events say so.
+        return waits.HELD.name if self.held else self.reason_code or waits.UNDECIDED.name
+
+    @property
     def plain_waiting(self) -> bool:
         """Whether it waits for slots, once its back-off is over, and needs nothing else: ten
         thousand jobs may."""

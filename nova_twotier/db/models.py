@@ -6,7 +6,7 @@ beside it, in `migrations/versions`.
 
 from typing import Any, TypeVar
 
-from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from nova_twotier.db import plans
@@ -30,6 +30,7 @@ __all__ = [
     "DeadHost",
     "Delivery",
     "Drain",
+    "EndedJobs",
     "Event",
     "Job",
     "JobServer",
@@ -195,6 +196,8 @@ class Leader(Base):
     polled_at: Mapped[float | None]
     #: The policy that it uses; None: it has not said so yet.
     policy: Mapped[str | None] = mapped_column(String(64))
+    #: Goes up with each transaction of the leader, see `db.revisions`.
+    revision: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class JobServer(Base):
@@ -234,6 +237,8 @@ class Place(Base):
     """A slot that a process of a job held, from when to when: the schedule that was."""
 
     __tablename__ = "place"
+    # Who looks for the stays after some time need not read those that began after another.
+    __table_args__ = (Index("ix_place_until_since", "until", "since"), Base.__table_args__)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     job: Mapped[int] = mapped_column(ForeignKey("job.number"), index=True)
@@ -241,13 +246,30 @@ class Place(Base):
     server: Mapped[str] = mapped_column(String(36))
     host: Mapped[str] = mapped_column(String(255))
     tier: Mapped[str] = mapped_column(String(2))
-    since: Mapped[float]
+    #: The number of the slot in the tier of the host, from 0: no two stays there overlap. It has
+    #: nothing to do with CPUs, which node agents assign. None: it was taken before schema 0026.
+    slot: Mapped[int | None]
+    since: Mapped[float] = mapped_column(index=True)
     #: None: it still holds the slot.
-    until: Mapped[float | None] = mapped_column(index=True)
+    until: Mapped[float | None]
+    #: The job's class of service then; None: an earlier release wrote the record.
+    qos: Mapped[str | None] = mapped_column(String(16))
+
+
+class EndedJobs(Base):
+    """The number of jobs of a project and pool that ended in a state, without purged ones."""
+
+    __tablename__ = "ended_jobs"
+
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    project_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    state: Mapped[str] = mapped_column(String(16), primary_key=True)
+    jobs: Mapped[int] = mapped_column(BigInteger)
+    processes: Mapped[int] = mapped_column(BigInteger)
 
 
 class UsageDay(Base):
-    """What the purged jobs of a project, a user and a pool used on a day, see `usage`."""
+    """What the purged jobs of a project, a user, a pool and a class used on a day, see `usage`."""
 
     __tablename__ = "usage_day"
 
@@ -256,6 +278,8 @@ class UsageDay(Base):
     project_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    #: The class of service; empty: not known, since an earlier release purged the jobs.
+    qos: Mapped[str] = mapped_column(String(16), primary_key=True)
     #: Slot-seconds in each tier, and those of them whose work was discarded.
     foreground: Mapped[float]
     background: Mapped[float]

@@ -9,7 +9,8 @@ from sqlalchemy import Row, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.prediction.calibration import Calibration, Interval
-from nova_twotier.core.prediction.present import Forecast
+from nova_twotier.core.prediction.present import Forecast, Past
+from nova_twotier.core.queue_state import past_of
 from nova_twotier.core.reasons import failures
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.prediction import ALL, NOTHING, START, TIMES
@@ -76,6 +77,48 @@ def ended(session: Session, pool: str, since: float, most: int) -> Sequence[Row]
     return session.execute(query).all()[::-1]
 
 
+def past(row: Row, work: float) -> Past:
+    """A job that has ended, as estimators are told of it.
+
+    :param row: as of `ended`.
+    :param work: seconds of work that it has done.
+    """
+    return past_of(
+        row.number,
+        row.size,
+        row.estimate,
+        owner(row),
+        wait=max(0.0, row.started_at - row.eligible_at),
+        elapsed=max(0.0, row.finished_at - row.started_at),
+        work=work,
+        walltime=row.walltime,
+    )
+
+
+def owner(job: Job | Row) -> str | None:
+    """Project and user of a job, as estimators are told; None: not known."""
+    return f"{job.project_id} {job.user_id}".strip() or None
+
+
+def work_done(recorded: tuple[float, float], ran: float, rate: float) -> float:
+    """Seconds of work that a job has done in the first `ran` seconds of its run.
+
+    :param recorded: the work that it did in its first seconds, and in how many.
+    :param rate: seconds of work per second since then.
+    """
+    work, until = recorded
+    if ran < until:
+        work, until = 0.0, 0.0  # it has begun anew
+    return work + (ran - until) * rate
+
+
+def record_work(session: Session, done: Mapping[int, tuple[float, float]]) -> None:
+    """Record the work of jobs that have ended, and in how many seconds they did it, by number."""
+    for number, (work, ran) in done.items():
+        of_job = update(Prediction).where(Prediction.job == number)
+        session.execute(of_job.values(work=work, ran=ran))
+
+
 def done(session: Session, pool: str) -> dict[int, tuple[float, float]]:
     """The work that is recorded of the jobs that are not over, and in which time they did it."""
     query = select(Prediction.job, Prediction.work, Prediction.ran)
@@ -84,18 +127,27 @@ def done(session: Session, pool: str) -> dict[int, tuple[float, float]]:
     return {number: (work, ran) for number, work, ran in found}
 
 
+def last_learned(session: Session, pool: str) -> tuple[str, Calibrations] | None:
+    """The estimator of a pool's last predictions, and what it has learned of its errors."""
+    stored = session.get(PoolPrediction, pool)
+    if stored is None:
+        return None
+    return stored.estimator, Calibrations.load(stored.calibration)
+
+
 def calibrations(session: Session, pool: str, estimator: str) -> Calibrations:
     """What a pool has learned of the errors of an estimator."""
-    stored = session.get(PoolPrediction, pool)
-    known = stored is not None and stored.estimator == estimator
-    return Calibrations.load(stored.calibration if stored and known else {})
+    last = last_learned(session, pool)
+    return last[1] if last and last[0] == estimator else Calibrations.load({})
 
 
-def judge(session: Session, pool: str, learning: Calibrations) -> None:
+def judge(session: Session, pool: str, learning: Calibrations) -> list[float]:
     """Compare the first predictions of the jobs that have started or ended with what came.
 
     Each start and each end is judged once. An end that somebody brought about, by a cancellation or
     a failure of hosts, says nothing about the prediction.
+
+    :returns: by how many seconds each job has started later than predicted.
     """
     query = select(
         *(Prediction.job, Prediction.judged, Prediction.first_made_at),
@@ -106,13 +158,15 @@ def judge(session: Session, pool: str, learning: Calibrations) -> None:
     )
     query = query.join(Job, Job.number == Prediction.job)
     query = query.where(Job.pool == pool, Prediction.judged < ALL)
-    judged = []
+    judged, errors = [], []
     for row in session.execute(query.order_by(Job.finished_at, Job.started_at)).all():
         level, made = row.judged, row.first_made_at
         if level == NOTHING and row.started_at is not None:
             level = START
             interval = _interval(row.first_start_low, row.first_start_high)
             learning.starts.learn(made, _or_never(row.first_start), row.started_at, interval)
+            if row.first_start is not None:
+                errors.append(row.started_at - row.first_start)
         if row.is_over:
             level = ALL
             if row.by_itself and row.started_at is not None:
@@ -123,6 +177,7 @@ def judge(session: Session, pool: str, learning: Calibrations) -> None:
             judged.append({"job": row.job, "judged": level})
     if judged:
         session.execute(update(Prediction), judged)
+    return errors
 
 
 def write(

@@ -8,7 +8,7 @@ from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import Select, and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased, load_only
 
-from nova_twotier.db import purged_usage
+from nova_twotier.db import job_counts, purged_usage, revisions
 from nova_twotier.db.models import (
     Action,
     Array,
@@ -76,6 +76,7 @@ def purge(
     if not dry_run:
         with store.transaction() as session:
             session.execute(delete(Drain).where(Drain.until < before))
+            revisions.changed(session)
     return purged
 
 
@@ -118,6 +119,7 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
     session.execute(delete(Prediction).where(Prediction.job.in_(numbers)))
     arrays = select(Job.array).where(Job.number.in_(numbers), Job.array.is_not(None)).distinct()
     touched = session.scalars(arrays).all()
+    job_counts.forget(session, numbers)
     session.execute(delete(Job).where(Job.number.in_(numbers)))
     if touched:
         left = exists().where(Job.array == Array.number)

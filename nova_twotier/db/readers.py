@@ -16,6 +16,11 @@ def rfc3339(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
+def instant(seconds: float) -> str:
+    """A time to the second, for sentences: `2026-11-25T03:10:29Z`."""
+    return f"{rfc3339(seconds)[:19]}Z"
+
+
 class Reader:
     """Renders reasons for one project.
 
@@ -60,8 +65,14 @@ class Reader:
         return job if job and self._project_id in (None, job.project_id) else None
 
     def _name(self, number: int) -> str:
-        job = self._visible(number)
-        return f"job {job.label}" if job else "a job of another project"
+        if job := self._visible(number):
+            return f"job {job.label}"
+        if number in self._jobs:
+            return "a job of another project"
+        # Nobody knows any more whose it was, so only operators may see its number.
+        if self._project_id is None:
+            return f"job {number}, which is no longer recorded"
+        return "a job that is no longer recorded"
 
 
 def numbered(store: Store, numbers: Iterable[int]) -> dict[int, Job]:

@@ -17,6 +17,7 @@ class Selection:
     """Jobs that match everything that is given.
 
     :param states: in one of these states.
+    :param classes: in one of these classes of service.
     :param active: that are not over (True), or that are (False).
     :param since: that are not over, or ended at this time or later, in seconds since the epoch.
     :param name_pattern: `*` stands for any characters, `?` for one.
@@ -26,6 +27,7 @@ class Selection:
     project_id: str | None = None
     user_id: str | None = None
     states: Collection[str] | None = None
+    classes: Collection[str] | None = None
     active: bool | None = None
     since: float | None = None
     name: str | None = None
@@ -47,7 +49,11 @@ class Selection:
         ):
             if value is not None:
                 query = query.where(column == value)
-        for column, values in ((Job.uuid, self.uuids), (Job.state, self.states)):
+        for column, values in (
+            (Job.uuid, self.uuids),
+            (Job.state, self.states),
+            (Job.qos, self.classes),
+        ):
             if values is not None:
                 query = query.where(column.in_(values))
         if self.active is not None:

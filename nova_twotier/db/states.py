@@ -19,6 +19,8 @@ class JobState(StrEnum):
 
 #: Final states.
 OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
+#: All others. Databases find them by the index of the states, but not those that are not over.
+OPEN = tuple(state for state in JobState if state not in OVER)
 
 
 class Preemption(StrEnum):
@@ -54,3 +56,5 @@ class ActionState(StrEnum):
 
 #: The requested action that lets a job begin anew.
 REQUEUE = "requeue"
+#: And to end as finished.
+COMPLETE = "complete"

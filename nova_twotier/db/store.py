@@ -4,14 +4,14 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator, Sequence
 
-from sqlalchemy import Delete, Update, and_, delete, func, or_, select, tuple_
+from sqlalchemy import Delete, Update, and_, delete, event, func, or_, select, tuple_
 from sqlalchemy.orm import Session, defer, sessionmaker
 
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob, check_size
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.qos import NORMAL
 from nova_twotier.core.reasons import waits
-from nova_twotier.db import arrays, migration
+from nova_twotier.db import arrays, job_counts, migration
 from nova_twotier.db.connection import (
     DATABASE_ERRORS,
     READING,
@@ -33,11 +33,12 @@ from nova_twotier.db.models import (
 )
 from nova_twotier.db.plans import SwapPlan
 from nova_twotier.db.selection import EVERY_JOB, Selection
-from nova_twotier.db.states import OVER, ActionState, JobState, Preemption, QueueMode
+from nova_twotier.db.states import COMPLETE, OVER, ActionState, JobState, Preemption, QueueMode
 
 __all__ = [
     "DATABASE_ERRORS",
     "NoSuchJob",
+    "NotStarted",
     "QueueDraining",
     "Store",
     "StoreError",
@@ -54,6 +55,10 @@ LONG = (Job.cpu, Job.learned, Job.measured, Job.used, Job.user_data)
 
 class NoSuchJob(LookupError):
     """There is no job of that number or uuid."""
+
+
+class NotStarted(Exception):
+    """The job has not started, or waits to begin anew: there is nothing to complete or requeue."""
 
 
 class SubmissionLapsed(Exception):
@@ -87,6 +92,7 @@ class Store:
             self._engine.dispose()
             raise
         self._session = sessionmaker(self._engine, expire_on_commit=False)
+        event.listen(self._session, "before_flush", job_counts.follow)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -304,9 +310,12 @@ class Store:
         """Record what the owner asks for, `complete` or `cancel`; the manager carries it out.
 
         :raises NoSuchJob: if there is none of that number.
+        :raises NotStarted: if it is to be completed and has not started.
         """
         with self.transaction() as session:
             job = _job(session, number)
+            if action == COMPLETE and job.not_started:
+                raise NotStarted
             if job.state not in OVER and job.requested_action != action:
                 job.requested_action = action
                 session.add(job.happening(time.time(), f"asked to {action}"))

@@ -10,9 +10,10 @@ import uuid
 from collections.abc import Callable, Collection
 
 from oslo_log import log as logging
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, Submission
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER
@@ -54,12 +55,8 @@ def begin(
 
 def count(session: Session, project_id: str) -> tuple[int, int]:
     """The numbers of a project's open jobs and submissions, and of their processes."""
-    jobs = [Job.project_id == project_id, Job.state.not_in(OVER)]
-    submitted = [
-        Submission.project_id == project_id,
-        Submission.abandoned.is_(False),
-        Submission.since > time.time() - LAPSED,
-    ]
+    jobs = job_counts.not_over(project_id)
+    submitted = [Submission.project_id == project_id, *under_way()]
     number, processes = 0, 0
     tasks = func.coalesce(func.sum(Submission.tasks), 0)
     for table, counted, which in ((Job, func.count(), jobs), (Submission, tasks, submitted)):
@@ -67,6 +64,11 @@ def count(session: Session, project_id: str) -> tuple[int, int]:
         rows, size = session.execute(query).one()
         number, processes = number + int(rows), processes + int(size)
     return number, processes
+
+
+def under_way() -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `Submission`: requests under way, which may still become jobs."""
+    return Submission.abandoned.is_(False), Submission.since > time.time() - LAPSED
 
 
 def withdraw(store: Store, uuids: Collection[str]) -> None:

@@ -52,11 +52,14 @@ def require(session: Session, pool: str, term: int, lock: bool = False) -> None:
 
     :param lock: also update the leader's row, so that the session's transaction commits only if no
         other term begins before. Locking the row would be enough on a single server, but the nodes
-        of a Galera cluster do not share locks; they compare changed rows.
+        of a Galera cluster do not share locks; they compare changed rows. Readers tell by its
+        revision that something has changed.
     :raises Deposed: if the term is over.
     """
-    if lock and session.connection().execute(_renewal(pool, term)).rowcount:
-        return
+    if lock:
+        renewal = _renewal(pool, term).values(revision=Leader.revision + 1)
+        if session.connection().execute(renewal).rowcount:
+            return
     # Columns, not the object: the session's copy may be out of date.
     columns = select(Leader.term, Leader.name).where(Leader.pool == pool)
     found = session.execute(columns).one_or_none()

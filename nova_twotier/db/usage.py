@@ -3,6 +3,9 @@
 The recorded schedule (`Place`) is the only source: a job uses a slot from when it takes it until it
 gives it up. Lost is what it held before `Job.discarded_at`, when it last began anew or failed with
 its servers. Of jobs that were purged there are the sums of each day (`UsageDay`).
+
+A stay counts for the class of service that the job had then, so that a later class changes no bill;
+a job that starts or ends, for the class that it has now.
 """
 
 import math
@@ -30,6 +33,7 @@ class By(StrEnum):
     PROJECT = "project"
     USER = "user"
     POOL = "pool"
+    QOS = "qos"
     JOB = "job"
     DAY = "day"
     MONTH = "month"
@@ -55,6 +59,7 @@ class Key(NamedTuple):
     """Whose usage a row is; None where it is not summed by that.
 
     :param span: the number of the day or month in the period.
+    :param qos: empty where the class is not known: of jobs that an earlier release purged.
     :param job: its number; None also for jobs that were purged.
     """
 
@@ -62,6 +67,7 @@ class Key(NamedTuple):
     project_id: str | None
     user_id: str | None
     pool: str | None
+    qos: str | None
     job: int | None
 
 
@@ -166,7 +172,7 @@ class _Sums:
             since, number = end, number + 1
 
     def _of(self, row: Row, span: int) -> Usage:
-        key = Key(span, row.project_id, row.user_id, row.pool, row.job)
+        key = Key(span, row.project_id, row.user_id, row.pool, row.qos, row.job)
         if (usage := self.found.get(key)) is None:
             if len(self.found) == self._most:
                 raise InvalidUsage(
@@ -178,7 +184,7 @@ class _Sums:
 
 
 def usage(session: Session, question: Question, most: int) -> dict[Key, Usage]:
-    """The usage by key, in the order of time, project, user, pool and job.
+    """The usage by key, in the order of time, project, user, pool, class and job.
 
     A purge moves rows between the tables that it reads: give it a session of `Store.snapshot`.
 
@@ -239,19 +245,22 @@ def _stays(question: Question) -> Select:
     start, end = question.period
     # Grouped, so that databases read the places of the period first, and not those that the jobs
     # of a project ever had. Most processes of a job come and go together: that leaves few rows.
-    columns = Place.job, Place.tier, Place.since
+    columns = [Place.job, Place.tier, Place.since]
+    if By.QOS in question.by:
+        columns.append(Place.qos)
     closed = select(*columns, Place.until, func.count().label("slots"))
     closed = closed.where(Place.until > start, Place.since < end).group_by(*columns, Place.until)
     held = select(*columns, literal(end).label("until"), func.count().label("slots"))
     held = held.where(Place.until.is_(None), Place.since < end).group_by(*columns)
     stays = union_all(closed, held).subquery("stay")
     told = stays.c.tier, stays.c.since, stays.c.until, stays.c.slots, Job.discarded_at
-    return _selected(question, Job, *told).join_from(stays, Job, Job.number == stays.c.job)
+    qos = func.coalesce(stays.c.qos, Job.qos) if By.QOS in question.by else null()
+    return _selected(question, Job, qos, *told).join_from(stays, Job, Job.number == stays.c.job)
 
 
 def _jobs(question: Question, at: InstrumentedAttribute[float | None]) -> Select:
     """The jobs to which something happened in the period."""
-    return _selected(question, Job, at.label("at")).where(
+    return _selected(question, Job, Job.qos, at.label("at")).where(
         at >= question.period.start, at < question.period.end
     )
 
@@ -261,18 +270,22 @@ def _days(question: Question) -> Select:
     first, after = (math.ceil(at / DAY) for at in question.period)
     names = ("day", "foreground", "background", "lost", "started", "ended")
     columns = (getattr(UsageDay, name) for name in names)
-    return _selected(question, UsageDay, *columns).where(
+    return _selected(question, UsageDay, UsageDay.qos, *columns).where(
         UsageDay.day >= first, UsageDay.day < after
     )
 
 
-def _selected(question: Question, table: Any, *columns: Any) -> Select:
-    """The columns beside those of the key, of what the question selects."""
+def _selected(question: Question, table: Any, qos: Any, *columns: Any) -> Select:
+    """A query for these columns, grouped by the key, of the rows that the question selects.
+
+    :param qos: the column of the class.
+    """
     by = set(question.by) | (_OF_JOB if By.JOB in question.by else set())
     query = select(
         table.project_id if By.PROJECT in by else null().label("project_id"),
         table.user_id if By.USER in by else null().label("user_id"),
         table.pool if By.POOL in by else null().label("pool"),
+        (qos if By.QOS in by else null()).label("qos"),
         Job.number.label("job") if By.JOB in by and table is Job else null().label("job"),
         *columns,
     )
@@ -283,5 +296,6 @@ def _selected(question: Question, table: Any, *columns: Any) -> Select:
     return query
 
 
-def _order(key: Key) -> tuple[int, str, str, str, int]:
-    return key.span, key.project_id or "", key.user_id or "", key.pool or "", key.job or 0
+def _order(key: Key) -> tuple[int, list[str], int]:
+    names = key.project_id, key.user_id, key.pool, key.qos
+    return key.span, [name or "" for name in names], key.job or 0

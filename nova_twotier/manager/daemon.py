@@ -24,6 +24,8 @@ from nova_twotier.manager.courier import Courier
 from nova_twotier.manager.election import Candidate
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.loop import Loop
+from nova_twotier.manager.metrics import Metrics
+from nova_twotier.manager.pool_metrics import PoolMetrics
 
 LOG = logging.getLogger(__name__)
 
@@ -47,9 +49,13 @@ def run(conf, check: Callable[[], object]) -> None:
     collect_seldom()
     clouds = {pool: Cloud(conf) for pool in _pools(conf)}
     _check(conf)
-    with contextlib.closing(open_store(conf)) as store:
+    metrics = Metrics()
+    with metrics.served(conf.manager), contextlib.closing(open_store(conf)) as store:
         network = qos.find(conf)
-        loops = [_loop(conf, store, pool, cloud, network) for pool, cloud in clouds.items()]
+        loops = [
+            _loop(conf, store, pool, cloud, network, metrics.pool(pool))
+            for pool, cloud in clouds.items()
+        ]
         courier = Courier(conf, store)
         with _signals_blocked(), ThreadPoolExecutor(len(loops)) as threads:
             running = [threads.submit(loop.run) for loop in loops]
@@ -114,7 +120,14 @@ def _pools(conf) -> list[str]:
     return pools
 
 
-def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) -> Loop:
+def _loop(
+    conf,
+    store: Store,
+    pool: str,
+    cloud: Cloud,
+    network: qos.Qos | None,
+    metrics: PoolMetrics | None = None,
+) -> Loop:
     placement = placement_for(conf)
 
     def engine(policy, fence, wake, clock) -> Engine:
@@ -129,8 +142,10 @@ def _loop(conf, store: Store, pool: str, cloud: Cloud, network: qos.Qos | None) 
             fence=fence,
             wake=wake,
             qos=network,
+            metrics=metrics,
         )
 
     candidate = Candidate(conf.coordination, store, pool, name_of_process())
     listener = Listener(conf, pool)
-    return Loop(candidate, store, engine, listener, conf.coordination.lease, conf.manager)
+    lease = conf.coordination.lease
+    return Loop(candidate, store, engine, listener, lease, conf.manager, metrics=metrics)

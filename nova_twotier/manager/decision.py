@@ -237,8 +237,9 @@ class Decisions:
             shown = windows.lasting(self._without_suspended(decision, after, fixed))
             coming = _coming(after.cluster, passing & {job.number for job in ending})
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
-        held_up = windows.reasons(found, queue)
-        self._reasons.renew(after, queue, dict.fromkeys(aside, ELSEWHERE) | held_up)
+        held_up = windows.reasons(found, queue, self._policy.tiers > 1)
+        given = dict.fromkeys(aside, ELSEWHERE) | held_up.alone
+        self._reasons.renew(after, queue, given, held_up.besides)
         self.after = windows.lasting(after)
         self._reasons.tell(queue)
         # No event tells when others release bandwidth, what hinders servers to make way, or when a

@@ -34,6 +34,7 @@ from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
 from nova_twotier.manager.arrays import Arrays
+from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.dead_hosts import DeadHosts
 from nova_twotier.manager.decision import Decisions
 from nova_twotier.manager.drains import Drains
@@ -51,6 +52,7 @@ from nova_twotier.manager.operations.gang import NOTICE
 from nova_twotier.manager.operations.operation import CloudRequest, Note, Outcome
 from nova_twotier.manager.outages import Outages
 from nova_twotier.manager.peers import Peers
+from nova_twotier.manager.pool_metrics import PoolMetrics
 from nova_twotier.manager.predictions import Predictions
 from nova_twotier.manager.preemption import Preemptions
 from nova_twotier.manager.recorded_servers import RecordedServers
@@ -92,6 +94,7 @@ class Engine:
     :param fence: `fence(session, lock)` raises `Deposed` if another manager leads the pool by now.
     :param wake: called, from another thread, when another poll is due at once.
     :param qos: Neutron, if it is to guarantee the jobs' bandwidth.
+    :param metrics: count what polls do.
     """
 
     def __init__(
@@ -108,6 +111,7 @@ class Engine:
         fence: Callable[..., None] = lambda _session, lock=False: None,
         wake: Callable[[], None] = lambda: None,
         qos: Qos | None = None,
+        metrics: PoolMetrics | None = None,
     ):
         self._options = options
         self._store = store
@@ -117,13 +121,16 @@ class Engine:
         self._pool = pool
         self._fence = fence
         self._qos = qos
+        self._metrics = metrics or PoolMetrics(Counters(), pool)
+        self._metrics.restart()
         self._open_jobs = OpenJobs(pool, policy.admit)
         #: None: to be read.
         self._recorded: _Recorded | None = None
         self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
         # A pool of its own: hosts that do not answer must not hold up the requests of other jobs.
         askers = workers or ThreadPoolExecutor(options.concurrency)
-        self._predictions = Predictions(options, store, pool, policy, fence, workers)
+        judged = self._metrics.judged
+        self._predictions = Predictions(options, store, pool, policy, fence, judged, workers)
         workers = workers or ThreadPoolExecutor(options.concurrency)
         # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
@@ -155,8 +162,8 @@ class Engine:
         # Collect answers first: the effect of a later answer may not show in this observation.
         for number, outcomes in self._requests.collect(self._clock()).items():
             self._outcomes.setdefault(number, []).extend(outcomes)
-        recorded = self._read_recorded()
-        seen = self._observe(recorded)
+        timed, recorded = self._metrics.timed, self._read_recorded()
+        seen = timed("observe", self._observe)(recorded)
         # The time limits of what is under way begin anew.
         if seen.at > self._polled_at + max(BLIND, 2 * self._options.poll_interval):
             self._polling_since = seen.at
@@ -170,10 +177,10 @@ class Engine:
                 run = partial(self._cloud.delete_trust, job)
                 self._requests.tell(CloudRequest(RequestKey("trust"), run))
         try:
-            work = self._begin(seen)
+            work = timed("read", self._begin)(seen)
             self._outages.occupied = work.hosts()
-            self._carry_on(work, recorded)
-            self._write(work, recorded)
+            timed("advance", self._carry_on)(work, recorded)
+            timed("write", self._write)(work, recorded)
         except BaseException:
             # What was decided or observed may not have been recorded.
             self._decisions.events.happened(ALL)
@@ -189,6 +196,7 @@ class Engine:
             self._requests.make(action.id, requests)
         for message in work.messages:
             self._requests.tell(message)
+        self._metrics.polled(work, recorded.places.slots)
         self._arrays.poll(work)
         self._locks.poll(work.active, seen)
         busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
@@ -323,7 +331,7 @@ class Engine:
             plain_waiting = _unchanged(work.plain_waiting)
             preemptible = self._preemptions.candidates(work.stand_alone, now)
             begun, vacated = self._preemptions.begun, self._drains.vacated
-            work.decided = self._decisions.decide(
+            work.decided = self._metrics.timed("decide", self._decisions.decide)(
                 work.jobs,
                 left,
                 work.seen,

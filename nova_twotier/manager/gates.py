@@ -9,7 +9,6 @@ where the last one was. A further gate is a function here, in `GATES`.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from nova_twotier.db import arrays
 from nova_twotier.db.dependencies import Condition, Dependency
 from nova_twotier.db.models import Job
 from nova_twotier.db.parts import in_parts
+from nova_twotier.db.readers import instant
 from nova_twotier.db.states import OVER, ActionState, JobState
 from nova_twotier.db.store import Store, busy_jobs
 from nova_twotier.manager.operations.operation import Note
@@ -131,6 +131,8 @@ def _after_others(job: Job, facts: Facts) -> Verdict:
     for each in unmet:
         other = facts.other(each)
         if other is None:
+            if each.array:
+                return Locked(failures.ARRAY_GONE(array=each.job))
             return Locked(failures.DEPENDENCY(each.job, state="gone"))
         if each.condition is Condition.SUCCEEDED and other.failed:
             number, state = other.failed
@@ -168,8 +170,7 @@ def _not_before(job: Job, facts: Facts) -> Verdict:
     begin = job.begin_at
     if begin is None or facts.now >= begin:
         return Open(begin or 0.0)
-    at = datetime.fromtimestamp(begin, UTC).isoformat(timespec="seconds")
-    return Closed(waits.BEGIN(begin=at.replace("+00:00", "Z")))
+    return Closed(waits.BEGIN(begin=instant(begin)))
 
 
 def _in_array(job: Job, facts: Facts) -> Verdict:

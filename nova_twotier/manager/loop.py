@@ -17,8 +17,10 @@ from nova_twotier.db.terms import Deposed
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.ledger.retry import LOGIN_PAUSE, LoginBackoff
 from nova_twotier.manager.clock import SteadyClock, since_boot
+from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
+from nova_twotier.manager.pool_metrics import PoolMetrics
 
 LOG = logging.getLogger(__name__)
 
@@ -42,6 +44,7 @@ class Loop:
     :param options: group `[manager]`; it may change at run time.
     :param clock: seconds since any origin; cannot be set.
     :param wall: seconds since the epoch; may be set.
+    :param metrics: of the pool.
     """
 
     def __init__(
@@ -54,6 +57,8 @@ class Loop:
         options,
         clock: Callable[[], float] = since_boot,
         wall: Callable[[], float] = time.time,
+        *,
+        metrics: PoolMetrics | None = None,
     ):
         self._candidate = candidate
         self._store = store
@@ -62,6 +67,7 @@ class Loop:
         self._lease = lease
         self._options = options
         self._clock, self._wall = clock, wall
+        self._metrics = metrics or PoolMetrics(Counters(), candidate.pool)
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._hosts_changed = threading.Event()
@@ -112,6 +118,7 @@ class Loop:
 
     def _lead(self) -> None:
         clock = SteadyClock(self._wall, self._clock)
+        self._metrics.lead()
         try:
             self._listener.start(self.wake, self.wake_for_hosts)
             while not self._stopping.is_set():
@@ -121,6 +128,7 @@ class Loop:
             LOG.warning("No longer the leader: %s", error)
         finally:
             self._listener.stop()
+            self._metrics.resign()
             self._candidate.resign()
 
     def _keep_time(self, clock: SteadyClock) -> bool:
@@ -200,6 +208,7 @@ class Loop:
             LOG.debug("Polled for %.3f s", self._clock() - began)
             self._candidate.polled()
             self._recover()
+            self._metrics.show()
             if not again:
                 self._wait(seen)
         except TROUBLE as error:

@@ -243,7 +243,10 @@ class Observation:
 
     def room(self, tier: Tier, jobs: Iterable[Job], threshold: float) -> int:
         """Places that VMs can still claim in a tier."""
-        closed = self.closed(jobs, threshold) if tier is Tier.BG else {}
+        return self.free(tier, self.closed(jobs, threshold) if tier is Tier.BG else {})
+
+    def free(self, tier: Tier, closed: Mapping[str, int]) -> int:
+        """The same, if it is known how many slots of each host are closed."""
         used = Counter(claim.host for claim in self.all_claims() if claim.tier is tier)
         places = {
             host.name: host.shape.places(tier, closed.get(host.name, 0))

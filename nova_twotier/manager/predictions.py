@@ -14,10 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from oslo_log import log as logging
 from sqlalchemy import Row
 
-from nova_twotier.core.jobs import UNKNOWN_CPU
-from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.prediction.present import Past
 from nova_twotier.core.prediction.questions import Answer, Question
 from nova_twotier.core.prediction.unblocking import enders
 from nova_twotier.core.snapshot import Snapshot
@@ -51,6 +48,8 @@ class Predictions:
 
     :param options: of group `[manager]`; the interval may change at run time.
     :param fence: `fence(session, lock)` raises `Deposed` if another manager leads the pool by now.
+    :param judged: called, from another thread, with how many seconds later than it was first told
+        a job has started.
     :param threads: by default, one of its own.
     """
 
@@ -61,6 +60,7 @@ class Predictions:
         pool: str,
         policy: Policy,
         fence: Callable[..., None],
+        judged: Callable[[float], None] = lambda _error: None,
         threads: Executor | None = None,
     ):
         self._options = options
@@ -68,6 +68,7 @@ class Predictions:
         self._pool = pool
         self._policy = policy
         self._fence = fence
+        self._judged = judged
         self._threads = threads or ThreadPoolExecutor(1)
         self._predictor = Predictor(options.estimator)
         self._future: Future | None = None
@@ -80,7 +81,7 @@ class Predictions:
         self._rates: Mapping[int, float] = {}
         #: The last jobs from which it has learned, and since when it looks for others.
         self._learned: set[int] = set()
-        self._since = -math.inf
+        self._since = 0.0
         #: The last trouble that was logged.
         self._trouble = ""
         self._closed = False
@@ -135,7 +136,8 @@ class Predictions:
             if self._done is None:
                 self._done = stored.done(session, self._pool)
             rows = stored.ended(session, self._pool, self._since, KEEP)
-        ended = [self._past(row) for row in rows if row.number not in self._learned]
+        new = [row for row in rows if row.number not in self._learned]
+        over = {row.number: self._work_of(row) for row in new}
         self._learned = {row.number for row in rows}
         if rows:
             self._since = rows[-1].finished_at - OVERLAP
@@ -146,36 +148,29 @@ class Predictions:
             if seen.ran or number in self._done
         }
         done = {number: work for number, (work, _ran) in self._done.items() if work}
+        ended = [stored.past(row, over[row.number]) for row in new]
         answer = self._predictor.ask(Question(ended, taken.present(self._policy, done), NEAR))
         self._rates = answer.rates
-        self._write(taken, answer)
+        followed = (row for row in new if row.work is not None and row.ran != row.run_before)
+        self._write(taken, answer, {r.number: (over[r.number], r.run_before) for r in followed})
 
     def _work(self, number: int, ran: float) -> tuple[float, float]:
         """The work that a job has done in the first `ran` seconds of its run, and `ran`."""
-        work, until = (self._done or {}).get(number, (0.0, 0.0))
-        if ran < until:
-            work, until = 0.0, 0.0  # it has begun anew
-        return work + (ran - until) * self._rates.get(number, 1.0), ran
+        recorded = (self._done or {}).get(number, (0.0, 0.0))
+        return stored.work_done(recorded, ran, self._rates.get(number, 1.0)), ran
 
-    def _past(self, row: Row) -> Past:
-        """A job that has ended; what nobody followed counts as run at full speed."""
+    def _work_of(self, row: Row) -> float:
+        """The work of a job that has ended; what nobody followed counts as run at full speed."""
         if self._done is not None and row.number not in self._done and row.work is not None:
             self._done[row.number] = row.work, row.ran
-        work, _ran = self._work(row.number, row.run_before)
-        job = CoreJob(
-            *(row.number, row.size, row.eligible_at, (UNKNOWN_CPU,) * row.size),
-            estimate=row.estimate,
-            walltime=row.walltime,
-        )
-        waited = max(0.0, row.started_at - row.eligible_at)
-        owner = row.project_id, row.user_id
-        return Past(job, owner, waited, max(0.0, row.finished_at - row.started_at), work)
+        return self._work(row.number, row.run_before)[0]
 
-    def _write(self, taken: Scene, answer: Answer) -> None:
+    def _write(self, taken: Scene, answer: Answer, over: Mapping[int, tuple[float, float]]) -> None:
         now, pool, name = taken.now, self._pool, self._options.estimator
         with self._store.transaction() as session:
             learned = stored.calibrations(session, pool, name)
-            stored.judge(session, pool, learned)
+            errors = stored.judge(session, pool, learned)
+            stored.record_work(session, over)
             stored.write(session, pool, now, self._told(taken, answer), learned)
             lasting = max(STALE, STALE_INTERVALS * self._options.prediction_interval)
             session.merge(
@@ -190,6 +185,8 @@ class Predictions:
             )
             session.flush()
             self._fence(session, lock=True)
+        for error in errors:
+            self._judged(error)
 
     def _told(self, taken: Scene, answer: Answer) -> list[Told]:
         ending = enders(answer.forecasts)

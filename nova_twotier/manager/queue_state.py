@@ -5,25 +5,26 @@ A manager may work meanwhile, or none may run.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.ledger_hosts import LedgerHosts
 from nova_twotier.cloud.nova import Cloud
+from nova_twotier.core import prediction
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.prediction.present import Past
-from nova_twotier.core.queue_state import QueueJob, QueueState, Server, past_of
+from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, Server, present
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.slots import background_places
-from nova_twotier.db import drains, queue_policy
+from nova_twotier.db import drains, predictions, queue_policy
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import EvictPlan, StartPlan
+from nova_twotier.db.predictions import Calibrations, owner
 from nova_twotier.db.states import REQUEUE, ActionKind, JobState, Preemption
 from nova_twotier.db.store import Store, open_actions
 from nova_twotier.ledger.placement import Placement
@@ -35,6 +36,8 @@ from nova_twotier.manager.releases import Releases
 
 #: Past jobs that are kept for the estimators.
 PAST = 1000
+#: Seconds of work per second of a job of which nobody knows better.
+FULL_SPEED = 1.0
 #: How often it is read until the database has not changed meanwhile.
 TRIES = 5
 
@@ -64,6 +67,10 @@ class _Records:
     job_of: Mapping[str, str]
     policy: str | None
     past: tuple[Past, ...]
+    #: The work of each job, and in how many seconds of its run, as the manager recorded it.
+    done: Mapping[int, tuple[float, float]]
+    #: The estimator of the manager's last predictions, and what it has learned; None: of none.
+    learned: tuple[str, Calibrations] | None
 
     def signature(self) -> tuple:
         """Differs if anything about the jobs or their actions has changed."""
@@ -99,8 +106,8 @@ def take(
 ) -> Taken:
     """The state of a pool's queue, as it will be when the open actions are done.
 
-    Of a job that runs, the time that it has run counts as work, whatever tier it was in. Servers
-    that would make way for a job count as gone.
+    With what the manager has learned for its predictions: what is predicted of the state is what it
+    predicts itself. Servers that would make way for a job count as gone.
 
     :param options: of group `[manager]`.
     :raises CloudError, PlacementError: if Nova or Placement does not answer.
@@ -142,38 +149,24 @@ def _read(store: Store, pool: str, hosts: LedgerHosts) -> _Records:
             RecordedServers(session, pool).job_of,
             queue_policy.chosen(session, pool) or queue_policy.in_use(session, pool),
             tuple(_past(session, pool)),
+            predictions.done(session, pool),
+            predictions.last_learned(session, pool),
         )
 
 
-def _past(session: Session, pool: str) -> Iterable[Past]:
-    """The jobs that have finished last, the oldest first."""
-    query = (
-        select(Job)
-        .where(Job.pool == pool, Job.state == JobState.FINISHED, Job.started_at.is_not(None))
-        .order_by(Job.finished_at.desc(), Job.number.desc())
-        .limit(PAST)
-        .options(defer(Job.user_data, raiseload=True))
-    )
-    for job in reversed(session.scalars(query).all()):
-        start, end = job.started_at or 0.0, job.finished_at or 0.0
-        yield past_of(
-            job.number,
-            job.size,
-            job.estimate,
-            _owner(job),
-            wait=max(0.0, start - job.eligible_at),
-            elapsed=max(0.0, end - start),
-            work=job.ran(end),
-            walltime=job.walltime,
-        )
-
-
-def _owner(job: Job) -> str | None:
-    return f"{job.project_id} {job.user_id}".strip() or None
+def _past(session: Session, pool: str) -> Iterator[Past]:
+    """The jobs that have ended last by themselves, the oldest first."""
+    for row in predictions.ended(session, pool, 0.0, PAST):
+        # Nobody recorded the work of a job that began and ended between two predictions.
+        recorded = (row.work or 0.0, row.ran or 0.0)
+        yield predictions.past(row, predictions.work_done(recorded, row.run_before, FULL_SPEED))
 
 
 def _taken(records: _Records, seen: Observation, options, policy: str, pool: str) -> Taken:
     jobs, opened = records.jobs, records.opened
+    for job in jobs.values():
+        if job.state == JobState.RUNNING:
+            job.has_run(job.ran(seen.at))
     ends = {action.number for action in opened if action.kind == ActionKind.END}
     asked = {n for n, job in jobs.items() if job.requested_action not in (None, REQUEUE)}
     cluster = _cluster(records, seen, options.threshold)
@@ -190,7 +183,9 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
             servers += [Server(run.tier, host, cpu) for host, cpu in pairs]
         elif number in jobs and number not in ends | asked and run.job.size == jobs[number].size:
             job = jobs[number]
-            placed[number] = QueueJob(run.job, _owner(job), job.ran(seen.at), run.tier, run.hosts)
+            # A run that is only about to begin counts from now.
+            ran = 0.0 if job.run_since is None else job.ran(seen.at)
+            placed[number] = QueueJob(run.job, owner(job), 0.0, run.tier, run.hosts, ran)
     departing = {each.job.number for each in order.departures(opened, jobs)}
     waiting = {
         number: job
@@ -200,10 +195,7 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
         and (job.state != JobState.RUNNING or number in departing)
     }
     priorities.exchange(waiting, records.prioritised)
-    queued = [
-        QueueJob(job.core, _owner(job), 0.0 if number in lost else job.ran(seen.at))
-        for number, job in waiting.items()
-    ]
+    queued = [QueueJob(job.core, owner(job)) for job in waiting.values()]
     known = sorted([*placed.values(), *queued], key=lambda each: each.job.number)
     state = QueueState(
         at=seen.at,
@@ -217,7 +209,34 @@ def _taken(records: _Records, seen: Observation, options, policy: str, pool: str
         deadline_factor=options.deadline_factor,
         pool=pool,
     )
-    return Taken(state, len(jobs) - len(known))
+    return Taken(_as_predicted(state, records, lost, options.estimator), len(jobs) - len(known))
+
+
+def _as_predicted(
+    state: QueueState, records: _Records, lost: Set[int], configured: str
+) -> QueueState:
+    """The state, with the work and the prediction errors that the manager has recorded.
+
+    :param lost: numbers of the jobs that begin anew.
+    :param configured: the estimator of a manager that has not predicted yet.
+    """
+    estimator, learned = records.learned or (configured, Calibrations.load({}))
+    rates = prediction.get(estimator).rates(present(state))
+
+    def done(number: int) -> float:
+        if number in lost:
+            return 0.0
+        recorded = records.done.get(number, (0.0, 0.0))
+        ran = records.jobs[number].ran(state.at)
+        return predictions.work_done(recorded, ran, rates.get(number, FULL_SPEED))
+
+    return replace(
+        state,
+        jobs=tuple(replace(each, done=done(each.job.number)) for each in state.jobs),
+        measured=Measured(
+            estimator, state.policy, learned.starts.state(), learned.finishes.state()
+        ),
+    )
 
 
 def _cluster(records: _Records, seen: Observation, threshold: float) -> Cluster:

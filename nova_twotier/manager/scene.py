@@ -10,6 +10,7 @@ from nova_twotier.core.prediction.present import Present
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Job
+from nova_twotier.db.predictions import owner
 from nova_twotier.db.states import JobState
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.forecast import PREEMPTIBLE, UNMANAGED
@@ -23,13 +24,13 @@ _LEAVING = tuple(LEAVING.values())
 class Seen:
     """A job as it was when the scene was taken: rows change with the next poll.
 
-    :param owner: project and user.
+    :param owner: as of `db.predictions.owner`.
     :param ran: seconds that it has run since it last began anew.
     :param queued: it has not begun, or waits again.
     :param started: it has started at some time.
     """
 
-    owner: tuple[str, str]
+    owner: str | None
     ran: float
     queued: bool
     started: bool
@@ -82,7 +83,7 @@ def take(after: Snapshot, jobs: Mapping[int, Job], now: float, most: int) -> Sce
     numbers = [*(core.number for core in first), *snapshot.cluster.runs]
     seen = {
         number: Seen(
-            (job.project_id, job.user_id),
+            owner(job),
             job.ran(now),
             job.state == JobState.QUEUED,
             job.started_at is not None,

@@ -2,12 +2,16 @@
 
 import csv
 import io
-from collections.abc import Container, Iterable, Iterator
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from nova_twotier.core.actions import Tier
 from nova_twotier.db.models import Job, Place
 from nova_twotier.manager.observation import Observation
 
@@ -35,14 +39,19 @@ class _OpenPlace(NamedTuple):
     record: Place
 
 
+_SLOTS_OF = attrgetter("job", "tier")
+
+
 class Places:
     """The places that are held now.
 
     :param held: from the database.
+    :ivar slots: how many slots each job holds, by its number and their tier.
     """
 
     def __init__(self, held: Iterable[Place]):
         self._held = list(map(_entry, held))
+        self.slots = Counter(map(_SLOTS_OF, self._held))
 
     def follow(
         self, seen: Observation, jobs: Container[int], running: Iterable[Job]
@@ -54,17 +63,25 @@ class Places:
 
         :param jobs: numbers of the jobs to look at.
         """
-        held, closed = [], []
+        held: list[_OpenPlace] = []
+        left: list[_OpenPlace] = []
         for entry in self._held:
             if entry.job in jobs:
                 claim = seen.claims.get(entry.server)
                 if not (claim and claim.host == entry.host and claim.tier == entry.tier):
                     entry.record.until = seen.at
-                    closed.append(entry.record)
+                    left.append(entry)
                     continue
             held.append(entry)
         kept = {entry.server for entry in held}
+        closed = [entry.record for entry in left]
         begun = list(_new(seen, running, kept))
+        if begun:
+            slots = {host.name: host.shape.slots for host in seen.hosts}
+            _number(begun, closed, held, slots)
+        if left or begun:
+            self.slots.update(map(_SLOTS_OF, begun))
+            self.slots -= Counter(map(_SLOTS_OF, left))
         self._held = [*held, *map(_entry, begun)]
         return [*closed, *begun]
 
@@ -87,7 +104,39 @@ def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Ite
                     host=claim.host,
                     tier=claim.tier,
                     since=seen.at,
+                    qos=job.qos,
                 )
+
+
+def _number(
+    begun: Iterable[Place],
+    closed: Iterable[Place],
+    held: Iterable[_OpenPlace],
+    slots: Mapping[str, int],
+) -> None:
+    """Number the slots of new places: each gets one that is free in its tier of the host.
+
+    A process whose tier was swapped keeps its number if it can; others get the lowest.
+
+    :param slots: of each host; the background of more than two tiers has higher numbers, too.
+    """
+    before = {(place.server, place.host): place.slot for place in closed}
+    taken: dict[tuple[str, str], set[int | None]] = defaultdict(set)
+    for entry in held:
+        taken[entry.host, entry.tier].add(entry.record.slot)
+    left = []
+    for place in begun:
+        its, same = taken[place.host, place.tier], before.get((place.server, place.host))
+        beyond = same is not None and place.tier == Tier.FG and same >= slots.get(place.host, 0)
+        if same is None or same in its or beyond:
+            left.append(place)
+            continue
+        place.slot = same
+        its.add(same)
+    for place in left:
+        its = taken[place.host, place.tier]
+        place.slot = next(number for number in itertools.count() if number not in its)
+        its.add(place.slot)
 
 
 def as_csv(rows: Iterable[Place]) -> str:

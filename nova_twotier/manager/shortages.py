@@ -57,7 +57,7 @@ class Shortages:
                 continue
             refused = _Refused(job.not_before + HEAD_START, job.number, job.reason)
             known = self._refused.setdefault(_account(job), {})
-            # Of several that need the same, the last one tries first.
+            # Of several that need the same, the others wait for the one that backs off longest.
             last = known.get(_needs(job), refused)
             known[_needs(job)] = max(last, refused, key=lambda each: each[:2])
         for account, known in list(self._refused.items()):

@@ -3,14 +3,16 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from typing import NamedTuple
 
 from nova_twotier.core import windows
 from nova_twotier.core.actions import BG, FG, Start, Tier
 from nova_twotier.core.reasons import Reason, waits
+from nova_twotier.core.reasons.reason import Value
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import StartPlan
+from nova_twotier.db.readers import instant
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.planning import Record
 
@@ -19,6 +21,19 @@ from nova_twotier.manager.planning import Record
 NAMED_BY = 12
 #: What the hint that names hosts begins with: all hosts but these, or these only.
 BUT, ONLY = "not:", "only:"
+
+
+class Waits(NamedTuple):
+    """How planned windows keep jobs from starting, by job number.
+
+    :ivar alone: reasons, where slots would be enough without the windows, or are never enough on
+        the other hosts.
+    :ivar besides: further parameters of the policy's reason, where too few slots are idle anyway.
+        They stay the same until the windows or hosts change.
+    """
+
+    alone: dict[int, Reason]
+    besides: dict[int, dict[str, Value]]
 
 
 class Windows:
@@ -107,33 +122,39 @@ class Windows:
         only = len(names[True]) < len(names[False])
         return (ONLY if only else BUT) + ",".join(names[only])
 
-    def reasons(self, decision: windows.Decision, waiting: Mapping[int, Job]) -> dict[int, Reason]:
-        """Why jobs wait for which slots would be enough without the planned windows, by number."""
-        cluster = decision.after.cluster
-        begins = sorted(set(self._closes.values()))
-        given, known = {}, dict[tuple[float, bool, bool], int]()
-        for number, job in waiting.items() if begins else ():
+    def reasons(
+        self, decision: windows.Decision, waiting: Mapping[int, Job], background: bool
+    ) -> Waits:
+        """Why jobs wait because of the planned windows.
+
+        :param background: whether the policy starts jobs there.
+        """
+        why, begins = Waits({}, {}), sorted(set(self._closes.values()))
+        if not begins:
+            return why
+        cluster, first = decision.after.cluster, instant(begins[0])
+        slots = windows.slots_for(cluster.hosts, 0.0)
+        known = dict[tuple[float, bool, bool], tuple[int, int]]()
+        for number, job in waiting.items():
             core, lead = job.core, self.lead(number)
-            tiers = [tier for tier, may in ((FG, core.foreground), (BG, core.background)) if may]
-            idle = max(cluster.idle[tier] for tier in tiers)
-            if not lead or core.size > idle or self._now + lead <= begins[0]:
-                continue
             end = self._now + lead
+            if not lead or end <= begins[0]:
+                continue
+            may = ((FG, core.foreground), (BG, core.background and background))
+            tiers = [tier for tier, allowed in may if allowed]
+            if not tiers:
+                continue
             # The same hosts suit all jobs that end between two windows.
             level = next((begin for begin in begins if end <= begin), math.inf)
             kind = level, core.foreground, core.background
-            suits = known.get(kind)
-            if suits is None:
-                suits = known[kind] = windows.idle_for(cluster, tiers, end)
-            if core.size > suits:
-                given[number] = waits.WINDOW(
-                    size=core.size,
-                    idle=suits,
-                    begin=_text(begins[0]),
-                    limit=round(lead - self._options.boot_grace),
-                )
-        return given
-
-
-def _text(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+            if kind not in known:
+                suiting = windows.slots_for(cluster.hosts, end)
+                known[kind] = windows.idle_for(cluster, tiers, end), suiting
+            (suits, suiting), idle = known[kind], max(cluster.idle[tier] for tier in tiers)
+            said = {"begin": first, "limit": round(lead - self._options.boot_grace)}
+            if core.size > suiting or suits < core.size <= idle:
+                given = {"size": core.size, "idle": suits, "slots": suiting, **said}
+                why.alone[number] = waits.WINDOW(**given)
+            elif core.size > idle:
+                why.besides[number] = {"barred": slots - suiting, **said}
+        return why

@@ -1,6 +1,8 @@
 """Classes of service in the simulator: which jobs are urgent or scavengers, and how they fared."""
 
+import itertools
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,6 +10,10 @@ import numpy
 import pandas
 
 from nova_twotier.core.qos import NORMAL, SCAVENGER, URGENT, Qos
+from nova_twotier.sim.workloads.workload import Submission
+
+#: Instead of shares: the classes that the trace gives its jobs.
+TRACE = "trace"
 
 
 class InvalidClasses(ValueError):
@@ -49,7 +55,7 @@ class Classes:
             except ValueError:
                 raise InvalidClasses(
                     f"{text!r} must give shares of urgent and scavenger, such as "
-                    "urgent=0.05,scavenger=0.3"
+                    f"urgent=0.05,scavenger=0.3, or be {TRACE}"
                 ) from None
         return cls(**shares)
 
@@ -61,6 +67,27 @@ class Classes:
             URGENT if draw < self.urgent else SCAVENGER if draw >= last else NORMAL
             for draw in draws
         ]
+
+
+def check(text: str) -> None:
+    """Require `trace`, or shares as `Classes.parse` reads them.
+
+    :raises InvalidClasses: if it is neither.
+    """
+    if text != TRACE:
+        Classes.parse(text)
+
+
+def of(jobs: Sequence[Submission], text: str | None, seed: int) -> Iterable[Qos]:
+    """The class of each job; the same whatever else is drawn.
+
+    :param text: as `check` has it; None: all are normal.
+    """
+    if text is None:
+        return itertools.repeat(NORMAL, len(jobs))
+    if text == TRACE:
+        return [job.qos or NORMAL for job in jobs]
+    return Classes.parse(text).draw(len(jobs), numpy.random.default_rng((seed, 3)))
 
 
 def summarise(jobs: pandas.DataFrame) -> dict[str, float]:

@@ -106,6 +106,11 @@ def is_missing(text: str) -> bool:
     return text.startswith(MISSING)
 
 
+def predicts(text: str) -> bool:
+    """Whether a job that outruns what is told of it is predicted anew."""
+    return _made(text) is not None
+
+
 def _made(text: str) -> Predictor | None:
     name, colon, quantile = text.partition(":")
     if name in (HISTORICAL, MISSING_HISTORICAL):

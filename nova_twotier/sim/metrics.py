@@ -7,10 +7,8 @@ import math
 
 import pandas
 
+from nova_twotier.core.jobs import SHORTEST
 from nova_twotier.sim import classes
-
-#: A job shorter than this (seconds) counts as this long in the bounded slowdown.
-BOUND = 10.0
 
 #: Quantities of a job, with the unit that ends the name of their columns in a summary.
 QUANTITIES = {"wait": "_seconds", "response": "_seconds", "slowdown": "", "bounded_slowdown": ""}
@@ -31,7 +29,7 @@ def per_job(jobs: pandas.DataFrame) -> pandas.DataFrame:
         response=response,
         wait=response - runtime,
         slowdown=response / runtime.where(runtime > 0),
-        bounded_slowdown=response / runtime.clip(lower=BOUND),
+        bounded_slowdown=response / runtime.clip(lower=SHORTEST),
     )
 
 

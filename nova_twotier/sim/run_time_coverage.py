@@ -20,8 +20,8 @@ BELOW, WITHIN, ABOVE = (
 def coverage(jobs: pandas.DataFrame, users: Mapping[int, Hashable]) -> dict[str, float]:
     """The shares of the jobs below, within and above the interval, in per cent.
 
-    Each job is asked about when it arrives, of the jobs that had ended by then; those without any
-    similar job do not count. Quantiles are as users are shown them: at most the request.
+    Each job is asked about when it arrives, of the jobs that had ended by then; those of which too
+    little is known do not count. Quantiles are as users are shown them: at most the request.
 
     :param jobs: of a run, as of `Result`.
     :param users: the owner of each job, by number; absent: not known.

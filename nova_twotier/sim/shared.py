@@ -5,38 +5,31 @@ from collections.abc import Sequence
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.neighbours import Neighbours
 from nova_twotier.core.nodes import Nodes
-from nova_twotier.core.progress import Processes, Progress, views
+from nova_twotier.core.progress import Processes, Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 from nova_twotier.sim.stage import Stage
 
 
-class Shared(Stage):
-    """Any hosts: all rates are recomputed at every change.
+class Modelled(Stage):
+    """Jobs advance as a model of progress says.
 
-    :param cluster: the one that the policy leaves as it is after its actions.
     :param rng: for what the model draws.
     """
 
     def __init__(
         self,
         cost: float,
-        cluster: Cluster,
         model: Progress,
         rng: random.Random,
         recorder: Recorder | None = None,
     ):
         super().__init__(cost, recorder)
-        self.cluster = cluster
         self.model = model
         self._rng = rng
         self._divided = model.processes is Processes.OWN
-
-    def settle(self, now: float) -> None:
-        cpu = {number: job.cpu for number, job in self.running.items()}
-        for run, shared, idle in views(self.cluster, self.model.floor, cpu):
-            self._adjust(self.running[run.job.number], shared, idle, now)
 
     def _adjust(self, job: Execution, shared: bool, idle: Sequence[float], now: float) -> None:
         """Set the rate of a job.
@@ -62,8 +55,39 @@ class Shared(Stage):
             job.divide()
 
 
-class SharedNodes(Shared):
-    """Nodes of one slot: only the rates of jobs whose neighbours changed are recomputed."""
+class Shared(Modelled):
+    """Any hosts: only the rates of jobs whose neighbours changed are recomputed.
+
+    :param cluster: the one that the policy leaves as it is after its actions.
+    """
+
+    def __init__(
+        self,
+        cost: float,
+        cluster: Cluster,
+        model: Progress,
+        rng: random.Random,
+        recorder: Recorder | None = None,
+    ):
+        super().__init__(cost, model, rng, recorder)
+        self._neighbours = Neighbours(cluster, model.floor)
+
+    def _entered(self, job: Execution, now: float) -> None:
+        super()._entered(job, now)
+        self._neighbours.come(job.job.number, job.tier, job.hosts, job.job.cpu, job.cpu)
+
+    def _leave(self, job: Execution, now: float) -> None:
+        super()._leave(job, now)
+        self._neighbours.leave(job.job.number)
+
+    def settle(self, now: float) -> None:
+        running = self.running
+        for each in self._neighbours.changed():
+            self._adjust(running[each.number], each.shares, each.idle, now)
+
+
+class SharedNodes(Modelled):
+    """As `Shared`, on nodes of one slot: what shares them is known without arranging it."""
 
     def __init__(
         self,
@@ -73,7 +97,7 @@ class SharedNodes(Shared):
         rng: random.Random,
         recorder: Recorder | None = None,
     ):
-        super().__init__(cost, nodes, model, rng, recorder)
+        super().__init__(cost, model, rng, recorder)
         self._nodes = nodes
         self._disturbed = self.model.disturbed
         #: What the foreground leaves of each node's CPU, at least the model's floor.
@@ -87,7 +111,7 @@ class SharedNodes(Shared):
         # The cluster is as it will be when all have entered.
         nodes, hosts = self._nodes, job.hosts
         if job.tier is BG or self._divided:
-            Shared._entered(self, job, now)
+            Modelled._entered(self, job, now)
         if job.tier is BG:
             self._below.add(job.job.number)
             if not nodes.free[FG].issuperset(hosts):

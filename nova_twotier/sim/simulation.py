@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy
@@ -24,9 +24,9 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
-from nova_twotier.core.qos import NORMAL, SCAVENGER, Qos
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.slots import THRESHOLD
-from nova_twotier.sim import calibration, engine, estimates, network, rivals, variants
+from nova_twotier.sim import calibration, classes, engine, estimates, network, rivals, variants
 from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
@@ -36,6 +36,7 @@ from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
+from nova_twotier.sim.workloads.swf import NO_CLASSES
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
@@ -86,7 +87,7 @@ class Scenario:
     :param deadline_factor: as of `Policy`, for those that order by deadline.
     :param fair_share: whose recent use puts jobs back: "user" or "group"; None: nobody's.
     :param half_life: as of `FairShare`; so are the next two.
-    :param qos: the shares of the classes, as `Classes.parse` reads them; None: all are normal.
+    :param qos: the classes, as `classes.check` has it; None: all are normal.
     :param topology: of a network that guarantees bandwidth, as `network.topology` reads it.
     :param embedding: which hosts take a job there, by name (`rivals.get`).
     :param bandwidth: what jobs ask for, as `Bandwidth.parse` reads it; None: nothing.
@@ -156,16 +157,33 @@ class Scenario:
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
             raise InvalidScenario(f"{self.policy} cannot decide {where}; choose one of: {able}")
 
+    def check_classes(self, workload: Workload) -> None:
+        """Require a workload whose trace names classes, if the scenario takes them from there.
+
+        :raises InvalidScenario: if it names none, or some that cannot be simulated.
+        """
+        if self.qos != classes.TRACE:
+            return
+        if not workload.classes:
+            raise InvalidScenario(f"{workload.name} {NO_CLASSES}")
+        if SCAVENGER in workload.classes:
+            self._require_background(variants.get(self.policy))
+
     def _check_classes(self, policy: Policy) -> None:
+        classes.check(self.qos or "")
+        if self.qos != classes.TRACE and Classes.parse(self.qos or "").scavenger:
+            self._require_background(policy)
+        if not self.queueing:
+            raise InvalidScenario("classes order a queue; without one, leave them out")
+
+    def _require_background(self, policy: Policy) -> None:
         tiers = policy.tiers if self.tiers is None else min(self.tiers, policy.tiers)
-        if Classes.parse(self.qos or "").scavenger and tiers == 1:
+        if tiers == 1:
             able = ", ".join(n for n, each in policies.POLICIES.items() if each.tiers > 1)
             raise InvalidScenario(
                 f"scavengers run in the background only, and {self.policy} has none here; choose "
                 f"one of: {able}, with two tiers or more"
             )
-        if not self.queueing:
-            raise InvalidScenario("classes order a queue; without one, leave them out")
 
     def model(self) -> models.Progress:
         return models.load(self.reading, "reading", calibration.get(self.progress))
@@ -212,9 +230,10 @@ def simulate(
     :param record: whether to keep the schedule: a row for each stay of a process, so a lot.
     :param watch: called after each pass; not without a queue.
     :param ended: called with each job that has ended, before the pass that follows.
-    :raises InvalidScenario: if the workload is for other nodes than the topology has, or has no
-        owners for fair share.
+    :raises InvalidScenario: if the workload is for other nodes than the topology has, has no
+        owners for fair share, or no classes that it is to give.
     """
+    scenario.check_classes(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if isinstance(policy, EasyPlusPlus):
         policy.users = workload.users
@@ -320,7 +339,7 @@ def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution
         draws,
         _estimates(jobs, scenario),
         _demands(jobs, scenario),
-        _classes(jobs, scenario),
+        classes.of(jobs, scenario.qos, scenario.seed),
         strict=True,
     )
     for (number, arrival, size, runtime, *_), (known, true), estimate, mbps, qos in rows:
@@ -354,14 +373,6 @@ def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
         network.link_rate(scenario.topology),
         numpy.random.default_rng((scenario.seed, 1)),
     )
-
-
-def _classes(jobs: list[Submission], scenario: Scenario) -> Iterable[Qos]:
-    """The class of each job; the same whatever else is drawn."""
-    if scenario.qos is None:
-        return itertools.repeat(NORMAL, len(jobs))
-    shares = Classes.parse(scenario.qos)
-    return shares.draw(len(jobs), numpy.random.default_rng((scenario.seed, 3)))
 
 
 def make_stage(

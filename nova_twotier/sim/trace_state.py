@@ -33,6 +33,8 @@ class _Course:
         self.waiting: Mapping[int, Execution] = {}
         self.running: Mapping[int, Execution] = {}
         self.past: deque[Past] = deque(maxlen=PAST)
+        #: When the last job ended.
+        self.end = 0.0
 
     def watch(
         self,
@@ -48,6 +50,7 @@ class _Course:
 
     def ended(self, execution: Execution, user: str | None) -> None:
         self._forecaster.ended(execution)
+        self.end = execution.finish
         job, start = execution.job, execution.start
         self.past.append(
             past_of(
@@ -69,11 +72,13 @@ def state_at(
 
     Hosts have a background, also under a policy that does not use it: another policy might.
 
-    :param at: in seconds of the workload, at least those of its first arrival.
+    :param at: in seconds of the workload: not before its first arrival, nor after all its jobs have
+        ended.
     :param estimator: by name; its errors before that time are measured.
     :raises InvalidScenario: if the policy is not one of the queue manager's or is told predictions,
-        there is a network or no queue, or nothing has arrived at that time.
+        there is a network or no queue, or nothing has arrived at that time, or all is over.
     """
+    scenario.check_classes(workload)
     policy = variants.get(scenario.policy, scenario.deadline_factor)
     if scenario.policy in variants.VARIANTS:
         raise InvalidScenario(f"{policy.name} is only in the simulator; choose another policy")
@@ -110,6 +115,12 @@ def state_at(
     arrivals = simulation.executions(arrived, scenario)
     for job in engine.run(arrivals, policy, cluster, stage, course.watch, sharing, until=at):
         course.ended(job, users.get(job.job.number))
+    last = workload.jobs[-1].arrival
+    if at > last and not (course.waiting or course.running):
+        raise InvalidScenario(
+            f"{workload.name}: all is over at {at:.0f} s: the last job arrives at {last:.0f} s, "
+            f"and the last one ends at {max(last, course.end):.0f} s; give an earlier time"
+        )
     return _state(course, cluster, scenario, at, users, estimator, forecaster)
 
 

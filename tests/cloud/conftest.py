@@ -18,6 +18,7 @@ LONGEST = (
     "test_full",
     "test_replay",
     "test_libvirt",
+    "test_upgrade",
     "test_operations",
     "test_demo",
 )

@@ -87,10 +87,11 @@ def test_everything_listens_on_loopback_only(fakecloud):
 
 def test_up_again_changes_nothing(fakecloud, capsys):
     before = fakecloud.info()
-    assert cli.main(["up", "--dir", before["dir"], "--hosts", "4", "--format", "json"]) == 0
-    captured = capsys.readouterr()
-    assert json.loads(captured.out) == before
-    assert captured.err == "fakecloud: already up\n"
+    for words in ([], ["--hosts", "4"]):
+        assert cli.main(["up", "--dir", before["dir"], *words, "--format", "json"]) == 0
+        captured = capsys.readouterr()
+        assert json.loads(captured.out) == before
+        assert captured.err == "fakecloud: already up\n"
 
 
 def test_up_with_other_parameters_is_refused(fakecloud, capsys):

@@ -57,8 +57,8 @@ def test_manager_of_the_cloud(cloud, capsys):
     assert lines["manager"] == "running"
     assert lines["credentials"] == f". {cloud.info()['files']['openrc']}"
     hooks = "job_events.allowed_webhooks"
-    changed = ["--manager", "--set", f"{hooks}=http://127.0.0.1:8000/"]
-    assert cli.main(["up", "--dir", directory, "--hosts", "2", *changed]) == 0
+    changed = ["--set", f"{hooks}=http://127.0.0.1:8000/"]
+    assert cli.main(["up", "--dir", directory, *changed]) == 0
     captured = capsys.readouterr()
     assert captured.err == "fakecloud: the options have changed\nfakecloud: already up\n"
     assert f"own options    {hooks} (--set)" in captured.out.splitlines()

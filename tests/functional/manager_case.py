@@ -31,6 +31,8 @@ ENOUGH = 600
 class ManagerTestCase(LedgerTestCase):
     HOSTS = 2
     SLOTS = 3
+    #: The `PoolMetrics` that its managers count in; None: one for each that nobody reads.
+    metrics = None
 
     def setUp(self):
         super().setUp()
@@ -62,6 +64,7 @@ class ManagerTestCase(LedgerTestCase):
             lambda: self.now,
             OneByOne(),
             fence=partial(terms.require, pool=DEFAULT_POOL, term=term),
+            metrics=self.metrics,
         )
         self.addCleanup(engine.close)
         return engine

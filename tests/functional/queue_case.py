@@ -5,6 +5,7 @@ import pathlib
 import fixtures
 from nova.api import auth
 from sqlalchemy import select
+from testtools.content import text_content
 
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import Cloud
@@ -24,6 +25,7 @@ image = {image}
 host_interval = 0.05
 boot_grace = 61
 prediction_interval = 0
+estimator = requested
 """
 
 
@@ -43,9 +45,18 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
         conf = config.load(["--config-file", str(path)], "test")
         self.store = Store(f"sqlite:///{directory}/queue.sqlite")
         self.addCleanup(self.store.close)
+        self.addOnException(self._tell_events)
         self.options = conf.manager
         self.cloud = Cloud(conf)
         self.engine = self.new_engine()
+
+    def _tell_events(self, _error):
+        """Attach all events to the failure: it may be rare, and their reasons tell the cause."""
+        lines = [
+            f"{event.at:.2f} job {event.job} {event.kind}: {event.reason} {event.detail or ''}"
+            for event in self.store.events()
+        ]
+        self.addDetail("events", text_content("\n".join(lines)))
 
     def know_requests(self):
         """Let Nova know the id that a request was sent with, which its fixture forgets."""

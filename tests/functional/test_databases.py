@@ -26,7 +26,10 @@ from tests.unit.cmd.test_manager import COMPLETE
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
+from tests.unit.db.job_counts_behaviour import JobCountsBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
+from tests.unit.db.revisions_behaviour import RevisionsBehaviour
+from tests.unit.db.schedule_behaviour import ScheduleBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 from tests.unit.db.usage_behaviour import UsageBehaviour
@@ -78,9 +81,12 @@ class Mariadb(Server):
     EMPTY = (
         "DELETE FROM delivery",
         "DELETE FROM drain",
+        "DELETE FROM ended_jobs",
         "DELETE FROM event",
         "DELETE FROM action",
         "DELETE FROM place",
+        "DELETE FROM pool_prediction",
+        "DELETE FROM prediction",
         "DELETE FROM queue",
         "DELETE FROM server",
         "DELETE FROM dead_host",
@@ -96,15 +102,15 @@ class Postgresql(Server):
         "postgresql+psycopg", "postgres", host="127.0.0.1", port=5432, database="postgres"
     )
     EMPTY = (
-        "TRUNCATE job, action, dead_host, delivery, drain, event, place, queue, server, "
-        "submission, usage_day "
+        "TRUNCATE job, action, dead_host, delivery, drain, ended_jobs, event, place, "
+        "pool_prediction, prediction, queue, server, submission, usage_day "
         "RESTART IDENTITY",
     )
 
 
 class WithStore(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
-    UsageBehaviour,
+    *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
 ):
     """The store on one database for all tests: to make one takes longer than most of them."""
 

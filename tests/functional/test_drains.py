@@ -1,11 +1,11 @@
 """Hosts that operators drain: nothing new comes there, and jobs end there or are moved."""
 
 import random
+import time
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.actions import Tier
 from nova_twotier.db import drains
-from nova_twotier.db.models import Drain
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.ledger import claims
 from tests.functional.base import BG, FG
@@ -23,8 +23,8 @@ class DrainCase(ManagerTestCase):
         self.options = builders.options(attempts=2, boot_grace=3.0, host_interval=1.0)
 
     def drain(self, host, since=0.0, until=None, migrate=False, reason="new BIOS"):
-        drain = Drain(host=host, since=since, until=until, migrate=migrate, reason=reason)
-        drains.drain(self.store, drain)
+        values = {"since": since, "until": until, "migrate": migrate, "reason": reason}
+        drains.drain(self.store, host, self.now, **values)
 
     def on(self, host, tier=None):
         """How many slots of a host are held, in one tier or both."""
@@ -278,8 +278,8 @@ class TestRealNova(QueueTestCase):
         self.poll(look, what)
 
     def drain(self, host, **values):
-        values = {"since": 0.0, "reason": "new BIOS", "migrate": False, **values}
-        drains.drain(self.store, Drain(host=host, **values))
+        values = {"since": 0.0, "reason": "new BIOS", **values}
+        drains.drain(self.store, host, time.time(), **values)
 
     def status(self, host):
         [service] = self.api.get_services(host=host, binary="nova-compute")

@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from nova_twotier.db import usage
+from nova_twotier.db import changes, usage
 from nova_twotier.db.models import Place
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.db.usage import By, Question, Span
@@ -11,6 +11,9 @@ from tests.unit.manager import builders
 
 
 class TestUsage(InMemoryTestCase):
+    #: The class of the first job until it is preempted, if it is to have one then.
+    qos: str | None = None
+
     def usage(self, *by):
         question = Question(period=Span(0.0, self.now + 1), by=by)
         with self.store.reading() as session:
@@ -54,6 +57,24 @@ class TestUsage(InMemoryTestCase):
         )
         self.check_losses([(0, 3, 0.5), (2, 1, 0.5)], lives=[40, 10])
 
+    def test_one_that_gets_another_class_while_it_is_preempted(self):
+        self.cloud(seed=11)
+        self.qos = "scavenger"
+        self.play("amcbf", [(0, 2, 0.5), (8, 6, 1.0)], lives=[30, 10])
+        with self.store.reading() as session:
+            tiers = select(Place.qos, Place.tier).where(Place.job == 1).order_by(Place.since)
+            held = list(dict.fromkeys(map(tuple, session.execute(tiers))))
+        self.assertEqual(("scavenger", "bg"), held[0])
+        self.assertEqual({"normal"}, {qos for qos, _tier in held[1:]})
+        rows = self.usage(By.QOS)
+        self.assertEqual({"normal", "scavenger"}, {key.qos for key in rows})
+        self.assertEqual(usage.total(self.usage().values()), usage.total(rows.values()))
+
     def others(self, at):
+        first = self.store.job(1)
+        if at == 0 and self.qos:
+            changes.change(self.store, 1, {"qos": self.qos}, may_extend=False)
+        elif first.evictions and first.state == JobState.QUEUED and first.qos == self.qos:
+            changes.change(self.store, 1, {"qos": "normal"}, may_extend=False)
         if at == 15 and self.options.host_interval == 1.0:
             self.nova.down.add(self.nova.servers()[0].host)

@@ -1,10 +1,10 @@
 """Planned drains: jobs that would run into the window start elsewhere, or wait and say why."""
 
 import random
+import time
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.db import changes, drains
-from nova_twotier.db.models import Drain
 from nova_twotier.db.states import OVER, JobState
 from nova_twotier.ledger import claims
 from tests.functional.manager_case import InMemoryTestCase, ManagerTestCase
@@ -21,8 +21,8 @@ class WindowCase(InMemoryTestCase, ManagerTestCase):
         self.options = builders.options(attempts=2, boot_grace=3.0, host_interval=1.0)
 
     def plan(self, host, since, until=None, migrate=False):
-        drain = Drain(host=host, since=since, until=until, migrate=migrate, reason="new BIOS")
-        drains.drain(self.store, drain)
+        values = {"since": since, "until": until, "migrate": migrate, "reason": "new BIOS"}
+        drains.drain(self.store, host, self.now, **values)
 
     def submit(self, size, walltime=None, **values):
         return self.store.submit(size, [0.5], at=self.now, walltime=walltime, **values)
@@ -55,13 +55,35 @@ class TestStarts(WindowCase):
             self.rounds(self.manager, 10)
             found = self.store.job(job.number)
             self.assertEqual((JobState.QUEUED, "window"), (found.state, found.reason.code.name))
-            self.assertIn("needs 5 slots, 4 idle on hosts where", str(found.reason))
+            self.assertIn("needs 5 slots, 4 of 4 idle on hosts where", str(found.reason))
             self.assertIn("2000 s", str(found.reason))
             self.assertNotIn("host0", str(found.reason))
             changes.change(self.store, job.number, {"walltime": 500.0}, True)
             self.rounds(self.manager, 15)
             self.assertEqual(JobState.RUNNING, self.state(job))
             self.end(job)
+
+    def test_both_causes_are_named(self):
+        """Too few slots are idle, and some hosts are not for it; the reason stays the same."""
+        self.cloud(seed=6)
+        self.plan("host0", since=self.now + 1000.0)
+        self.manager = self.engine("fcfs")
+        first = self.submit(6, 500.0)
+        self.rounds(self.manager, 15)
+        self.assertEqual(JobState.RUNNING, self.state(first))
+        job = self.submit(4, 2000.0)
+        self.rounds(self.manager, 10)
+        told = set()
+        for _round in range(10):
+            self.rounds(self.manager, 1)
+            told.add(str(self.store.job(job.number).reason))
+        [said] = told
+        self.assertIn("needs 4 foreground slots, 0 idle; 2 slots, idle or not, are not", said)
+        self.assertIn("it may run for 2000 s, and the first maintenance", said)
+        self.assertNotIn("host0", said)
+        self.end(first)
+        self.rounds(self.manager, 15)
+        self.assertEqual(["host1", "host1", "host2", "host2"], self.hosts_of(job))
 
     def test_the_window_goes_and_it_starts(self):
         self.cloud(seed=3)
@@ -221,8 +243,7 @@ class TestRealNova(QueueTestCase):
     SLOTS = 2
 
     def test_nova_places_a_long_job_where_it_may_be(self):
-        drain = Drain(host="host0", since=4e9, until=None, migrate=False, reason="new BIOS")
-        drains.drain(self.store, drain)
+        drains.drain(self.store, "host0", time.time(), since=4e9, reason="new BIOS")
         long = self.store.submit(2, [0.5], walltime=4e9)
         self.until(long.number, JobState.RUNNING)
         short = self.store.submit(2, [0.5], walltime=60.0)

@@ -1,6 +1,7 @@
 """The command `fakecloud`."""
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import sys
 from nova_twotier.tools.fakecloud import logs, options
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
 from nova_twotier.tools.fakecloud.errors import FakeCloudError, UsageError
-from nova_twotier.tools.fakecloud.settings import DEFAULT_TRANSPORT_URL, Settings, default_dir
+from nova_twotier.tools.fakecloud.settings import Settings, default_dir
 
 EXIT_DOWN = 3
 #: The state of a cloud whose machine was restarted, or of which a process was killed.
@@ -104,26 +105,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _up_options(up: argparse.ArgumentParser) -> None:
+    # What is not given is that of the cloud that is up, and else the default of `Settings`.
+    up.argument_default = argparse.SUPPRESS
     up.add_argument(
         "--hosts",
         type=int,
-        default=Settings.hosts,
         metavar="N",
-        help="fake compute hosts (default: %(default)s)",
+        help=f"fake compute hosts (default: {Settings.hosts})",
     )
     up.add_argument(
         "--slots",
         type=int,
-        default=Settings.slots,
         metavar="L",
-        help="slots a host: its vCPUs (default: %(default)s)",
+        help=f"slots a host: its vCPUs (default: {Settings.slots})",
     )
     up.add_argument(
         "--tiers",
         type=int,
-        default=Settings.tiers,
         metavar="K",
-        help="VMs that may share a slot: its tiers (default: %(default)s)",
+        help=f"VMs that may share a slot: its tiers (default: {Settings.tiers})",
     )
     up.add_argument(
         "--manager",
@@ -150,9 +150,8 @@ def _up_options(up: argparse.ArgumentParser) -> None:
         up.add_argument(
             f"--{name.replace('_', '-')}",
             type=int,
-            default=getattr(Settings, name),
             metavar="N",
-            help=f"{text} (default: %(default)s)",
+            help=f"{text} (default: {getattr(Settings, name)})",
         )
     up.add_argument(
         "--set",
@@ -167,11 +166,12 @@ def _up_options(up: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--config",
         type=pathlib.Path,
+        default=None,
         metavar="FILE",
         help="a configuration file with such options; --set counts more",
     )
     _format_option(up)
-    full = up.add_argument_group("--full")
+    full = up.add_argument_group("with all services")
     full.add_argument(
         "--full",
         action="store_true",
@@ -180,23 +180,20 @@ def _up_options(up: argparse.ArgumentParser) -> None:
     full.add_argument(
         "--libvirt",
         type=int,
-        default=Settings.libvirt,
         metavar="N",
         help="further hosts with real, emulated guests: nova-compute on a libvirtd of its own; "
-        "needs root, libvirt and QEMU (default: %(default)s)",
+        f"needs root, libvirt and QEMU (default: {Settings.libvirt})",
     )
     full.add_argument(
         "--computes-per-process",
         type=int,
-        default=Settings.computes_per_process,
         metavar="N",
-        help="hosts in one nova-compute process (default: %(default)s)",
+        help=f"hosts in one nova-compute process (default: {Settings.computes_per_process})",
     )
     full.add_argument(
         "--transport-url",
-        default=DEFAULT_TRANSPORT_URL,
         metavar="URL",
-        help="RabbitMQ server (default: %(default)s)",
+        help=f"RabbitMQ server (default: {Settings.transport_url})",
     )
     full.add_argument(
         "--database-url",
@@ -224,27 +221,11 @@ def _progress(text: str) -> None:
 
 
 def _up(arguments) -> int:
-    names = (
-        "hosts",
-        "slots",
-        "tiers",
-        "manager",
-        "plugin",
-        "port_base",
-        "report_interval",
-        "service_down_time",
-        "max_limit",
-        "full",
-        "libvirt",
-        "computes_per_process",
-        "transport_url",
-        "database_url",
-        "set",
-        "config",
-    )
     if ignored := sorted(filter(_OF_OSLO.fullmatch, os.environ)):
         _progress(f"{', '.join(ignored)} of the environment: not passed on, give --set instead")
-    cloud = _cloud(arguments, **{name: getattr(arguments, name) for name in names})
+    names = {field.name for field in dataclasses.fields(Settings)} - {"dir"}
+    given = {name: value for name, value in vars(arguments).items() if name in names}
+    cloud = _cloud(arguments, set=arguments.set, config=arguments.config, **given)
     info = cloud.up()
     own = options.names(options.read(cloud.layout.options))
     if arguments.format == "json":

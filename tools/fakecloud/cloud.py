@@ -42,11 +42,17 @@ class FakeCloud:
         """
         :param config: a file with options for the queue manager and its API.
         :param set: the same, one by one, as `SECTION.OPTION=VALUE`.
+        :param settings: of `Settings`; those that are not given are the running cloud's if one is
+            up.
         """
-        self.settings = Settings(dir=dir, **settings)
+        self._given = settings
         self._config, self._set = config, set
-        self.layout = Layout(self.settings.dir)
+        self.layout = Layout(Settings(dir=dir).dir)
         self._progress = progress
+        # Which settings go together depends on those of the cloud that is up.
+        state = self.layout.read_state()
+        running = state["settings"] if state and _healthy(state) else {}
+        self.settings = Settings(**{**running, "dir": dir, **settings})
 
     def up(self) -> dict:
         """Start the cloud, unless it is up; leave nothing behind on failure or interruption."""
@@ -55,15 +61,17 @@ class FakeCloud:
             kept = options.read(self.layout.options)
             wanted = options.changed(kept, self._config, self._set)
             if state and _healthy(state):
-                changed = self.settings.differences(state["settings"])
-                if changed:
+                running = state["settings"]
+                if changed := self.settings.differences(running, self._given):
                     raise FakeCloudError(
                         f"a cloud with {', '.join(changed)} is up in {self.layout.root}; "
                         f'run "fakecloud down" first'
                     )
                 if wanted != kept:
                     self._change_options(state, kept, wanted)
-                if self.settings.manager and not state["settings"].get("manager"):
+                add_manager = self.settings.manager and not running.get("manager")
+                self.settings = Settings(**running)
+                if add_manager:
                     return self._add_manager(state)
                 self._progress("already up")
                 return self.info()
@@ -98,7 +106,7 @@ class FakeCloud:
 
     def status(self) -> dict:
         """State of the cloud (up, down or crashed) and of each of its processes."""
-        state = self.layout.read_state() if self.layout.root.exists() else None
+        state = self.layout.read_state()
         if not state:
             return {"state": "down", "dir": str(self.layout.root), "processes": []}
         rows = [

@@ -82,7 +82,7 @@ class Layout:
         """What was recorded of the cloud; of a damaged record, that there was one."""
         try:
             return json.loads(self.state.read_text())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError:
             return {"status": "damaged", "settings": {}, "ports": {}, "processes": []}

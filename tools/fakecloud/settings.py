@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+from collections.abc import Collection
 
 from nova_twotier.tools.fakecloud.errors import UsageError
 
@@ -100,10 +101,11 @@ class Settings:
         values["dir"] = str(self.dir)
         return values
 
-    def differences(self, running: dict) -> list[str]:
-        """Options whose value in the running cloud is another one, and cannot be changed."""
+    def differences(self, running: dict, given: Collection[str]) -> list[str]:
+        """Of the `given` options, those whose value in the running cloud is another one, and cannot
+        be changed."""
         return [
             f"--{name.replace('_', '-')} {running.get(name)}"
             for name, value in self.to_dict().items()
-            if name not in ("dir", "manager") and running.get(name) != value
+            if name in given and name != "manager" and running.get(name) != value
         ]

@@ -75,7 +75,7 @@ class PowerFailure(Mishap):
 
     def _believed_up(self, off: set[str]) -> bool:
         """Whether Nova shows a server as running whose guest is off, and is not busy with it."""
-        found = self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
+        found = self.site.servers()
         return any(s.id in off and s.status == "ACTIVE" and not getattr(s, TASK) for s in found)
 
 

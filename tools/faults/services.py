@@ -71,7 +71,7 @@ class CellOutage(Mishap):
 
     def _not_coming_back(self) -> set[str]:
         """Saved servers that are to be unshelved, and have no host yet."""
-        found = self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
+        found = self.site.servers()
         return {
             server.id
             for server in found

@@ -31,12 +31,19 @@ class Site:
     control: Control | None = None
     harm: Harm = field(default_factory=Harm)
 
+    def servers(self) -> list:
+        """All servers, in one answer.
+
+        Nova answers 500 for a page after a server that it is just assigning to a cell.
+        """
+        return self.nova.servers.list(search_opts={"all_tenants": 1})
+
     def victim(self):
         """A random server of a job that counts as running; None if there is none."""
         running = {job.uuid for job in self.store.jobs() if job.state == JobState.RUNNING}
         servers = [
             server
-            for server in self.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1)
+            for server in self.servers()
             if server.metadata.get(JOB_KEY) in running
             and server.status == "ACTIVE"
             and not getattr(server, TASK)

@@ -85,7 +85,7 @@ class HostileTenants(Mishap):
         hostile = self._hostile()
         self._hold(hostile, held)
         honest = [job.uuid for job in self.site.store.jobs() if job.name not in self.names]
-        for server in self.site.nova.servers.list(search_opts={"all_tenants": 1}, limit=-1):
+        for server in self.site.servers():
             if server.metadata.get(JOB_KEY) in hostile and server.status == "ACTIVE":
                 self._pester(server, honest)
 

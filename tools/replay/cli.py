@@ -95,6 +95,12 @@ def _parser() -> argparse.ArgumentParser:
         help="seed of the processes' CPU utilisations (default: %(default)s)",
     )
     run.add_argument(
+        "--qos",
+        choices=["trace"],
+        help="give each job the class of service of its queue, as lines such as "
+        "'; Queue: 1 urgent' in the header of the trace say (default: all are normal)",
+    )
+    run.add_argument(
         "--out",
         type=pathlib.Path,
         default=pathlib.Path("replay"),
@@ -145,6 +151,7 @@ def _run(arguments) -> int:
         seed=arguments.seed,
         timeout=arguments.timeout,
         name=arguments.name,
+        classes=arguments.qos is not None,
     )
     console = Console()
     done = replay(conf, settings, console)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.prediction.slot_rates import SlotRates
 from nova_twotier.core.progress import Progress
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
@@ -55,30 +56,32 @@ class Guests:
 
     def advance(self, seconds: float, sample: Sample) -> None:
         """Let `seconds` of trace time pass as of the last sample; from now on, as of this one."""
+        done = {number for number in self._gangs if self.done(self._roster[number])}
         for number, rate in self._rates.items():
             runtime = self._roster[number].job.runtime
             self.work[number] = min(runtime, self.work.get(number, 0.0) + rate * seconds)
-        struck = self._suffer(sample)
+        struck = self._suffer(sample, done)
         self._begin_anew(sample)
         self._forget(sample)
-        rates = self._model.rates(self._cluster(sample))
+        cluster = self._cluster(sample)
+        rates = dict(SlotRates(self._model, cluster).placed(cluster.runs.values()))
         # The sample may be older than what has struck them.
         self._rates = {number: rate for number, rate in rates.items() if number not in struck}
         self._stricken -= self._rates.keys()
 
-    def _suffer(self, sample: Sample) -> set[int]:
+    def _suffer(self, sample: Sample, done: set[int]) -> set[int]:
         """Discard the work of jobs whose guests were struck; note those on dead hosts.
 
         Guests that had finished were off before: only Nova may not have shown that yet.
 
-        :returns: the numbers of the former.
+        :param done: numbers of the jobs that were done at the last sample. The others were struck
+            before they were done, even if the time since then would have been enough.
+        :returns: the numbers of the jobs whose guests were struck.
         """
         servers = set(self._harm.struck)
         self._harm.struck.difference_update(servers)
         struck = {
-            number
-            for number, gang in self._gangs.items()
-            if gang & servers and not self.done(self._roster[number])
+            number for number, gang in self._gangs.items() if gang & servers and number not in done
         }
         for number in struck:
             self._lose(self._roster[number], self.destroyed)

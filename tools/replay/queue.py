@@ -74,6 +74,7 @@ class Queue:
             job.name,
             job.estimate,
             bandwidth=job.mbps,
+            qos=job.qos,
             **(self._options | self._of(job)),
         )
         entry = Entry(row.number, row.uuid, job)

@@ -11,6 +11,10 @@ from rich.console import Console
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.sessions import placement_for
+from nova_twotier.core import policies
+from nova_twotier.core.qos import SCAVENGER
+from nova_twotier.db import queue_policy
+from nova_twotier.db.models import DEFAULT_POOL
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.sim.workloads import swf
@@ -47,6 +51,8 @@ class Settings:
     #: How often a job may begin anew, and the patience of `Invariants`.
     retries: int = 0
     patience: int = 0
+    #: Whether jobs have the classes of service for which their queues in the trace stand.
+    classes: bool = False
     #: What a job asks for besides what the trace says, as `Store.submit` takes it.
     options: Callable[[ReplayJob], dict] = lambda _job: {}
 
@@ -86,6 +92,9 @@ def replay(
     jobs = fitted(trace, settings, slots)
     store = Store(conf.database.connection)
     with contextlib.closing(store):
+        with store.reading() as session:
+            policy = queue_policy.chosen(session, DEFAULT_POOL) or conf.manager.policy
+        require_background(policy, jobs)
         player = _play(store, cloud, sampler, jobs, settings, console, trace, watch, harm or Harm())
     title = settings.name or conf.manager.policy
     done = summary.summarise(
@@ -114,6 +123,7 @@ def fitted(trace: swf.Trace, settings: Settings, slots: int) -> list[ReplayJob]:
         prefix=settings.trace.name.partition("-")[0].partition(".")[0].lower(),
         seed=settings.seed,
         load_scale=settings.load_scale,
+        classes=trace.classes if settings.classes else None,
     )
 
 
@@ -126,7 +136,20 @@ def _read(settings: Settings) -> swf.Trace:
         raise UsageError(f"trace {settings.trace} cannot be read: {error.strerror}") from error
     if not trace.records:
         raise UsageError(f"{settings.trace} has no jobs with a run time and processors")
+    if settings.classes and not trace.has_classes:
+        raise UsageError(f"{settings.trace} {swf.NO_CLASSES}")
     return trace
+
+
+def require_background(policy: str, jobs: list[ReplayJob]) -> None:
+    """
+    :raises UsageError: if there are scavengers, and the policy has no background for them.
+    """
+    if policies.get(policy).tiers == 1 and any(job.qos is SCAVENGER for job in jobs):
+        raise UsageError(
+            f"the trace has scavengers, which run in the background only, and {policy} does not "
+            "use it: leave out --qos, or choose a policy of two tiers"
+        )
 
 
 def _play(store, cloud, sampler, jobs, settings: Settings, console, trace, watch, harm) -> Player:

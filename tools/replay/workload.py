@@ -2,9 +2,10 @@
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.sim.workloads.swf import Record
 
 #: TPDS 2013, section 5.2: a process of a parallel job uses this share of a CPU.
@@ -28,6 +29,7 @@ class ReplayJob:
     size: int
     cpu: tuple[float, ...]
     mbps: int = 0
+    qos: Qos = NORMAL
 
 
 def fit(
@@ -39,14 +41,17 @@ def fit(
     seed: int = 1,
     load_scale: float = 1.0,
     link_mbps: int = 0,
+    classes: Mapping[int, Qos] | None = None,
 ) -> list[ReplayJob]:
     """Scale jobs of a machine of `processors` to a cluster of `slots` foreground slots.
 
     :param load_scale: submissions come this many times faster; run times stay.
     :param link_mbps: of each link of the cluster; if it is given, the jobs ask for bandwidth.
+    :param classes: of service, by the number of a job's queue; jobs of other queues are normal.
     """
     jobs = []
     first = None
+    classes = classes or {}
     for record in records:
         first = record.submit if first is None else first
         size = scaled_size(record.procs, processors, slots)
@@ -60,6 +65,7 @@ def fit(
                 size=size,
                 cpu=draw_cpu(size, seed, record.number),
                 mbps=draw_mbps(size, seed, record.number, link_mbps) if link_mbps else 0,
+                qos=classes.get(record.queue, NORMAL),
             )
         )
     return jobs

@@ -5,7 +5,7 @@ from collections import Counter
 
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, arrays, columns, filters, tables
+from nova_twotier.client import arguments, arrays, columns, filters, names, tables
 from nova_twotier.client.commands.job_requests import SHOWN
 from nova_twotier.client.rest import MOST, MOST_UUIDS, Api, ApiError, is_uuid
 
@@ -40,8 +40,8 @@ class CancelJob(tables.Lister):
             cancelled = self._cancel_selected(clients.twotier, selected, parsed_args.all_projects)
         else:
             raise CommandError(
-                "say which jobs to cancel: their numbers or names, or --state, --name, --user, "
-                "--pool, or --all"
+                "say which jobs to cancel: their numbers or names, or --state, --qos, --name, "
+                "--user, --pool, or --all"
             )
         return tuple(SHOWN), [columns.row(SHOWN, job) for job in cancelled]
 
@@ -101,6 +101,7 @@ class CancelJob(tables.Lister):
         elif answer["refused"]:
             said = "no job is cancelled"
         else:
+            names.check_pool(api, selected.get("pool"))
             said = "no job that is not over matches, so none is cancelled"
         print(said, file=sys.stderr)
         return answer["jobs"]

@@ -19,6 +19,8 @@ from nova_twotier.client import (
 from nova_twotier.client.commands import gates
 
 PREEMPTIONS = ("shelve", "suspend", "requeue")
+#: Instead of a class of service: those that the trace gives its jobs.
+TRACE = "trace"
 
 
 class CreateJob(brief.ShowBriefly):
@@ -132,6 +134,10 @@ class CreateJob(brief.ShowBriefly):
                 "priority",
             )
         }
+        if parsed_args.qos == TRACE:
+            if parsed_args.from_swf is None:
+                raise ValueError("--qos trace is for --from-swf")
+            given["qos"] = None  # each job has its own
         if parsed_args.flavor is not None:
             given["flavor"] = names.flavor_name(clients, parsed_args.flavor)
         if parsed_args.image is not None:
@@ -166,7 +172,10 @@ class CreateJob(brief.ShowBriefly):
         if parsed_args.wait:
             raise ValueError("--wait is for one job, not for a trace: see job list")
         path = parsed_args.from_swf
-        requests, left_out = trace.requests(path, parsed_args.name)
+        classes = parsed_args.qos == TRACE
+        requests, left_out = trace.requests(path, parsed_args.name, classes)
+        if classes:
+            _check_classes(api, requests, parsed_args.pool)
         given = self._request(parsed_args)
         given.pop("name", None)
         if "user_data" in given:
@@ -215,6 +224,18 @@ class CreateJob(brief.ShowBriefly):
         if failure := progress.failure(job):
             raise CommandError(failure)
         return job
+
+
+def _check_classes(api: rest.Api, requests: list[dict], pool: str | None) -> None:
+    """
+    :raises ValueError: if the jobs may not have their classes of service.
+    """
+    allowed = api.queue(pool=pool).get("qos_allowed", [])
+    if wrong := sorted({request["qos"] for request in requests}.difference(allowed)):
+        raise ValueError(
+            f"the trace has {' and '.join(wrong)} jobs, which you may not submit: queue show says "
+            "which you may (qos_allowed)"
+        )
 
 
 def _submitted(done: dict) -> str:
@@ -298,9 +319,11 @@ def _add_conduct(parser) -> None:
     group = parser.add_argument_group("how it is treated")
     group.add_argument(
         "--qos",
-        choices=arguments.CLASSES,
+        choices=[*arguments.CLASSES, TRACE],
         help="urgent: ahead of all others, if you may; scavenger: in the background only, and "
-        "preempted as soon as another job could start there without it (default: normal)",
+        "preempted as soon as another job could start there without it; trace: with --from-swf, "
+        "that of each job's queue, as lines such as '; Queue: 1 urgent' of its header say "
+        "(default: normal)",
     )
     group.add_argument(
         "--preemption",

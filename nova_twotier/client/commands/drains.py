@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import arguments, tables
+from nova_twotier.client import arguments, begin, tables
 from nova_twotier.client.commands.hosts import shown
 from nova_twotier.client.rest import Api, ApiError
 
@@ -16,32 +16,52 @@ INTERVAL = 5.0
 
 
 class DrainHost(tables.ShowOne):
-    """Drain a host: nothing new is placed there, and jobs end or are moved; for administrators"""
+    """Drain a host: nothing new is placed there, and jobs end or are moved; for administrators
+
+    If the host has a drain, begun or planned, this changes it: what is not given stays as it is.
+    """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument("host", metavar="<host>", help="name of a host, as host list has it")
-        parser.add_argument("--reason", metavar="<text>", help="why, for other operators")
-        parser.add_argument(
-            "--at",
-            type=arguments.coming,
-            metavar="<time>",
-            help="when it begins: with its zone, such as 2026-01-31T12:00:00Z, or how long from "
-            "now on, such as 90m or 2d (default: now)",
+        reason = parser.add_mutually_exclusive_group()
+        reason.add_argument("--reason", metavar="<text>", help="why, for other operators")
+        reason.add_argument(
+            "--no-reason",
+            dest="reason",
+            action="store_const",
+            const="",
+            help="without a reason (default)",
         )
         parser.add_argument(
+            "--at",
+            type=begin.parse,
+            metavar="<time>",
+            help=f"when it begins: {begin.FORMS} (default: now; of a drain that has an end, this "
+            "moves the end, too)",
+        )
+        end = parser.add_mutually_exclusive_group()
+        end.add_argument(
             "--for",
             dest="duration",
             type=arguments.duration,
             metavar="<duration>",
-            help="how long the maintenance takes, such as 4h (default: until host undrain)",
+            help="how long the maintenance takes from its beginning on, such as 4h",
         )
-        parser.add_argument(
+        end.add_argument("--no-end", action="store_true", help="until host undrain (default)")
+        migrate = parser.add_mutually_exclusive_group()
+        migrate.add_argument(
             "--migrate",
             action="store_true",
             default=None,
-            help="live-migrate the jobs there to idle slots of other hosts (default: they run on "
-            "until they end)",
+            help="live-migrate the jobs there to idle slots of other hosts",
+        )
+        migrate.add_argument(
+            "--no-migrate",
+            dest="migrate",
+            action="store_false",
+            default=None,
+            help="the jobs there run on until they end (default)",
         )
         parser.add_argument(
             "--wait",
@@ -53,13 +73,10 @@ class DrainHost(tables.ShowOne):
 
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
-        host = api.drain(
-            parsed_args.host,
-            reason=parsed_args.reason,
-            starts_at=parsed_args.at,
-            ends_at=_end(parsed_args.at, parsed_args.duration),
-            migrate=parsed_args.migrate,
-        )
+        given = {"reason": parsed_args.reason, "migrate": parsed_args.migrate}
+        change = {name: value for name, value in given.items() if value is not None}
+        change |= _window(api, parsed_args)
+        host = api.drain(parsed_args.host, change)
         return shown(_drained(api, host) if parsed_args.wait else host)
 
 
@@ -81,22 +98,45 @@ class UndrainHost(tables.ShowOne):
         return shown(host)
 
 
-def _end(begin: str | None, seconds: float | None) -> str | None:
-    """When a window ends that begins then, or now.
+def _window(api: Api, parsed_args) -> dict[str, str | None]:
+    """The fields of a request that set the window of a drain.
+
+    A beginning that is not given is that of the drain that the host has; so is how long it takes.
 
     :raises CommandError: if it is over already.
     """
-    if seconds is None:
-        return None
-    if seconds <= 0:
+    start, seconds = parsed_args.at, parsed_args.duration
+    if seconds is not None and seconds <= 0:
         raise CommandError("--for: give a duration of more than 0, such as 4h")
+    given = {} if start is None else {"starts_at": start}
+    if parsed_args.no_end:
+        return {**given, "ends_at": None}
+    if start is None and seconds is None:
+        return {}
     now = datetime.now(UTC)
-    end = (now if begin is None else datetime.fromisoformat(begin)) + timedelta(seconds=seconds)
+    begins = None if start is None else datetime.fromisoformat(start)
+    takes = None if seconds is None else timedelta(seconds=seconds)
+    if begins is None or takes is None:
+        since, lasts = _known(api, parsed_args.host)
+        begins, takes = begins or since or now, takes or lasts
+    if takes is None:
+        return given
+    end = begins + takes
     if end <= now:
         raise CommandError(
-            f"--at, --for: this maintenance was over at {_shown(end)}, and it is {_shown(now)} now"
+            f"--at, --for: this maintenance was over at {_shown(end)}, and it is {_shown(now)} "
+            "now; --for counts from the beginning, and --at now begins anew"
         )
-    return end.isoformat()
+    return {**given, "ends_at": end.isoformat()}
+
+
+def _known(api: Api, name: str) -> tuple[datetime | None, timedelta | None]:
+    """When the drain of a host begins, and how long it takes, as far as there is one."""
+    drain = next((host.get("drain") for host in api.hosts() if host["name"] == name), None)
+    if drain is None:
+        return None, None
+    since, end = datetime.fromisoformat(drain["starts_at"]), drain["ends_at"]
+    return since, None if end is None else datetime.fromisoformat(end) - since
 
 
 def _shown(time: datetime) -> str:

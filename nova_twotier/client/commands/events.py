@@ -50,16 +50,16 @@ class ListEvents(tables.Lister):
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
         filters = {
-            **(_of(api, parsed_args.job) if parsed_args.job else {}),
+            **(arrays.reference(api, parsed_args.job) if parsed_args.job is not None else {}),
             "all_projects": parsed_args.all_projects,
         }
         shown = dict(columns.EVENT)
-        if parsed_args.all_projects:
-            shown["Project"] = "project_id"
+        if not parsed_args.all_projects:
+            del shown["Project"]
         if parsed_args.follow:
             self._stream(parsed_args)
-            if parsed_args.formatter == "table" and not parsed_args.columns:
-                shown = {name: shown[name] for name in columns.EVENT_LINE if name in shown}
+            if tables.for_people(parsed_args):
+                del shown["Job"]  # a uuid in each line would leave too little room for the others
             events = self._followed(api, parsed_args, filters)
         else:
             events = _listed(api, parsed_args, filters)
@@ -92,14 +92,6 @@ class ListEvents(tables.Lister):
 
     def _say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
-
-
-def _of(api: Api, text: str) -> dict:
-    """The filter of a job's events, or of those of all tasks of an array."""
-    found = arrays.find(api, text)
-    if found.indexes:
-        raise CommandError(f"{text}: give a whole array, such as 12, or a task, such as 12_3")
-    return {"array": found.array["number"]} if found.array else {"job": found.job["uuid"]}
 
 
 def _listed(api: Api, parsed_args, filters: dict) -> list[dict]:

@@ -17,8 +17,7 @@ def add(parser) -> None:
         "--begin",
         type=begin.parse,
         metavar="<time>",
-        help="not before this time: 2026-01-31T12:00 (here, or with a zone), 18:30 (the next "
-        "one), now+2h",
+        help=f"not before this time: {begin.FORMS}",
     )
     for condition, text in _CONDITIONS.items():
         group.add_argument(
@@ -34,20 +33,11 @@ def add(parser) -> None:
 def given(api: Api, parsed_args) -> dict:
     """What the options say, as the API has it; None where they say nothing.
 
-    :raises ApiError: if a job is not there.
-    :raises ValueError: for some tasks of an array.
+    :raises ApiError: if a job is not there, or for some tasks of an array.
     """
     dependencies = [
-        {"condition": condition, **_of(api, job)}
+        {"condition": condition, **arrays.reference(api, job)}
         for condition in _CONDITIONS
         for job in getattr(parsed_args, condition) or ()
     ]
     return {"begin_at": parsed_args.begin, "dependencies": dependencies or None}
-
-
-def _of(api: Api, text: str) -> dict:
-    """A job, or all tasks of an array, as a dependency has it."""
-    found = arrays.find(api, text)
-    if found.indexes:
-        raise ValueError(f"{text}: give a whole array, such as 12, or a task, such as 12_3")
-    return {"array": found.array["number"]} if found.array else {"job": found.job["uuid"]}

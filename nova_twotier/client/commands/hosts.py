@@ -30,11 +30,12 @@ def values(host: dict) -> tuple:
 
 def shown(host: dict) -> tuple[tuple, tuple]:
     """A host alone: its fields and their values."""
-    return tuple(heading.lower().replace(" ", "_") for heading in HEADINGS), values(host)
+    names = (heading.lower().replace(" ", "_") for heading in HEADINGS)
+    return (*names, "migrate"), (*values(host), (host.get("drain") or {}).get("migrate"))
 
 
 class ListHosts(tables.Lister):
-    """List hosts with the slots and tiers that are in use; for administrators"""
+    """List hosts with the slots and tiers that are in use; names are for administrators"""
 
     def take_action(self, parsed_args):
         hosts = self.app.client_manager.twotier.hosts()

@@ -49,7 +49,7 @@ class JobRequest(tables.Lister):
 
 
 class CompleteJob(JobRequest):
-    """End jobs as finished"""
+    """End jobs that have started as finished; cancel those that have not"""
 
     verb = "complete"
 

@@ -4,7 +4,7 @@ import sys
 
 from osc_lib.exceptions import CommandError
 
-from nova_twotier.client import addresses, arguments, arrays, columns, filters, tables
+from nova_twotier.client import addresses, arguments, arrays, columns, filters, names, tables
 from nova_twotier.client.rest import Api, ApiError
 
 
@@ -54,13 +54,16 @@ class ListJobs(tables.Lister):
             **filters.chosen(clients, parsed_args),
         )
         found = _jobs(clients.twotier, query, collapsed=not parsed_args.array)
+        if not found:
+            names.check_pool(clients.twotier, parsed_args.pool)
         shown = dict(columns.JOB)
         if parsed_args.all_projects:
             shown["Project"] = "project_id"
         if parsed_args.long:
             shown |= columns.JOB_LONG
-            shown["Expected Start"] = "expected_start"  # with its interval
-            found = map(columns.with_expectations, found)
+            if not tables.for_people(parsed_args):
+                shown |= columns.JOB_INTERVALS
+            found = list(map(columns.with_expectations, found))
         return tuple(shown), [columns.row(shown, job) for job in found]
 
 
@@ -106,7 +109,7 @@ class ExplainJob(tables.ShowOne):
 
     def take_action(self, parsed_args):
         api = self.app.client_manager.twotier
-        found = arrays.find(api, parsed_args.job)
+        found = arrays.find_whole(api, parsed_args.job)
         job = found.job or self._waiting(api, found.array)
         return columns.one(columns.with_expectations(api.explain(job["uuid"])))
 

@@ -1,6 +1,6 @@
 """`openstack twotier topology show`, for administrators."""
 
-from nova_twotier.client import arguments, columns, tables, tree
+from nova_twotier.client import arguments, columns, names, tables, tree
 
 HEADINGS = ("Name", "Type", "Rate", "Residual", "FG Free", "BG Free")
 
@@ -30,7 +30,10 @@ class ShowTopology(tables.Lister):
         return parser
 
     def take_action(self, parsed_args):
-        topology = self.app.client_manager.twotier.topology(pool=parsed_args.pool)
+        api = self.app.client_manager.twotier
+        topology = api.topology(pool=parsed_args.pool)
+        if not topology["hosts"]:
+            names.check_pool(api, parsed_args.pool)
         rows = list(tree.drawn(tree.of(topology), parsed_args.depth))
         width = max((len(str(node.rate)) for _branch, node in rows), default=0)
         return HEADINGS, [

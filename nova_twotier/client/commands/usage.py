@@ -9,6 +9,7 @@ BY = {
     "project": {"Project": "project_id"},
     "user": {"User": "user_id"},
     "pool": {"Pool": "pool"},
+    "qos": {"QoS": "qos"},
     "job": {
         "Number": "job_number",
         "Name": "job_name",
@@ -39,6 +40,8 @@ class ShowUsage(tables.ShowOne):
         query = _chosen(clients, parsed_args)
         found = clients.twotier.usage(**query)
         total = found["total"]
+        if not any(total.values()):
+            names.check_pool(clients.twotier, parsed_args.pool)
         shown = {
             "start": found["start"],
             "end": found["end"],
@@ -50,7 +53,7 @@ class ShowUsage(tables.ShowOne):
             "jobs_started": total["jobs_started"],
             "jobs_ended": total["jobs_ended"],
         }
-        return tuple(shown), tuple(_cell(name, value) for name, value in shown.items())
+        return tuple(shown), tuple(_cell(name, shown) for name in shown)
 
 
 class ListUsage(tables.Lister):
@@ -71,14 +74,12 @@ class ListUsage(tables.Lister):
         clients = self.app.client_manager
         by = parsed_args.by or ["project" if parsed_args.all_projects else "user"]
         found = clients.twotier.usage(by=by, **_chosen(clients, parsed_args))["usage"]
+        if not found:
+            names.check_pool(clients.twotier, parsed_args.pool)
         # In the order of the table, not of the words.
         shown = {head: field for word in BY if word in by for head, field in BY[word].items()}
         shown |= SUMS
-        for row in found:
-            # A task has the name by which other commands take it.
-            row["job_number"] = columns.number({**row, "number": row["job_number"]})
-        rows = [tuple(_cell(field, row[field]) for field in shown.values()) for row in found]
-        return tuple(shown), rows
+        return tuple(shown), [tuple(_cell(field, row) for field in shown.values()) for row in found]
 
 
 def _with_choice(parser):
@@ -125,7 +126,12 @@ def _by(text: str) -> list[str]:
     return arguments.words(text, tuple(BY))
 
 
-def _cell(name: str, value):
+def _cell(name: str, item: dict):
+    value = item[name]
+    if name == "job_number":
+        return columns.number_cell(item, name)
     if name in ("start", "end"):
         return columns.Time(value)
+    if name == "qos":
+        return columns.Shown(value, value or "-")
     return columns.Elapsed(value) if name in SLOT_TIMES else value

@@ -23,7 +23,7 @@ class WaitForJob(tables.Lister):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arrays.JOB_OR_ARRAY)
+        parser.add_argument("jobs", metavar="<job>", nargs="+", help=arrays.JOB_OR_WHOLE_ARRAY)
         parser.add_argument(
             "--until",
             choices=(progress.STARTED, progress.FINISHED),
@@ -39,6 +39,9 @@ class WaitForJob(tables.Lister):
         for word in dict.fromkeys(parsed_args.jobs):
             try:
                 found = arrays.find(api, word)
+                if found.indexes:
+                    self._fail(f"{word}: {arrays.WHOLE_OR_ONE}")
+                    continue
                 if found.array:
                     job = arrays.follow(api, found.array, parsed_args.until)
                     failure = arrays.failure(job)

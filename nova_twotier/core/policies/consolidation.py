@@ -72,7 +72,8 @@ class Consolidation(Policy):
             return None
         rising: Sequence[Job] = ()
         if uses_background:
-            rising = [run.job for run in cluster.walk(BG) if not run.pinned and run.job.foreground]
+            runs = cluster.walk(BG)
+            rising = [job for job, _, _, pinned, _ in runs if not pinned and job.foreground]
         idle, straddling = cluster.idle[FG], cluster.straddling(FG)
         selection = select(queue, rising, cluster.evictable, idle, self.only_head, straddling)
         return selection if selection.chosen else None

@@ -60,17 +60,20 @@ def select(
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
     # before. Candidates that need more are not checked.
     runs = evictable(first.order)
-    holders = by_places(runs, straddling)
-    reach = idle + sum([run.job.size for run in holders]) if holders else idle
+    held = Holders(by_places(runs, straddling))
+    reach = idle + held.slots
     if only_head and first.size > reach:
         reach = idle
-    if not (queue.has_fitting(reach) or [job for job in rising if job.size <= reach]):
+    fitting = [job for job in rising if job.size <= reach]
+    if not (fitting or queue.has_fitting(reach)):
         return Selection([], {})
     chosen: list[Job] = []
     evicted: dict[int, tuple[Job, Job]] = {}
-    held = Holders(holders)
-    kind = _Each if len(queue) + len(rising) <= _FEW else _FirstOfEachSize
-    candidates = kind(queue, rising, reach)
+    candidates: _Each | _FirstOfEachSize
+    if len(queue) + len(rising) <= _FEW:
+        candidates = _Each(queue, rising, reach)
+    else:
+        candidates = _FirstOfEachSize(queue, rising, fitting, reach)
     head = True
     while (job := candidates.next()) is not None:
         may_evict = not only_head or (head and job.order < candidates.hopeless)
@@ -161,22 +164,21 @@ class _FirstOfEachSize:
 
     If it can neither start nor evict, the others of its size cannot either, until an eviction
     leaves more slots idle than were needed.
+
+    :param fitting: those of `rising` that need no more than `largest`, by arrival.
     """
 
-    def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
+    def __init__(self, queue: Queue, rising: Sequence[Job], fitting: Sequence[Job], largest: int):
         self._queue = queue
-        #: Jobs in the background by size, then by arrival.
-        self._rising: dict[int, list[Job]] = {}
+        self._rising = fitting
         self.hopeless = queue.earliest_above(largest)
-        first = {job.size: job for job in queue.first_of_each_size(largest)}
-        for job in rising:
-            if job.size > largest:
-                self.hopeless = min(self.hopeless, job.order)
-            else:
-                alike = self._rising.setdefault(job.size, [])
-                alike.append(job)
-                if len(alike) == 1 and first.setdefault(job.size, job).order > job.order:
-                    first[job.size] = job
+        if len(fitting) < len(rising):
+            too_large = next(job for job in rising if job.size > largest)
+            self.hopeless = min(self.hopeless, too_large.order)
+        first = {job.size: job for job in reversed(fitting)}
+        for job in queue.first_of_each_size(largest):
+            if first.setdefault(job.size, job).order > job.order:
+                first[job.size] = job
         self._turns = [(job.order, job) for job in first.values()]
         heapq.heapify(self._turns)
         self._sizes = set(first)
@@ -206,9 +208,9 @@ class _FirstOfEachSize:
     def _advance(self, size: int, after: Job) -> None:
         """The earliest of a size that arrived after a job gets a turn."""
         waiting = self._queue.next_of_size(size, after.order)
-        alike = self._rising.get(size, ())
-        index = bisect_right(alike, after.order, key=_order)
-        rising = alike[index] if index < len(alike) else None
+        index = bisect_right(self._rising, after.order, key=_order)
+        later = self._rising[index:]
+        rising = next((job for job in later if job.size == size), None)
         if rising is None or (waiting is not None and waiting.order < rising.order):
             rising = waiting
         if rising is not None:

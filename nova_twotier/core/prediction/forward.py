@@ -69,19 +69,19 @@ class _Course:
 class _Forward:
     def __init__(self, present: Present, remaining: Remaining, pace: Pace):
         self._present = present
+        self._remaining = remaining
         self._now = now = present.now
         self._snapshot = present.snapshot.copy()
+        #: The jobs that were preempted, or run.
         self._waiting: dict[int, _Course] = {}
         self._running: dict[int, _Course] = {}
         #: Ends as they were expected at some time; outdated ones are skipped.
         self._ends: list[tuple[float, int]] = []
-        for job in self._snapshot.queue:
-            self._waiting[job.number] = _Course(job, remaining(job), present.done_by(job))
         cluster = self._snapshot.cluster
         for run in list(cluster.runs.values()):
             if run.job.number in present.staying:
                 continue
-            course = _Course(run.job, remaining(run.job), present.done_by(run.job))
+            course = self._course(run.job)
             course.start = course.since = now
             self._running[run.job.number] = course
             if run.pinned:
@@ -109,9 +109,14 @@ class _Forward:
             self._carry_out(policy.play(snapshot, EVENTS[bits], now))
         if target not in ended:
             # Nothing ends any more.
+            for job in self._snapshot.queue:
+                ended[job.number] = Forecast(math.inf, math.inf)
             for course in (*self._running.values(), *self._waiting.values()):
                 ended[course.job.number] = Forecast(course.start, math.inf)
         return ended
+
+    def _course(self, job: Job) -> _Course:
+        return _Course(job, self._remaining(job), self._present.done_by(job))
 
     def _next_end(self) -> float:
         ends, running = self._ends, self._running
@@ -128,7 +133,9 @@ class _Forward:
         for action in actions:
             number = action.job.number
             if isinstance(action, Start):
-                course = self._running[number] = self._waiting.pop(number)
+                # How long a job runs is asked when it starts: it may not be needed.
+                course = self._waiting.pop(number, None) or self._course(action.job)
+                self._running[number] = course
                 course.since = now + cost if course.saved else now
                 course.saved = False
                 if course.start == math.inf:

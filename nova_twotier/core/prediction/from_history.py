@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from statistics import median_high
 
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction import run_times
 from nova_twotier.core.prediction.estimator import Forward, within_request
 from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Past
@@ -16,7 +17,7 @@ class FromHistory(Forward):
         self._run_times = History()
 
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
-        similar = self._run_times.similar(job, user, beyond=done)
+        similar = run_times.of_similar(self._run_times, job, user, beyond=done)
         return within_request(median_high(similar) if similar else None, job, done)
 
     def learn(self, past: Past) -> None:

@@ -8,6 +8,7 @@ known, not the time since its start: it is expected to do as much work as they d
 from statistics import median_high
 
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.prediction import run_times
 from nova_twotier.core.prediction.estimator import Estimator, within_request
 from nova_twotier.core.prediction.history import History
 from nova_twotier.core.prediction.present import Forecast, Past, Present
@@ -42,7 +43,7 @@ class Historical(Estimator):
             return left
         done = present.done_by(job)
         history = self._work if done else self._elapsed
-        times = history.similar(job, present.user_of(job), beyond=done)
+        times = run_times.of_similar(history, job, present.user_of(job), beyond=done)
         return (median_high(times) if times else within_request(None, job, done)) - done
 
     def learn(self, past: Past) -> None:

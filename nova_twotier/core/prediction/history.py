@@ -13,6 +13,8 @@ OF_USER, OF_ALL = 20, 200
 MOST_KINDS = 50_000
 
 Kind = tuple[Hashable, ...]
+#: The kind that every job belongs to.
+ALL: Kind = ("all",)
 
 
 def kinds(job: Job, user: Hashable) -> Iterator[tuple[Kind, int]]:
@@ -32,7 +34,7 @@ def kinds(job: Job, user: Hashable) -> Iterator[tuple[Kind, int]]:
         yield ("user", user), OF_USER
     yield ("size, request", (size - 1).bit_length(), request), OF_ALL
     yield ("request", request), OF_ALL
-    yield ("all",), OF_ALL
+    yield ALL, OF_ALL
 
 
 class History:
@@ -52,6 +54,11 @@ class History:
             self._of_kind[kind] = known
         while len(self._of_kind) > self._most:
             del self._of_kind[next(iter(self._of_kind))]
+
+    @property
+    def tells_little(self) -> bool:
+        """Whether fewer than `ENOUGH` jobs have been added."""
+        return len(self._of_kind.get(ALL, ())) < ENOUGH
 
     def similar(self, job: Job, user: Hashable, beyond: float) -> list[float]:
         """The values of the most similar jobs, ascending; empty if there are none.

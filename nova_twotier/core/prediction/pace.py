@@ -68,7 +68,7 @@ class Seats:
 
 
 def _utilisations(jobs: Mapping[Process, Job]) -> dict[Hashable, float]:
-    # In the order of `progress.arranged`: equal ones share the slots by it.
+    # In the order of `core.neighbours`: equal ones share the slots by it.
     return {process: jobs[process].cpu[process[1]] for process in sorted(jobs)}
 
 

@@ -1,4 +1,4 @@
-"""Run times that nobody named: those of similar past jobs, corrected when a job outruns its own."""
+"""Run times of similar past jobs, corrected when a job outruns its own."""
 
 import math
 from collections.abc import Hashable
@@ -30,14 +30,28 @@ class RunTime(NamedTuple):
     jobs: int
 
 
+def of_similar(history: History, job: Job, user: Hashable, beyond: float = _ANY) -> list[float]:
+    """The run times of the past jobs most similar to a job, ascending; empty if there are none.
+
+    Also empty while the history is short and the job has an estimate of its own: one or two past
+    jobs say less than its user.
+
+    :param history: of run times, in seconds.
+    :param beyond: only longer ones, as of `History.similar`.
+    """
+    if job.estimate is not None and history.tells_little:
+        return []
+    return history.similar(job, user, beyond)
+
+
 def similar(history: History, job: Job, user: Hashable, quantile: float = MEDIAN) -> RunTime | None:
     """The run time of a job that has not begun, from those of the past jobs most similar to it.
 
     :param history: of run times, in seconds.
     :param quantile: 0..1: the part of the similar jobs that took no longer.
-    :returns: at most what the job itself asked for; None if there was no job before.
+    :returns: at most what the job itself asked for; None if too little is known, see `of_similar`.
     """
-    times = history.similar(job, user, beyond=_ANY)
+    times = of_similar(history, job, user)
     if not times:
         return None
     at = min(len(times) - 1, math.floor(quantile * len(times)))

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.prediction.from_history import FromHistory
+from nova_twotier.core.prediction.node_rates import NodeRates, serves
 from nova_twotier.core.prediction.nodes import Node, node_of
-from nova_twotier.core.prediction.pace import DEDICATED, Pace, Process, Seated, Seats
+from nova_twotier.core.prediction.pace import DEDICATED, Pace, Process, Rates, Seated, Seats
 from nova_twotier.core.prediction.present import Present
+from nova_twotier.core.prediction.slot_rates import SlotRates
 from nova_twotier.core.progress import MODELS, Progress
 
 
@@ -69,6 +72,17 @@ def _time_shared(node: Node, cpus: int, seats: Seats) -> Iterator[tuple[Process,
         yield process, 1 / (node.power * min(1 - node.local, available))
 
 
+class Full:
+    """A job advances as `Slowdowns` has it if all nodes are full."""
+
+    def __init__(self, progress: Progress):
+        self._progress = progress
+
+    def on(self, cluster: Cluster) -> Rates:
+        kind = NodeRates if serves(cluster) else SlotRates
+        return kind(self._progress, cluster)
+
+
 class Sdpn(FromHistory):
     name = "sdpn"
     summary = "A forward run by power, availability and links of the hosts (CISNE)."
@@ -80,4 +94,6 @@ class Sdpn(FromHistory):
     def pace(self, present: Present) -> Pace:
         if not present.shared:
             return DEDICATED
+        if not present.nodes:
+            return Full(self._progress)
         return Seated(Slowdowns(present.nodes, self._progress))

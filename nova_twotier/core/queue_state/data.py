@@ -87,6 +87,7 @@ def _job(each: QueueJob, names: Sequence[str]) -> dict[str, Any]:
         qos=(str(job.qos), str(NORMAL)),
         user=(each.user, None),
         done=(each.done, 0.0),
+        ran=(each.ran, None),
     )
     if each.tier is not None:
         data |= {"tier": str(each.tier), "hosts": [names[host] for host in each.hosts]}
@@ -212,7 +213,7 @@ def _read_job(fields: Fields, index: Mapping[str, int]) -> QueueJob:
     except InvalidJob as error:
         raise InvalidState(f"{fields.where}: {error}") from None
     user = fields.string("user", "") or None
-    done = fields.number("done", 0, default=0.0)
+    done, ran = fields.number("done", 0, default=0.0), fields.optional("ran")
     said = fields.take("tier", "")
     tier = _tier(fields, said) if said else None
     hosts = fields.strings("hosts")
@@ -225,7 +226,7 @@ def _read_job(fields: Fields, index: Mapping[str, int]) -> QueueJob:
         )
     places = tuple(_host_of(fields, each, index) for each in hosts)
     fields.end()
-    return QueueJob(job, user, done, tier, places)
+    return QueueJob(job, user, done, tier, places, ran)
 
 
 def _qos(fields: Fields) -> Qos:

@@ -28,6 +28,7 @@ class QueueJob:
     :param done: seconds of work that it has done; what a preempted job has saved.
     :param tier: None: it waits.
     :param hosts: indices of the hosts of its processes; empty while it waits.
+    :param ran: seconds that it has run, by which a policy expects its end; None: as `done`.
     """
 
     job: Job
@@ -35,6 +36,7 @@ class QueueJob:
     done: float = 0.0
     tier: Tier | None = None
     hosts: tuple[int, ...] = ()
+    ran: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,8 @@ def present(state: QueueState, policy: Policy | None = None) -> Present:
     for each in state.jobs:
         job = policy.admit(each.job)
         if each.tier is not None:
-            until = state.at - each.done + job.expected
+            ran = each.done if each.ran is None else each.ran
+            until = state.at - ran + job.expected
             runs.append(Run(job, each.tier, each.hosts, until=until))
         elif job.size <= slots:
             waiting.append(job)

@@ -184,6 +184,12 @@ DEPENDENCY = Code(
     "It was to start only after the success of a job that failed or was cancelled.",
     "See why that job did not finish, and submit both anew.",
 )
+ARRAY_GONE = Code(
+    "array-gone",
+    "was to start only after the success of array {array}, which is gone",
+    "It was to start only after the success of all tasks of an array whose records are deleted.",
+    "If they have succeeded, submit it anew without the array.",
+)
 NO_POOL = Code(
     "no-pool",
     "there is no pool {pool}; there are {pools}",

@@ -36,8 +36,11 @@ FAR_BEHIND = Code(
 )
 NEVER_STARTS = Code(
     "never-starts",
-    "it does not start as things are: none of the jobs that are expected to end makes room for it",
+    "it does not start as things are: none of the jobs that are expected to end makes room for it"
+    "[ on hosts where it would end before their planned maintenance: it may run for {limit} s, and "
+    "the first maintenance begins at {begin}]",
     "Even when all of them have ended, there is no room for it.",
     "See its reason. Servers that belong to no job may hold the slots for ever; hosts that are "
-    "drained count as gone until their maintenance is over.",
+    "drained count as gone until their maintenance is over, and so do those whose maintenance is "
+    "planned while a job waits that would not end before.",
 )

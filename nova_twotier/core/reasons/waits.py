@@ -2,6 +2,12 @@
 
 from nova_twotier.core.reasons.reason import Code
 
+#: The end of texts about too few slots, if planned maintenance makes them fewer.
+_BARRED = (
+    "[; {barred} slots, idle or not, are not for it: it may run for {limit} s, and the first "
+    "maintenance of their hosts begins at {begin}]"
+)
+
 UNDECIDED = Code(
     "undecided",
     "waits; the manager has not decided about it yet",
@@ -59,14 +65,14 @@ SLOTS = Code(
     "slots",
     "needs {size} foreground slots, {idle} idle[ + {later} held by later jobs]"
     "[; or {size} background slots, {open} open and idle]"
-    "[; nor without the {passed} that passed it]",
+    f"[; nor without the {{passed}} that passed it]{_BARRED}",
     "Too few slots are idle in the tiers that it may use, even with those of the jobs that it may "
     "preempt.",
     "Wait; a job of a smaller size starts earlier.",
 )
 BACKGROUND_SLOTS = Code(
     "background-slots",
-    "needs {size} background slots, {open} open and idle",
+    f"needs {{size}} background slots, {{open}} open and idle{_BARRED}",
     "It is a scavenger, its flavor allows the background only, or a limit of its owner's "
     "foreground slots is reached; and in the background too few slots are open and idle.",
     "Wait, choose a smaller size, `--qos normal`, or a flavor that allows the foreground.",
@@ -74,7 +80,8 @@ BACKGROUND_SLOTS = Code(
 TURN = Code(
     "turn",
     "waits behind {by}[, then needs {size} foreground slots, {idle} idle]"
-    "[ + {later} held by later jobs][; or {size} background slots, {open} open and idle]",
+    "[ + {later} held by later jobs][; or {size} background slots, {open} open and idle]"
+    f"{_BARRED}",
     "Another job is considered first, and too few slots are idle to start this one out of turn.",
     "Wait until the first job has started.",
 )
@@ -102,7 +109,7 @@ FLAVOR_FOREGROUND = Code(
 TREE_SLOTS = Code(
     "tree-slots",
     "needs {size} slots in one tree of the network: {free} of {slots} are free"
-    "[; nor without the {passed} that passed it]",
+    f"[; nor without the {{passed}} that passed it]{_BARRED}",
     "A job with bandwidth needs slots whose hosts are connected, and too few of those are idle.",
     "Wait; a job of a smaller size, or without bandwidth, starts earlier.",
 )
@@ -128,9 +135,10 @@ SUSPENDED_HOSTS = Code(
 )
 WINDOW = Code(
     "window",
-    "needs {size} slots, {idle} idle on hosts where it would end before their planned maintenance: "
-    "it may run for {limit} s, and the first maintenance begins at {begin}",
-    "Slots would be enough, but operators maintain their hosts before the job's walltime is over.",
+    "needs {size} slots, {idle}[ of {slots}] idle on hosts where it would end before their planned "
+    "maintenance: it may run for {limit} s, and the first maintenance begins at {begin}",
+    "Operators maintain hosts before the job's walltime is over. Without that, the idle slots "
+    "would be enough now; or the other hosts have fewer slots than it needs, idle or not.",
     "Wait for other hosts, or for the end of the maintenance. A shorter walltime, if it is enough "
     "for the job, lets it start before: `openstack twotier job set --walltime`.",
 )

@@ -27,7 +27,20 @@ def create_table(name: str, *columns: sa.Column, indexed: str = "") -> None:
 
 
 def add_index(table: str, *columns: str) -> None:
-    index = "_".join(("ix", table, *columns))
-    there = {each["name"] for each in sa.inspect(op.get_bind()).get_indexes(table)}
-    if index not in there:
+    index = _index(table, *columns)
+    if index not in _indexes(table):
         op.create_index(index, table, columns)
+
+
+def drop_index(table: str, *columns: str) -> None:
+    index = _index(table, *columns)
+    if index in _indexes(table):
+        op.drop_index(index, table)
+
+
+def _index(table: str, *columns: str) -> str:
+    return "_".join(("ix", table, *columns))
+
+
+def _indexes(table: str) -> set[str | None]:
+    return {each["name"] for each in sa.inspect(op.get_bind()).get_indexes(table)}

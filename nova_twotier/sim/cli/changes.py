@@ -18,9 +18,9 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD=VALUE,...",
-        help="another job arrives now: size, and if known estimate (seconds), cpu (0 to 1), "
-        "walltime (seconds), user and tier (any, fg or bg), e.g. size=8,estimate=3600,cpu=0.9; may "
-        "be repeated",
+        help="another job arrives now: size, and if known estimate and walltime (seconds, or like "
+        "90m, 1h30m, 1:30:00 or 1-12:00), cpu (0 to 1), user and tier (any, fg or bg), e.g. "
+        "size=8,estimate=1h,cpu=0.9; may be repeated",
     )
     group.add_argument(
         "--without-job",
@@ -35,8 +35,8 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         type=estimate,
         action="append",
         default=[],
-        metavar="N=SECONDS",
-        help="the job of this number has another estimate, e.g. 17=7200; may be repeated",
+        metavar="N=TIME",
+        help="the job of this number has another estimate, e.g. 17=7200 or 17=2h; may be repeated",
     )
     group.add_argument(
         "--add-hosts",
@@ -65,9 +65,9 @@ def job(text: str) -> dict:
     """The fields of a job, by name, as `add_job` of `core.queue_state` takes them."""
     readers = {
         "size": values.whole(1),
-        "estimate": values.seconds,
+        "estimate": values.duration,
         "cpu": values.share,
-        "walltime": values.seconds,
+        "walltime": values.duration,
         "user": str,
         "tier": tier,
     }
@@ -82,7 +82,7 @@ def job(text: str) -> dict:
             raise argparse.ArgumentTypeError(f"{name} is given twice")
         found[name] = readers[name](value)
     if "size" not in found:
-        raise argparse.ArgumentTypeError(f"{text!r} has no size, such as size=8,estimate=3600")
+        raise argparse.ArgumentTypeError(f"{text!r} has no size, such as size=8,estimate=1h")
     chosen = found.pop("tier", "any")
     return found | {"foreground": chosen != "bg", "background": chosen != "fg"}
 
@@ -94,11 +94,11 @@ def tier(text: str) -> str:
 
 
 def estimate(text: str) -> tuple[int, float]:
-    """`N=SECONDS`."""
-    number, equals, seconds = text.partition("=")
+    """`N=TIME`."""
+    number, equals, time = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} must be N=SECONDS, such as 17=7200")
-    return values.whole(1)(number), values.seconds(seconds)
+        raise argparse.ArgumentTypeError(f"{text!r} must be N=TIME, such as 17=7200 or 17=2h")
+    return values.whole(1)(number), values.duration(time)
 
 
 def policies(text: str) -> list[str]:

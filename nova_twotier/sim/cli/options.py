@@ -13,6 +13,9 @@ SOURCE = (
     "+tsafrir:LONGEST, e.g. jann:1000+tsafrir:64800"
 )
 
+#: The default of `--embedding`.
+EMBEDDING = "adaba"
+
 
 def add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help=SOURCE)
@@ -99,7 +102,8 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         help="a slot whose foreground process uses this much or more takes no background process, "
         f"0 to 1, e.g. 0.9 (default: that of the calibration, or {THRESHOLD})",
     )
-    group.add_argument(
+    told = group.add_mutually_exclusive_group()
+    told.add_argument(
         "--estimates",
         type=values.estimates,
         default="user",
@@ -111,12 +115,8 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         "missing-historical (the same, without any estimate of users); no prediction is above the "
         "user's estimate, and one that is outrun is corrected (default: user)",
     )
-    group.add_argument(
-        "--exact-estimates",
-        action="store_const",
-        dest="estimates",
-        const="exact",
-        help="the same as --estimates exact",
+    told.add_argument(
+        "--exact-estimates", action="store_true", help="the same as --estimates exact"
     )
     group.add_argument(
         "--keep-rank",
@@ -144,10 +144,10 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--qos",
         type=values.classes,
-        metavar="CLASS=SHARE[,CLASS=SHARE]",
+        metavar="CLASS=SHARE[,CLASS=SHARE]|trace",
         help="shares of the jobs, drawn, that are urgent (ahead of all others) or scavengers (in "
-        "the background only, and evicted first), 0 to 1, e.g. urgent=0.05,scavenger=0.3 "
-        "(default: none)",
+        "the background only, and evicted first), 0 to 1, e.g. urgent=0.05,scavenger=0.3; "
+        "trace: those that the trace gives its jobs (default: none)",
     )
     group.add_argument(
         "--progress",
@@ -223,7 +223,7 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--embedding",
         type=values.embedding,
-        default="adaba",
+        default=EMBEDDING,
         metavar="E",
         help="which hosts take a job on a topology: adaba, oktopus, greedy, best-fit, first-fit; "
         "the rivals without search for a subtree: best-fit-anywhere, greedy-anywhere; with a "
@@ -330,11 +330,17 @@ def nodes(parsed: argparse.Namespace) -> int | None:
 
 
 def scenario(parsed: argparse.Namespace, policy: str):
-    """The scenario of the options of `add_workload` and `add_scenario`."""
+    """The scenario of the options of `add_workload` and `add_scenario`.
+
+    :raises ValueError: as `Scenario` does, and if an option says nothing without another one.
+    """
     from nova_twotier.sim import calibration
+    from nova_twotier.sim.estimates import EXACT
     from nova_twotier.sim.simulation import Scenario
     from nova_twotier.sim.workloads.utilisation import Utilisation
 
+    estimates = EXACT if parsed.exact_estimates else parsed.estimates
+    _check_together(parsed, estimates)
     lowest, highest = parsed.utilisation
     threshold = parsed.threshold
     if threshold is None:
@@ -351,7 +357,7 @@ def scenario(parsed: argparse.Namespace, policy: str):
         reading=dict(parsed.reading),
         migration_cost=parsed.migration_cost,
         threshold=threshold,
-        estimates=parsed.estimates,
+        estimates=estimates,
         rerank=parsed.rerank,
         understated=parsed.understated,
         deadline_factor=parsed.deadline_factor,
@@ -366,3 +372,36 @@ def scenario(parsed: argparse.Namespace, policy: str):
         queueing=parsed.queueing,
         seed=parsed.seed,
     )
+
+
+def _check_together(parsed: argparse.Namespace, estimates: str) -> None:
+    """:raises ValueError: if options contradict each other, or one says nothing without another."""
+    from nova_twotier.sim.estimates import is_missing, predicts
+
+    shares = parsed.half_life, parsed.background_weight, parsed.longest_offset
+    usual = fair_share.HALF_LIFE, fair_share.BACKGROUND_WEIGHT, fair_share.LONGEST_OFFSET
+    for wrong, message in (
+        (
+            parsed.understated and is_missing(estimates),
+            f"--understated is of users' estimates, and --estimates {estimates} has none",
+        ),
+        (
+            not parsed.rerank and not predicts(estimates),
+            f"--keep-rank is of predictions, and --estimates {estimates} has none",
+        ),
+        (
+            not parsed.closing and parsed.cpu_error is not None,
+            "--no-closing says nothing without --cpu-error none",
+        ),
+        (
+            parsed.fair_share is None and shares != usual,
+            "--half-life, --background-weight and --longest-offset say nothing without "
+            "--fair-share",
+        ),
+        (
+            parsed.topology is None and parsed.embedding != EMBEDDING,
+            "--embedding says nothing without --topology",
+        ),
+    ):
+        if wrong:
+            raise ValueError(message)

@@ -35,6 +35,16 @@ def seconds(text: str) -> float:
     return value
 
 
+def duration(text: str) -> float:
+    """A duration in seconds, in all forms that `openstack twotier job create` takes."""
+    from nova_twotier.core import durations
+
+    try:
+        return durations.seconds(text)
+    except ValueError as wrong:
+        raise ArgumentTypeError(str(wrong)) from None
+
+
 def moment(text: str) -> float:
     """A time: seconds, 0 or more, or a date and time, which is UTC unless it says otherwise.
 
@@ -169,10 +179,10 @@ def bandwidth(text: str) -> str:
 
 
 def classes(text: str) -> str:
-    """The shares of classes of service, as `Classes.parse` reads them."""
-    from nova_twotier.sim.classes import Classes
+    """The classes of service, as `classes.check` has it."""
+    from nova_twotier.sim import classes
 
-    return checked(text, Classes.parse)
+    return checked(text, classes.check)
 
 
 def checked(text: str, read: Callable[[str], object]) -> str:

@@ -5,6 +5,9 @@ import argparse
 from nova_twotier.sim.cli import changes, options, values
 from nova_twotier.sim.cli.command import Table
 
+#: The estimator of a state that names none.
+SDPN = "sdpn"
+
 
 class WhatIf(Table):
     """Say when jobs of a queue will start and end, and what a change would do"""
@@ -38,10 +41,9 @@ class WhatIf(Table):
         parser.add_argument(
             "--estimator",
             type=_estimator,
-            default="sdpn",
             metavar="E",
             help="how run times are predicted: sdpn, hanzich, historical, hybrid-smith, hybrid-li "
-            "or requested (default: sdpn)",
+            "or requested (default: as the queue manager does that the state is of, else sdpn)",
         )
         parser.add_argument(
             "--jobs", action="store_true", help="a row for each job instead of the summary"
@@ -75,7 +77,7 @@ class WhatIf(Table):
         other, added = changes.changed(state, parsed_args)
         if any(each.job.mbps for each in state.jobs):
             self.app.complain("the bandwidth of jobs is left out of account")
-        estimator = parsed_args.estimator
+        estimator = parsed_args.estimator or _known(state)
         before = what_if.expect(state, estimator)
         if several:
             found = what_if.under_each_policy(other, estimator, parsed_args.policy)
@@ -99,9 +101,9 @@ def _state(parsed: argparse.Namespace):
     if parsed.at is None and parsed.under is None:
         run = argparse.ArgumentParser(add_help=False)
         _add_run(run)
-        for name, default in vars(run.parse_args([])).items():
-            if getattr(parsed, name) != default:
-                option = name.replace("_", "-")
+        for action in run._actions:
+            if getattr(parsed, action.dest) != action.default:
+                option = "/".join(action.option_strings)
                 raise ValueError(f"{option} is of a run: it needs --at SECONDS and --under POLICY")
         return changes.read(parsed.source)
     if parsed.at is None or parsed.under is None:
@@ -112,8 +114,13 @@ def _state(parsed: argparse.Namespace):
         options.workload(parsed),
         options.scenario(parsed, parsed.under),
         parsed.at,
-        parsed.estimator,
+        parsed.estimator or SDPN,
     )
+
+
+def _known(state) -> str:
+    """The estimator whose errors a state has."""
+    return state.measured.estimator if state.measured else SDPN
 
 
 def _estimator(text: str) -> str:

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, NamedTuple, get_type_hints
 
+from nova_twotier.core.qos import Qos
+
 #: Headers of the archive name people and places; some are in latin-1, which reads every byte.
 ENCODING = "latin-1"
+#: What to say of a trace whose classes of service are asked for, and that has none.
+NO_CLASSES = (
+    "names no classes of service; its header needs lines such as '; Queue: 1 urgent', with the "
+    "number of each class in field 15 of its jobs"
+)
 #: The first bytes of a gzip file.
 GZIP = b"\x1f\x8b"
 
@@ -74,6 +81,29 @@ class Trace:
             if colon and name.strip().lower() == key.lower():
                 return value.strip()
         return None
+
+    @property
+    def queues(self) -> dict[int, str]:
+        """The names of the queues that the header names, by number: `; Queue: 1 express`."""
+        named = {}
+        for comment in self.comments:
+            key, _colon, value = comment.partition(":")
+            words = value.split()
+            if key.strip().lower() == "queue" and len(words) > 1 and words[0].isdecimal():
+                named[int(words[0])] = words[1]
+        return named
+
+    @property
+    def classes(self) -> dict[int, Qos]:
+        """The classes of service for which queues stand, by number: those that have their names."""
+        names = set(Qos)
+        return {number: Qos(name) for number, name in self.queues.items() if name in names}
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether any job is of one of these queues."""
+        classes = self.classes
+        return any(record.queue in classes for record in self.records)
 
     @property
     def processors(self) -> int:

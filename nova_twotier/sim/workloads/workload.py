@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.core.qos import QUEUES, Qos
 from nova_twotier.sim.workloads.swf import Record, Trace
 
 #: Percentiles of the run time that `describe` gives.
@@ -23,7 +24,7 @@ class Submission(NamedTuple):
     """A job as it is submitted: `size` processes; times in seconds.
 
     `user` and `group` are the numbers of its user and group in the trace; below 0 where they are
-    not known.
+    not known. `qos` is its class, None if the header of the trace gives its queue no name of one.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Submission(NamedTuple):
     estimate: float
     user: int = -1
     group: int = -1
+    qos: Qos | None = None
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ class Workload:
 
         Jobs of run time 0 stay and nothing is clipped. The estimate is the requested time, not
         less than the run time; without a request it is the run time. JSS 2015, Table 2 comes
-        out so.
+        out so. A queue that has the name of a class stands for it.
         """
+        classes = trace.classes
         jobs = tuple(
             Submission(
                 record.number,
@@ -93,6 +96,7 @@ class Workload:
                 record.estimate,
                 record.user,
                 record.group,
+                classes.get(record.queue),
             )
             for record in trace.records
         )
@@ -102,12 +106,14 @@ class Workload:
 
     def to_swf(self) -> Trace:
         """A trace that `from_swf` turns into this workload (estimates are raised to run times)."""
+        there = self.classes
         comments = (
             "Version: 2.2",
             f"Computer: {self.name}",
             f"MaxJobs: {len(self.jobs)}",
             f"MaxRecords: {len(self.jobs)}",
             f"MaxProcs: {self.nodes}",
+            *(f"Queue: {number} {qos}" for qos, number in QUEUES.items() if qos in there),
         )
         return Trace(comments, tuple(_record(job) for job in self.jobs))
 
@@ -120,6 +126,11 @@ class Workload:
     def groups(self) -> dict[int, int]:
         """The group of each job, by its number, without the jobs whose group is not known."""
         return {job.number: job.group for job in self.jobs if job.group >= 0}
+
+    @property
+    def classes(self) -> set[Qos]:
+        """The classes of service of the jobs, as far as they are known."""
+        return {job.qos for job in self.jobs if job.qos is not None}
 
     @property
     def span(self) -> float:
@@ -235,7 +246,7 @@ def _record(job: Submission) -> Record:
         user=job.user,
         group=job.group,
         executable=-1,
-        queue=-1,
+        queue=-1 if job.qos is None else QUEUES[job.qos],
         partition=-1,
         preceding=-1,
         think_time=-1,

@@ -105,7 +105,7 @@ class ApiCase(testtools.TestCase):
             for name, value in values.items():
                 setattr(row, name, value)
 
-    def hold_slot(self, job, process, tier="fg", host="host1", since=0.0, until=None):
+    def hold_slot(self, job, process, tier="fg", host="host1", since=0.0, until=None, slot=0):
         """A process of a job holds a slot; returns the id of its server."""
         server = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{job['uuid']} {process}"))
         with self.store.transaction() as session:
@@ -118,6 +118,7 @@ class ApiCase(testtools.TestCase):
                     server=server,
                     host=host,
                     tier=tier,
+                    slot=slot,
                     since=since,
                     until=until,
                 )

@@ -162,6 +162,14 @@ class TestActions(ArrayCase):
         self.change(self.tasks(array)[1], state=JobState.RUNNING)
         self.assertEqual([1], self.acted(array, "requeue"))
 
+    def test_complete_only_what_has_started(self):
+        array = self.create()
+        [detail] = self.refused(409, "array.no_such_tasks", self.act(array, "complete"))
+        self.assertIn("have not started: cancel them instead", detail)
+        self.change(self.tasks(array)[1], state=JobState.RUNNING)
+        self.change(self.tasks(array)[2], saved=True)
+        self.assertEqual([1, 2], self.acted(array, "complete"))
+
     def test_tasks_that_there_are_not(self):
         array = self.create()
         [detail] = self.refused(400, "request.invalid", self.act(array, "cancel", indexes="2-5"))
@@ -255,6 +263,12 @@ class TestPurge(ArrayCase):
         with self.store.transaction() as session:
             arrays.close(session, [array["number"]], 20.0)
         self.assertEqual(2, purge(self.store, 95.0, pause=lambda _seconds: None).jobs)
+
+    def test_more_end_at_once_than_one_statement_can_name(self):
+        array = self.create(indexes="0-1")
+        with self.store.transaction() as session:
+            arrays.close(session, range(300_000), 20.0)
+            self.assertEqual(20.0, session.get(Array, array["number"]).finished_at)
 
     def test_what_others_wait_for_stays(self):
         array = self.create(indexes="0-1")

@@ -24,6 +24,18 @@ class TestCached(testtools.TestCase):
             found.append(self.cached.get())
         self.assertEqual([1, 1, 2, 2, 3], found)
 
+    def test_what_took_long_is_kept_longer(self):
+        """Whoever asks without a break does not keep the cloud at work without a break."""
+
+        def slow():
+            self.now += 3.0
+            return self.reads
+
+        self.answer = slow
+        self.assertEqual(1, self.cached.get())
+        for self.now, reads in ((29.9, 1), (30.0, 2)):
+            self.assertEqual(reads, self.cached.get())
+
     def test_errors_are_kept_as_well(self):
         def fail():
             raise LookupError(f"failed {self.reads}")

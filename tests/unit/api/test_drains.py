@@ -7,6 +7,7 @@ import fixtures
 
 from nova_twotier.api.site import Site
 from nova_twotier.db.models import Drain
+from nova_twotier.db.readers import rfc3339
 from tests.unit.api.case import ApiCase
 from tests.unit.api.network import BG, FG
 from tests.unit.api.test_pools import Cloud
@@ -76,22 +77,51 @@ class TestDrain(DrainCase):
         [detail] = self.refused(409, "host.not_drained", self.undrain())
         self.assertEqual("host 'a' is not drained; see openstack twotier host list", detail)
 
-    def test_another_drain_replaces_the_first(self):
-        self.drain(reason="fan")
-        self.drain(reason="disk", migrate=True)
-        shown = self.shown()
-        self.assertEqual(("disk", True), (shown["reason"], shown["migrate"]))
+    def test_what_is_not_given_stays(self):
+        now = time.time()
+        begin, end, late = (rfc3339(now + hours * HOUR) for hours in (1, 2, 3))
+        self.drain(reason="fan", starts_at=begin, ends_at=end, migrate=True)
+        first = self.shown()
+        for body, changes in (
+            ({}, {}),
+            ({"reason": "disk"}, {"reason": "disk"}),
+            ({"ends_at": late}, {"ends_at": late}),
+            ({"starts_at": end}, {"starts_at": end}),
+            ({"migrate": False}, {"migrate": False}),
+            ({"reason": ""}, {"reason": ""}),
+            ({"ends_at": None}, {"ends_at": None}),
+        ):
+            answer = self.answered(200, self.drain(**body))["drain"]
+            first |= changes
+            self.assertEqual((first, first), (answer, self.shown()))
+        self.drain(starts_at=text(now))
+        self.assertEqual("drained", self.shown()["state"])
+
+    def test_a_beginning_after_the_end_that_there_was(self):
+        now = time.time()
+        self.drain(ends_at=text(now + HOUR))
+        before = self.shown()
+        [detail] = self.refused(400, "request.invalid", self.drain(starts_at=text(now + 2 * HOUR)))
+        self.assertIn("ends_at: give a time after starts_at", detail)
+        self.assertEqual(before, self.shown())
 
     def test_mistakes(self):
         now = time.time()
         late, early = text(now + HOUR), text(now + HOUR / 2)
-        order = "ends_at: give a time after starts_at, and not one that is over"
+        order = "ends_at: give a time after starts_at, and not one that is over, or null for none"
         for body, said in (
             ({"starts_at": late, "ends_at": early}, order),
             ({"ends_at": text(now - HOUR)}, order),
             ({"starts_at": text(now - 2 * HOUR), "ends_at": text(now - HOUR)}, order),
             ({"starts_at": "tomorrow"}, "starts_at: give a time with its zone"),
+            # It is in the year 10000 in UTC, which could not be shown.
+            (
+                {"starts_at": "9999-12-31T23:59:59-14:00"},
+                "starts_at: give a time from 1970 to 9999",
+            ),
+            ({"ends_at": "9999-12-31T23:59:59-14:00"}, "ends_at: give a time from 1970 to 9999"),
             ({"reason": "a\nb"}, "reason: give a text that matches"),
+            ({"reason": "a\n"}, "reason: give a text that matches"),
             ({"reason": "x" * 201}, "reason: give at most 200 characters"),
             ({"migrate": "yes"}, "migrate: give true or false"),
             ({"window": 1}, "'window' is not known"),
@@ -126,7 +156,7 @@ class TestDrain(DrainCase):
     def test_pools_have_less_room(self):
         self.drain(starts_at=text(time.time() + HOUR))
         self.assertEqual((3, 10, 14), self.room())
-        self.drain()
+        self.drain(starts_at=text(time.time()))
         self.assertEqual((2, 6, 10), self.room())
 
     def room(self):

@@ -80,7 +80,7 @@ endpoint_override = http://127.0.0.1:1
         self.assertIn("Placement does not answer", self.logged.output)
 
     def test_nobody_is_asked_for_those_who_may_not(self):
-        self.refused(403, "request.forbidden", self.get("/v1/hosts"))
+        self.refused(403, "request.forbidden", self.get("/v1/topology"))
         self.assertNotIn("Placement", self.logged.output)
 
 
@@ -94,7 +94,8 @@ class TestNewLedger(ApiCase):
             placement.get(
                 "http://placement.test/resource_providers", json={"resource_providers": found}
             )
-            self.assertEqual({"hosts": []}, self.answered(200, self.get("/v1/hosts", "admin")))
+            answer = self.answered(200, self.get("/v1/hosts", "admin"))
+            self.assertEqual({"hosts": [], "links": []}, answer)
 
 
 class TestNoLedger(ApiCase):

@@ -27,7 +27,7 @@ class TestHealth(ApiCase):
 
     def test_without_a_manager_the_api_still_serves(self):
         self.last_beat(23_280.0)
-        said = "pool default: no manager since 1970-01-01 06:28 UTC"
+        said = "pool default: no manager since 1970-01-01T06:28:00Z"
         self.assertEqual(said, self.health().text)
         answer = self.health(headers={"Accept": "application/json"})
         self.assertEqual([said], answer.json["reasons"])
@@ -37,7 +37,7 @@ class TestHealth(ApiCase):
         with self.store.transaction() as session:
             leader = session.get(Leader, "gpu")
             leader.since, leader.polled_at = 23_000.0, 23_280.0
-        said = "pool gpu: the manager has not finished a poll since 1970-01-01 06:28 UTC"
+        said = "pool gpu: the manager has not finished a poll since 1970-01-01T06:28:00Z"
         self.assertIn(said, self.health().text)
 
     def test_without_a_database_it_is_unavailable(self):

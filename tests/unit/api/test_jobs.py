@@ -242,9 +242,24 @@ class TestActions(ApiCase):
         self.assertEqual("cancel", self.store.find(self.job["uuid"]).requested_action)
 
     def test_complete(self):
+        self.change(self.job, state=JobState.RUNNING)
         answer = self.ask("POST", f"{self.path}/complete")
         self.assertEqual("complete", self.answered(202, answer)["asked_to"])
         self.assertEqual("complete", self.store.find(self.job["uuid"]).requested_action)
+
+    def test_a_job_that_has_not_started_is_not_completed(self):
+        """It would be finished without having run, and jobs after its success would start."""
+        for held in (False, True):
+            self.change(self.job, held=held)
+            answer = self.ask("POST", f"{self.path}/complete")
+            [detail] = self.refused(409, "job.not_started", answer)
+            self.assertEqual("the job has not started: cancel it instead", detail)
+        self.assertIsNone(self.store.find(self.job["uuid"]).requested_action)
+
+    def test_a_preempted_job_is_completed(self):
+        self.change(self.job, saved=True)
+        answer = self.ask("POST", f"{self.path}/complete")
+        self.assertEqual("complete", self.answered(202, answer)["asked_to"])
 
     def test_hold_and_release(self):
         for _twice in range(2):
@@ -318,7 +333,7 @@ class TestExplaining(ApiCase):
             (f"{needs}; its state is saved", {"saved": True}),
             ("held until it is released; its state is saved", {"held": True}),
             (
-                "preempted by a job of another project, state saved",
+                "preempted by a job that is no longer recorded, state saved",
                 {"held": False, "reason": changes.PREEMPTED(99).led_to(Effect.SAVED)},
             ),
             ("its servers are being built", {"state": JobState.STARTING}),

@@ -30,10 +30,39 @@ class TestMetrics(ApiCase):
         self.submit(size=3, name="secret")
         self.change(self.submit("bob:other", size=4), state=JobState.RUNNING)
         found = self.read()
-        self.assertEqual(1, found["twotier_jobs", "queued"])
-        self.assertEqual(3, found["twotier_processes", "queued"])
-        self.assertEqual(4, found["twotier_processes", "running"])
-        self.assertEqual(0, found["twotier_jobs", "failed"])
+        self.assertEqual(1, found["twotier_jobs", "default", "queued"])
+        self.assertEqual(3, found["twotier_processes", "default", "queued"])
+        self.assertEqual(4, found["twotier_processes", "default", "running"])
+        self.assertEqual(0, found["twotier_jobs", "default", "failed"])
+        self.assertEqual(0, found["twotier_jobs", "gpu", "queued"])
+
+    def test_jobs_by_class(self):
+        self.submit()
+        for state, qos in (
+            (JobState.QUEUED, "scavenger"),
+            (JobState.STARTING, "scavenger"),
+            (JobState.PREEMPTING, "scavenger"),
+            (JobState.FINISHED, "urgent"),
+        ):
+            self.change(self.submit("bob:other"), state=state, qos=qos)
+        found = self.read()
+        self.assertEqual(
+            {
+                ("waiting", "urgent"): 0,
+                ("running", "urgent"): 0,
+                ("waiting", "normal"): 1,
+                ("running", "normal"): 0,
+                ("waiting", "scavenger"): 1,
+                ("running", "scavenger"): 2,
+            },
+            self.by_class(found, "default"),
+        )
+        self.assertEqual({0}, set(self.by_class(found, "gpu").values()))
+
+    def by_class(self, found, pool):
+        of_pool = {key: n for key, n in found.items() if key[0] == "twotier_jobs_by_qos"}
+        # Labels are shown in the order of their names: phase, pool, qos.
+        return {(key[1], key[3]): n for key, n in of_pool.items() if key[2] == pool}
 
     def test_waiting_jobs_by_reason(self):
         for reason in (waits.SLOTS(size=2, idle=1), waits.SLOTS(size=3, idle=1), waits.HELD()):
@@ -42,8 +71,9 @@ class TestMetrics(ApiCase):
         self.change(self.submit(), state=JobState.FAILED, reason=failures.SERVERS_OFF())
         found = self.read()
         name = "twotier_waiting_jobs"
-        waiting = {key[1]: count for key, count in found.items() if key[0] == name}
-        self.assertEqual({"slots": 2, "held": 1, "undecided": 1}, waiting)
+        waiting = {key[1:]: count for key, count in found.items() if key[0] == name}
+        expected = {"slots": 2, "held": 1, "undecided": 1}
+        self.assertEqual({("default", code): n for code, n in expected.items()}, waiting)
 
     def test_heartbeats_of_managers(self):
         self.last_beat(1e9)
@@ -103,4 +133,4 @@ class TestSeveralProcesses(ApiCase):
             ).stdout
             line = f'twotier_api_requests_total{{method="GET",route="/v1",status="200"}} {expected}'
             self.assertIn(line, out)
-            self.assertIn('twotier_jobs{state="queued"} 0.0', out)
+            self.assertIn('twotier_jobs{pool="default",state="queued"} 0.0', out)

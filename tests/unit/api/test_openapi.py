@@ -137,7 +137,11 @@ class TestTruth(KeystoneCase):
                 case.call_and_validate(headers={"X-Auth-Token": self.token})
 
             with contextlib.suppress(SkipTest, Unsatisfiable):
-                ask()
+                try:
+                    ask()
+                except BaseExceptionGroup as failures:
+                    # It is no Exception: it would end the runner, and the tests after this one.
+                    self.fail(str(failures))
                 asked.add(operation.label)
         return asked
 
@@ -172,6 +176,11 @@ class TestTruth(KeystoneCase):
             case.body["pool"] = "none"
         if case.path == "/v1/queue":
             case.query["pool"] = "default"
+        if case.path == "/v1/schedule":
+            if {"from", "to"} & case.query.keys():  # The other one's default is near the present.
+                case.query.update({"from": "2026-09-01T00:00:00Z", "to": "2026-10-01T00:00:00Z"})
+            if "marker" in case.query:
+                case.query["marker"] = "1790000000.5000000_1"
         if case.path == "/v1/usage":
             times = {"start": "2026-01-01T00:00:00Z", "end": "2030-01-01T00:00:00Z"}
             case.query.update({name: times[name] for name in times.keys() & case.query.keys()})

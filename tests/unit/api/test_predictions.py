@@ -171,6 +171,28 @@ class TestPredictions(PredictedCase):
         self.predict(self.job, **dict.fromkeys(TIMES))
         self.predict_pool()
         self.assertEqual("never-starts", self.unpredicted())
+        self.assertNotIn("maintenance", str(self.shown()[0]))
+
+    def test_a_job_that_never_starts_because_of_planned_maintenance(self):
+        self.predict(self.job, **dict.fromkeys(TIMES))
+        self.predict_pool()
+        window = {"limit": 3600, "begin": "2026-01-31T12:00:00+00:00"}
+        for reason in (
+            waits.SLOTS(size=8, idle=0, barred=4, **window),
+            waits.WINDOW(size=8, idle=0, slots=12, **window),
+        ):
+            self.change(self.job, reason=reason)
+            self.assertEqual("never-starts", self.unpredicted())
+            self.assertIn("maintenance begins at 2026-01-31T12:00:00", str(self.shown()[0]))
+
+    def test_a_job_that_is_larger_than_what_maintenance_leaves(self):
+        """No policy is shown it, so that it is not predicted."""
+        window = {"limit": 3600, "begin": "2026-01-31T12:00:00+00:00"}
+        self.predict_pool(later_than=1790000000.0)
+        for slots, code in ((7, "window"), (8, "far-behind")):
+            reason = waits.WINDOW(size=8, idle=0, slots=slots, **window)
+            self.change(self.job, eligible_at=self.now - 100, reason=reason)
+            self.assertEqual(code, self.unpredicted())
 
     def test_a_queue_without_predictions(self):
         self.assertIsNone(self.get("/v1/queue").json["predictions"])

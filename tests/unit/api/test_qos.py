@@ -95,6 +95,35 @@ class TestOn(ClassCase):
             self.queue()["jobs_by_qos"],
         )
 
+    def test_lists_and_cancellations_by_class(self):
+        scavenger, normal = self.submit(qos="scavenger"), self.submit()
+        urgent = self.answered(201, self.ask_for("urgent", ALLOWED))
+        for query, expected in (
+            ("qos=scavenger", [scavenger]),
+            ("qos=urgent,normal", [normal, urgent]),
+            ("qos=urgent,normal&user_id=dora", [urgent]),
+            ("qos=urgent&state=running", []),
+        ):
+            found = self.answered(200, self.get(f"/v1/jobs?{query}"))["jobs"]
+            self.assertEqual([job["uuid"] for job in expected], [job["uuid"] for job in found])
+        [detail] = self.refused(400, "request.invalid", self.get("/v1/jobs?qos=high"))
+        self.assertEqual("qos.0: give one of urgent, normal, scavenger", detail)
+        self.refused(400, "request.invalid", self.ask("POST", "/v1/jobs/cancel", json={"qos": []}))
+        body = {"qos": ["scavenger", "urgent"]}
+        answer = self.answered(202, self.ask("POST", "/v1/jobs/cancel", json=body))
+        self.assertEqual([1, 3], [job["number"] for job in answer["jobs"]])
+        self.assertIsNone(self.store.job(normal["number"]).requested_action)
+
+    def test_a_line_of_waiting_tasks_stands_for_those_of_the_class(self):
+        array = self.answered(
+            201, self.ask("POST", "/v1/arrays", json={"size": 1, "indexes": "0-2"})
+        )
+        tasks = self.get(f"/v1/jobs?array={array['number']}").json["jobs"]
+        self.answered(200, self.patch(tasks[1], qos="scavenger"))
+        for qos, index, waiting in (("normal", 0, "0,2"), ("scavenger", 1, "1")):
+            [job] = self.get(f"/v1/jobs?collapsed=true&qos={qos}").json["jobs"]
+            self.assertEqual((index, waiting), (job["array"]["index"], job["waiting"]))
+
 
 class TestOneTier(ClassCase):
     OPTIONS = "[manager]\nqos_classes = true\npolicy = easy"

@@ -32,6 +32,37 @@ class TestQueue(ApiCase):
         queue = self.get("/v1/queue?all_projects=True", "admin").json
         self.assertEqual((None, None), (queue["project_id"], queue["limits"]))
 
+    def test_jobs_that_have_ended(self):
+        for state in (JobState.FINISHED, JobState.FINISHED, JobState.FAILED):
+            self.change(self.submit(), state=state)
+        self.change(self.submit("bob:other"), state=JobState.FINISHED)
+        for path, by, expected in (
+            ("/v1/queue", "alice:demo", (2, 1, 0)),
+            ("/v1/queue?all_projects=true", "admin", (3, 1, 0)),
+        ):
+            jobs = self.answered(200, self.get(path, by))["jobs"]
+            names = ("finished", "failed", "cancelled")
+            self.assertEqual(expected, tuple(jobs[name] for name in names))
+
+    def test_no_query_reads_the_jobs_that_have_ended(self):
+        asked = []
+        record = lambda _c, _cursor, statement, values, *_rest: asked.append((statement, values))  # noqa: E731
+        event.listen(Engine, "before_cursor_execute", record)
+        self.answered(200, self.get("/v1/queue"))
+        self.answered(200, self.get("/v1/queue?all_projects=true", "admin"))
+        event.remove(Engine, "before_cursor_execute", record)
+        steps = []
+        with self.store.reading() as session:
+            for statement, values in asked:
+                if statement.startswith("SELECT"):
+                    plan = f"EXPLAIN QUERY PLAN {statement}"
+                    rows = session.connection().exec_driver_sql(plan, values)
+                    steps += [row.detail for row in rows]
+        of_jobs = [step for step in steps if step.split()[:2][1:] == ["job"]]
+        self.assertGreater(len(of_jobs), 2, steps)
+        for step in of_jobs:
+            self.assertIn("ix_job_state (state=?)", step)
+
     def test_policy(self):
         policy = self.get("/v1/queue").json["policy"]
         self.assertTrue(policy.pop("description"))
@@ -55,7 +86,7 @@ class TestManager(ApiCase):
             {
                 "running": False,
                 "heartbeat_at": "1970-01-01T06:28:00.000+00:00",
-                "text": "no manager since 1970-01-01 06:28 UTC",
+                "text": "no manager since 1970-01-01T06:28:00Z",
             },
             self.manager(),
         )

@@ -85,11 +85,14 @@ class TestReasons(ApiCase):
         number = self.theirs["number"]
         self.check(answers, f"job {number} (secret)", self.theirs["uuid"], number)
 
-    def test_one_that_was_purged_is_not(self):
+    def test_one_that_was_purged(self):
         self.change(self.job, reason=waits.TURN(999))
-        for by in ("alice:demo", "admin:admin"):
+        for by, name in (
+            ("alice:demo", "a job that is no longer recorded"),
+            ("admin:admin", "job 999, which is no longer recorded"),
+        ):
             job = self.get(f"/v1/jobs/{self.job['uuid']}", by).json
-            self.assertEqual("waits behind a job of another project", job["reason"])
+            self.assertEqual(f"waits behind {name}", job["reason"])
 
     def test_a_text_of_an_earlier_release(self):
         number = self.number(self.theirs)

@@ -45,6 +45,7 @@ class TestServers(ApiCase):
 
     def test_a_tenant_sees_no_hosts(self):
         job = self.submit()
+        self.change(job, state=JobState.RUNNING)
         self.hold_slot(job, 0, host="host1")
         for method, path in (
             ("GET", ""),

@@ -37,8 +37,8 @@ class TestRateLimit(ApiCase):
 
     def test_refused_requests_count(self):
         for _each in range(5):
-            self.refused(403, "request.forbidden", self.get("/v1/hosts"))
-        self.refused(429, "rate.exceeded", self.get("/v1/hosts"))
+            self.refused(403, "request.forbidden", self.get("/v1/topology"))
+        self.refused(429, "rate.exceeded", self.get("/v1/topology"))
 
     def test_what_needs_no_token_does_not_count(self):
         for path in ("/healthcheck", "/metrics", "/v1", "/v1/openapi.json"):

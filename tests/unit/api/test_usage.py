@@ -4,9 +4,10 @@ import time
 from datetime import UTC, datetime
 
 import fixtures
+from sqlalchemy import update
 
 from nova_twotier.db import purge
-from nova_twotier.db.models import Job, Place
+from nova_twotier.db.models import Job, Place, UsageDay
 from nova_twotier.db.states import JobState
 from tests.unit.api.case import ApiCase
 
@@ -80,6 +81,25 @@ class TestUsage(UsageCase):
             (1, "solver", "demo"), (row["job_number"], row["job_name"], row["project_id"])
         )
         self.assertEqual(self.store.job(2).uuid, other["job"])
+
+    def test_by_class(self):
+        """That of the stay; jobs of others, and of earlier releases, have none that is known."""
+        with self.store.transaction() as session:
+            session.execute(update(Place).where(Place.job == 1).values(qos="scavenger"))
+            day = int(NOON // 86400)
+            names = {"day": day, "project_id": "demo", "user_id": "u", "pool": "default", "qos": ""}
+            sums = {"foreground": 7.0, "background": 0.0, "lost": 0.0, "started": 0, "ended": 1}
+            session.add(UsageDay(**names, **sums))
+        found = self.usage("&by=qos")
+        self.assertEqual(
+            {None: 7.0, "normal": 50.0, "scavenger": 200.0},
+            {row["qos"]: row["foreground"] + row["background"] for row in found["usage"]},
+        )
+        total = found["total"]
+        for name in total:
+            self.assertEqual(total[name], sum(row[name] for row in found["usage"]), name)
+        for row in self.usage("&by=job,qos")["usage"][1:]:
+            self.assertEqual({1: "scavenger", 2: "normal"}.get(row["job_number"]), row["qos"])
 
     def test_of_a_user_or_a_pool(self):
         self.assertEqual(50.0, self.usage("&user_id=bob")["total"]["background"])

@@ -11,20 +11,27 @@ class TestMicroversions(ApiCase):
         return self.get(path, headers={"OpenStack-API-Version": version})
 
     def test_answers_say_their_version(self):
-        for asked in ("twotier 1.0", "twotier latest", "TwoTier 1.0", "compute 2.90", ""):
+        for asked, version in (
+            ("twotier 1.0", "1.0"),
+            ("twotier 1.1", "1.1"),
+            ("twotier latest", "1.1"),
+            ("TwoTier 1.0", "1.0"),
+            ("compute 2.90", "1.0"),
+            ("", "1.0"),
+        ):
             for path, status in (("/v1/queue", 200), ("/v1/nothing", 404)):
                 answer = self.ask_for(asked, path)
                 self.assertEqual(status, answer.status_code, asked)
-                self.assertEqual("twotier 1.0", answer.headers["openstack-api-version"])
+                self.assertEqual(f"twotier {version}", answer.headers["openstack-api-version"])
                 self.assertIn("OpenStack-API-Version", answer.headers["vary"])
 
     def test_others_are_not_served(self):
-        for version in ("1.1", "0.9", "2.0"):
+        for version in ("1.2", "0.9", "2.0"):
             answer = self.ask_for(f"twotier {version}")
             [detail] = self.refused(406, "version.unsupported", answer)
-            self.assertIn("ask for 1.0 to 1.0", detail)
+            self.assertIn("ask for 1.0 to 1.1", detail)
             [error] = answer.json["errors"]
-            self.assertEqual(("1.0", "1.0"), (error["min_version"], error["max_version"]))
+            self.assertEqual(("1.0", "1.1"), (error["min_version"], error["max_version"]))
             self.assertIn("OpenStack-API-Version", answer.headers["vary"])
 
     def test_nonsense(self):
@@ -41,7 +48,7 @@ class TestDiscovery(ApiCase):
                 [version] = found.version_data()
                 self.assertEqual("http://falconframework.org/v1/", version["url"])
                 self.assertEqual((1, 0), version["min_microversion"])
-                self.assertEqual((1, 0), version["max_microversion"])
+                self.assertEqual((1, 1), version["max_microversion"])
 
     def test_behind_a_proxy(self):
         headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "cloud.test"}

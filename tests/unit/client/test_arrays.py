@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 import fixtures
 from sqlalchemy import update
@@ -84,9 +85,9 @@ class TestList(ArrayCase):
         self.create("0-9%3")
         for index in (0, 1):
             self.become(index, array=2, state=JobState.RUNNING, tier="fg")
-        self.assertEqual(["2_[2-9%3]", "2_1", "2_0", 1], self.numbers())
+        self.assertEqual(["2_[2-9%3]", "2_1", "2_0", "1"], self.numbers())
         self.assertEqual(
-            ["2_9", "2_8", "2_7", "2_6", "2_5", "2_4", "2_3", "2_2", "2_1", "2_0", 1],
+            ["2_9", "2_8", "2_7", "2_6", "2_5", "2_4", "2_3", "2_2", "2_1", "2_0", "1"],
             self.numbers("-r"),
         )
         self.assertEqual(["2_1", "2_0"], self.numbers("--state", "running"))
@@ -95,6 +96,62 @@ class TestList(ArrayCase):
         for index in (4, 6):
             self.succeed("job", "set", f"2_{index}", "--name", "special")
         self.assertEqual(["2_[4,6%3]"], self.numbers("--name", "special"))
+
+    def test_people_see_the_first_of_many_indexes(self):
+        indexes = ",".join(str(index * index) for index in range(10, 30))
+        for options, shown in ((f"{indexes}%8", ",...+12%8]"), (indexes, ",...+12]")):
+            self.create(options)
+            number = self.numbers("--limit", "1")[0]
+            self.assertEqual(f"{number.partition('[')[0]}[{options}]", number)
+            cut = number[: number.index(",324")] + shown
+            self.assertIn(f"| {cut} |", self.succeed("job", "list", "--limit", "1"))
+            for style in ("value", "csv"):
+                self.assertIn(number, self.succeed("job", "list", "-f", style))
+        array = self.succeed("job", "show", "1", "-c", "waiting")
+        self.assertIn(f"| waiting | {indexes} |", array)
+
+    def cut(self, *options):
+        """The number in the table of the tasks of array 1 that wait and are not held."""
+        return re.findall(r"1_\[\S*\.\.\.\S*\]", self.succeed("job", "list", *options))[-1]
+
+    def asked(self):
+        return {job.array_index for job in self.store.jobs() if job.requested_action}
+
+    def test_what_people_see_is_accepted(self):
+        squares = {index * index for index in range(10, 40)}
+        self.create(",".join(map(str, sorted(squares))) + "%8")
+        for index in (100, 144, 441):
+            self.succeed("job", "hold", f"1_{index}")
+        cut = self.cut()
+        self.assertTrue(cut.endswith(",...+19%8]"), cut)
+        self.become(121, state=JobState.RUNNING, tier="fg")
+        self.succeed("job", "cancel", cut)
+        self.assertEqual(squares - {100, 144, 441}, self.asked())
+
+    def test_what_people_saw_is_refused_when_it_is_not_so_any_more(self):
+        self.create(",".join(str(index * index) for index in range(10, 40)))
+        cut = self.cut()
+        self.become(900, state=JobState.CANCELLED)
+        code, _out, _error = self.openstack("job", "cancel", cut)
+        self.assertEqual(1, code)
+        self.assertIn("there are no 22 such tasks of array 1 any more", self.logged.output)
+        # Only those of a name, which the command does not know.
+        for index in range(10, 29):
+            self.succeed("job", "set", f"1_{index * index}", "--name", "special")
+        self.assertEqual(1, self.openstack("job", "cancel", self.cut("--name", "special"))[0])
+        self.assertEqual(set(), self.asked())
+
+    def test_the_limit_of_the_list_is_ignored(self):
+        self.create("0-9%3")
+        self.assertEqual(["1_[0-9%3]"], self.numbers())
+        self.succeed("job", "hold", "1_[8-9%3]")
+        self.assertEqual({8, 9}, {job.array_index for job in self.store.jobs() if job.held})
+
+    def test_sorted_by_array_and_index(self):
+        self.create("9-10")
+        self.create("0-1")
+        options = ("-r", "--sort-column", "Number", "--sort-ascending")
+        self.assertEqual(["1_9", "1_10", "3_0", "3_1"], self.numbers(*options))
 
 
 class TestNames(ArrayCase):
@@ -182,20 +239,31 @@ class TestNames(ArrayCase):
         explained = self.shown("job", "explain", "1")
         self.assertEqual(2, explained["number"])
         self.assertIn("task 1_1 is the first that waits", self.stderr.getvalue())
-        self.assertEqual("array-limit", self.shown("job", "explain", "1_9")["why"]["code"])
+        task = self.shown("job", "explain", "1_9")
+        self.assertEqual("array-limit", task["why"]["code"])
+        self.assertEqual({"number": 1, "index": 9}, task["array"])
+        self.assertRegex(self.succeed("job", "explain", "1_9"), r"\| array +\| 1_9 ")
 
     def test_after_all_tasks(self):
         job = self.shown("job", "create", "--size", "1", "--after-ok", "1", "--after", "1_2")
         shown = self.succeed("job", "show", str(job["number"]), "-c", "dependencies")
         self.assertIn("after 3, after-ok array 1", shown)
         said = self.succeed("job", "create", "--size", "1", "--after-ok", "1")
-        self.assertIn("not in the queue yet: it waits for array 1 (after-ok).", said)
+        self.assertIn("is queued; it waits for array 1 (after-ok).", said)
 
     def test_wait(self):
         for index in range(10):
             self.become(index, state=JobState.FINISHED)
         [row] = self.shown("job", "wait", "1", "--until", progress.FINISHED)
         self.assertEqual(("sweep", "finished"), (row["Name"], row["State"]))
+
+    def test_some_tasks_will_not_do(self):
+        """They would be all of them."""
+        said = "1_[0-1]: give a whole array, such as 12, or a task, such as 12_3"
+        self.assertEqual(said, self.refused("job", "explain", "1_[0-1]"))
+        self.assertEqual(said, self.refused("event", "list", "--job", "1_[0-1]"))
+        self.assertEqual((1, "", ""), self.openstack("job", "wait", "1_[0-1]"))
+        self.assertIn(said, self.logged.output)
 
     def test_events(self):
         self.succeed("job", "cancel", "1_3")

@@ -51,7 +51,7 @@ class TestOptions(CreateCase):
     def test_only_a_size(self):
         job = self.create("--size", "3")
         self.assertEqual(
-            (3, None, "", "queued"),
+            (3, None, None, "queued"),
             tuple(job[name] for name in ("size", "cpu", "name", "state")),
         )
         self.assertEqual(job, self.shown("job", "show", job["uuid"]))
@@ -86,7 +86,7 @@ class TestOptions(CreateCase):
 
     def test_no_networks(self):
         for word in ("none", "auto"):
-            self.assertEqual(word, self.create("--size", "1", "--network", word)["networks"])
+            self.assertEqual([word], self.create("--size", "1", "--network", word)["networks"])
         error = self.refused(
             "job", "create", "--size", "1", "--network", OTHER, "--network", "none"
         )
@@ -137,10 +137,10 @@ class TestLine(CreateCase):
     def test_what_it_waits_for_before_it_is_in_the_queue(self):
         self.assertRegex(
             self.line("--size", "1", "--begin", "2031-01-31T12:00:00Z"),
-            r"^Job 1 is queued, but not in the queue yet: it waits until 2031-01-31T12:00:00Z\.\n$",
+            r"^Job 1 is queued; it waits until 2031-01-31T12:00:00Z\.\n$",
         )
         self.assertEqual(
-            "Job 2 is queued, but not in the queue yet: it waits for job 1 (after-ok).\n",
+            "Job 2 is queued; it waits for job 1 (after-ok).\n",
             self.line("--size", "1", "--after-ok", "1"),
         )
 
@@ -152,7 +152,7 @@ class TestLine(CreateCase):
     def test_an_array_that_it_waits_for(self):
         self.line("--size", "1", "--name", "sweep", "--array", "0-3")
         self.assertEqual(
-            "Job 5 is queued, but not in the queue yet: it waits for array 1 (after-ok).\n",
+            "Job 5 is queued; it waits for array 1 (after-ok).\n",
             self.line("--size", "1", "--after-ok", "sweep"),
         )
 
@@ -447,6 +447,37 @@ class TestTraces(CreateCase):
     def test_nor_with_wait(self):
         error = self.refused("job", "create", "--from-swf", self.trace(), "--wait")
         self.assertEqual("--wait is for one job, not for a trace: see job list", error)
+
+
+class TestClassesOfTraces(CreateCase):
+    OPTIONS = "[manager]\nqos_classes = true"
+
+    def trace(self, header):
+        lines = (f"{n} {n} -1 5 1 -1 -1 1 9 -1 1 1 1 1 {n} -1 -1 -1\n" for n in (1, 2))
+        return self.file(header + "".join(lines), "site.swf")
+
+    def test_each_job_has_its_own(self):
+        path = self.trace("; Queue: 1 scavenger\n")
+        self.create("--from-swf", path, "--qos", "trace")
+        self.assertEqual(["scavenger", "normal"], [job["qos"] for job in self.all()])
+        self.create("--from-swf", path)
+        self.assertEqual(["normal"] * 2, [job["qos"] for job in self.all()[2:]])
+
+    def test_nothing_is_submitted_that_may_not_be(self):
+        path = self.trace("; Queue: 2 urgent\n")
+        error = self.refused("job", "create", "--from-swf", path, "--qos", "trace")
+        self.assertEqual(
+            "the trace has urgent jobs, which you may not submit: queue show says which you may "
+            "(qos_allowed)",
+            error,
+        )
+        self.assertEqual([], self.all())
+
+    def test_mistakes(self):
+        error = self.refused("job", "create", "--size", "1", "--qos", "trace")
+        self.assertEqual("--qos trace is for --from-swf", error)
+        error = self.refused("job", "create", "--from-swf", self.trace(""), "--qos", "trace")
+        self.assertIn("site.swf: names no classes of service", error)
 
 
 class TestQuota(CreateCase):

@@ -46,7 +46,7 @@ class TestDrain(CommandCase):
         self.assertEqual((None, None), (rows["b"]["State"], rows["b"]["Until"]))
         self.assertEqual("draining", self.shown("host", "show", "a", by=CAROL)["state"])
         host = self.shown("host", "show", "a", by=CAROL)
-        ended = {**host, "state": None, "reason": None, "from": None}
+        ended = {**host, "state": None, "reason": None, "from": None, "migrate": None}
         self.assertEqual(ended, self.shown("host", "undrain", "a", by=CAROL))
         self.assertEqual(ended, self.shown("host", "show", "a", by=CAROL))
         self.assertEqual([], self.waited)
@@ -80,6 +80,37 @@ class TestDrain(CommandCase):
         shown = self.drain("--at", "2096-01-31T12:00:00+01:00", "--for", "1d")
         self.assertEqual("2096-01-31T11:00:00", shown["from"][:19])
         self.assertEqual("2096-02-01T11:00:00", shown["until"][:19])
+
+    def test_a_window_is_moved(self):
+        self.assertEqual((120, 14400.0), self.window("--at", "2h", "--for", "4h"))
+        self.assertEqual((180, 14400.0), self.window("--at", "now+3h"))
+        self.assertEqual((180, 3600.0), self.window("--for", "1h"))
+        self.assertEqual((180, 3600.0), self.window("--reason", "new BIOS"))
+        self.assertEqual((0, 3600.0), self.window("--at", "now"))
+        shown = self.drain("--no-end", "--at", "2096-01-31T12:00:00Z")
+        self.assertEqual(
+            ("2096-01-31T12:00:00", None, "new BIOS"),
+            (shown["from"][:19], shown["until"], shown["reason"]),
+        )
+        self.assertIsNone(self.drain("--at", "2h")["until"])
+
+    def test_what_is_not_given_stays(self):
+        self.drain("--reason", "new BIOS", "--at", "2h", "--for", "4h", "--migrate")
+        planned = self.shown("host", "show", "a", by=CAROL)
+        self.assertEqual(("planned", True), (planned["state"], planned["migrate"]))
+        for words, changes in (
+            ((), {}),
+            (("--reason", "disk"), {"reason": "disk"}),
+            (("--no-migrate",), {"migrate": False}),
+            (("--no-reason",), {"reason": None}),
+            (("--no-end",), {"until": None}),
+        ):
+            planned |= changes
+            self.assertEqual(planned, self.shown("host", "drain", "a", *words, by=CAROL))
+
+    def test_times_are_those_of_job_create(self):
+        for words in (("--at", "12:00"), ("--at", "now+2h"), ("--at", "2096-01-31T12:00")):
+            self.assertEqual("planned", self.drain(*words)["state"], words)
 
     def test_wait(self):
         self.assertEqual("drained", self.drain("--wait")["state"])
@@ -122,7 +153,7 @@ class TestDrain(CommandCase):
 
     def test_mistakes(self):
         for words, said in (
-            (("--at", "noon"), "'noon': give a time with its zone"),
+            (("--at", "noon"), "'noon' is not a time: give a time such as 2026-01-31T12:00"),
             (("--for", "soon"), "'soon' is not a time"),
         ):
             code, _out, error = self.openstack("host", "drain", "a", *words, by=CAROL)

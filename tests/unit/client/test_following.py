@@ -216,19 +216,27 @@ class TestCommand(CommandCase):
     def test_lines_for_programs(self):
         mine, other = self.submit(name="mine"), self.submit(name="other")
         steps = [lambda: [self.happen(job, "started", "in fg", at=4e9) for job in (other, mine)]]
-        options = ("--job", "mine", "-c", "Event", "-c", "Number")
+        options = ("--job", "mine", "-c", "Number", "-c", "Event")
         for style, expected in (
-            ("value", ["submitted 1", "started 1"]),
-            ("csv", ['"Event","Number"', '"submitted",1', '"started",1']),
+            ("value", ["1 submitted", "1 started"]),
+            ("csv", ['"Number","Event"', '"1","submitted"', '"1","started"']),
         ):
             out = self.follow(*options, "--limit", "5", "-f", style, steps=steps)
             self.assertEqual(expected, out.splitlines()[: len(expected)])
         lines = self.follow("--job", "mine", "-f", "json", steps=steps).splitlines()
         [row] = map(json.loads, lines)
         self.assertEqual(
-            ("2096-10-02T07:06:40.000+00:00", "started", "in fg", 1, mine["uuid"]),
-            tuple(row[name] for name in ("At", "Event", "Detail", "Number", "Job")),
+            {
+                "At": "2096-10-02T07:06:40.000+00:00",
+                "Number": "1",
+                "Event": "started",
+                "Detail": "in fg",
+                "Job": mine["uuid"],
+            },
+            row,
         )
+        rows = self.shown("event", "list", "--job", "mine")
+        self.assertEqual((list(row), row), (list(rows[-1]), rows[-1]))
 
     def test_all_projects(self):
         job = self.submit("bob:other")
@@ -239,6 +247,10 @@ class TestCommand(CommandCase):
             ["At", "Number", "Project", "Event", "Detail"], out.splitlines()[0].split()
         )
         self.assertIn("  other    started  in fg\n", out)
+        listed = self.succeed("event", "list", "--all-projects", "-f", "csv", by="admin:admin")
+        self.assertEqual(
+            '"At","Number","Project","Event","Detail","Job"', listed.partition("\n")[0]
+        )
 
     def test_mistakes(self):
         for options, expected in (

@@ -9,10 +9,11 @@ from keystoneauth1.identity import V3Password
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from nova_twotier.api.versions import NEWEST
+from nova_twotier.api.versions import OLDEST
 from nova_twotier.client import rest
 from nova_twotier.client.rest import Api, ApiError
 from nova_twotier.db import models
+from nova_twotier.db.states import JobState
 from tests.unit.api.case import OTHER
 from tests.unit.client.case import URL, ClientCase
 
@@ -27,11 +28,12 @@ class TestJobs(ClientCase):
         self.assertTrue(self.api.hold(job["uuid"])["held"])
         self.assertFalse(self.api.release(job["uuid"])["held"])
         self.assertEqual(1, self.api.explain(job["uuid"])["position"])
+        self.change(job, state=JobState.RUNNING)
         self.assertEqual("complete", self.api.complete(job["uuid"])["asked_to"])
         self.assertEqual("cancel", self.api.cancel(job["uuid"])["asked_to"])
 
-    def test_it_speaks_the_newest_version(self):
-        self.assertEqual(NEWEST, rest.MICROVERSION)
+    def test_it_speaks_a_version_that_every_api_has(self):
+        self.assertEqual(OLDEST, rest.MICROVERSION)
 
     def test_states_that_are_the_end(self):
         self.assertEqual(set(models.OVER), set(rest.OVER))
@@ -78,6 +80,12 @@ class TestFinding(ClientCase):
         [uuid] = self.submit_named("solver")
         self.assertEqual(uuid, self.api.find("solver")["uuid"])
         self.assertEqual(uuid, self.api.find(uuid)["uuid"])
+
+    def test_an_empty_text_is_not_the_job_without_a_name(self):
+        self.submit_named("")
+        for text in ("", " "):
+            error = self.assertRaises(ApiError, self.api.find, text)
+            self.assertIn("an empty text names no job", str(error))
 
     def test_of_several_the_one_that_is_not_over(self):
         old, new = self.submit_named("nightly", "nightly")

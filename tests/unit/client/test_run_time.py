@@ -14,7 +14,7 @@ class TestEstimateFromHistory(testtools.TestCase):
         self.assertEqual("0:00:05 (from 1 similar job)", self.shown(self.made(5.0, 1)))
 
     def test_none(self):
-        self.assertEqual("", self.shown(None))
+        self.assertIsNone(columns.cell("estimate_from_history", None))
 
     @staticmethod
     def made(seconds, jobs):

@@ -73,12 +73,12 @@ class TestOpenStackClient(ApiCase):
         command = (
             *("--os-auth-type", "admin_token", "--os-token", "alice:demo"),
             *("--os-endpoint", self.url, "twotier", "event", "list", "--follow", "--limit", "1"),
-            *("-f", "value", "-c", "Event", "-c", "Number"),
+            *("-f", "value", "-c", "Number", "-c", "Event"),
         )
         running = self.start(*command)
-        self.assertEqual("submitted 1\n", running.stdout.readline())
+        self.assertEqual("1 submitted\n", running.stdout.readline())
         self.submit(by="alice:demo", name="second")
-        self.assertEqual("submitted 2\n", running.stdout.readline())
+        self.assertEqual("2 submitted\n", running.stdout.readline())
         running.send_signal(signal.SIGINT)
         self.assertEqual(("", ""), running.communicate(timeout=60))
         self.assertEqual(130, running.returncode)

@@ -12,9 +12,9 @@ LINE = "{} {} -1 {} {} -1 -1 {} {} -1 1 1 1 1 1 -1 -1 -1\n"
 
 
 class TestRequests(testtools.TestCase):
-    def write(self, *records, name="site.swf"):
+    def write(self, *records, name="site.swf", header="; MaxProcs: 8\n"):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / name
-        path.write_text("; MaxProcs: 8\n" + "".join(LINE.format(*record) for record in records))
+        path.write_text(header + "".join(LINE.format(*record) for record in records))
         return str(path)
 
     def test_in_the_order_of_arrival(self):
@@ -29,6 +29,19 @@ class TestRequests(testtools.TestCase):
         self.assertEqual("night-1", request["name"])
         config = base64.b64decode(request["user_data"])
         self.assertIn(base64.b64encode(b"#!/bin/sh\nsleep 86400\n"), config)
+
+    def test_classes_of_service(self):
+        """As the queues stand for them; all of these jobs are in queue 1."""
+        records = (1, 0, 5, 1, 1, 9), (2, 0, 5, 1, 1, 9)
+        for header, asked, classes in (
+            ("; Queue: 1 scavenger\n", True, ["scavenger"] * 2),
+            ("; Queue: 1 scavenger\n", False, [None] * 2),
+        ):
+            requests, _left_out = trace.requests(self.write(*records, header=header), None, asked)
+            self.assertEqual(classes, [each.get("qos") for each in requests])
+        path = self.write(*records, header="; Queue: 2 urgent\n; Queue: 1 express\n")
+        error = self.assertRaises(ValueError, trace.requests, path, None, True)
+        self.assertIn("site.swf: names no classes of service; its header needs lines", str(error))
 
     def test_mistakes(self):
         path = self.write((1, 0, 5, 1, 1, 9), ("x", 0, 5, 1, 1, 9))

@@ -9,8 +9,9 @@ import testtools
 
 from nova_twotier.client import arguments
 from nova_twotier.client.commands.usage import BY
+from nova_twotier.db.models import UsageDay
 from nova_twotier.db.usage import By
-from tests.unit.api.test_usage import UsageCase
+from tests.unit.api.test_usage import NOON, UsageCase
 from tests.unit.client.case import CommandCase
 
 PERIOD = ("--start", "2026-03-10", "--end", "2026-03-11")
@@ -68,6 +69,25 @@ class TestUsage(UsageCase, CommandCase):
         self.assertEqual("2026-03-10T00:00:00.000+00:00", rows[0]["Start"])
         self.assertEqual(("solver", "demo"), (rows[0]["Name"], rows[0]["Project"]))
 
+    def test_list_by_class(self):
+        with self.store.transaction() as session:
+            names = {"project_id": "demo", "user_id": "alice", "pool": "default", "qos": ""}
+            sums = {"foreground": 7.0, "background": 0.0, "lost": 0.0, "started": 0, "ended": 1}
+            session.add(UsageDay(day=int(NOON // 86400), **names, **sums))
+        shown = self.table("list", "--by", "qos")
+        self.assertRegex(shown, r"(?m)^\| - +\| 0:00:07 ")
+        self.assertRegex(shown, r"(?m)^\| normal +\| 0:03:20 +\| 0:00:50 ")
+        lines = self.table("list", "-f", "csv", "--by", "user,qos").splitlines()
+        self.assertEqual(
+            [
+                '"User","QoS","Foreground","Background","Lost","Started","Ended"',
+                '"alice","",7.0,0.0,0.0,0,1',
+                '"alice","normal",200.0,0.0,0.0,1,1',
+                '"bob","normal",0.0,50.0,20.0,1,1',
+            ],
+            lines,
+        )
+
     def test_list_of_all_projects(self):
         rows = self.rows("--all-projects", by="admin:admin")
         self.assertEqual(["demo", "other"], [row["Project"] for row in rows])
@@ -80,7 +100,10 @@ class TestUsage(UsageCase, CommandCase):
 
     def test_mistakes(self):
         for words, told in (
-            (("--by", "week"), "'week': give one or more of month, day, project, user, pool, job"),
+            (
+                ("--by", "week"),
+                "'week': give one or more of month, day, project, user, pool, qos, job",
+            ),
             (("--start", "march"), "'march': give a day of UTC such as 2026-01-31, a time with"),
             (("--start", "2026-02-30"), "'2026-02-30': give a day of UTC"),
         ):

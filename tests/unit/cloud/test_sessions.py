@@ -5,10 +5,12 @@ import pathlib
 import fixtures
 import requests_mock
 import testtools
+from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1.adapter import Adapter
 
 from nova_twotier import conf as config
-from nova_twotier.cloud.sessions import session_for
+from nova_twotier.cloud import sessions
+from nova_twotier.cloud.sessions import Tally, session_for
 
 URL = "http://nova.test"
 CONF = f"""
@@ -16,13 +18,29 @@ CONF = f"""
 auth_type = none
 endpoint_override = {URL}
 """
+KEYSTONE = "http://keystone.test/v3"
+PASSWORD = f"""
+[nova]
+auth_type = password
+auth_url = {KEYSTONE}
+username = twotier
+password = wrong
+project_name = service
+user_domain_name = Default
+project_domain_name = Default
+"""
 
 
-class TestClock(testtools.TestCase):
-    def test_no_request_waits_for_a_clock_that_was_set_back(self):
+class SessionCase(testtools.TestCase):
+    def session(self, text=CONF):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "nova-twotier.conf")
-        path.write_text(CONF)
-        session, options = session_for(config.load(["--config-file", str(path)], "test"), "nova")
+        path.write_text(text)
+        return session_for(config.load(["--config-file", str(path)], "test"), "nova")
+
+
+class TestClock(SessionCase):
+    def test_no_request_waits_for_a_clock_that_was_set_back(self):
+        session, options = self.session()
         adapter = Adapter(session, **options)
         waits = []
         self.useFixture(fixtures.MonkeyPatch("time.sleep", waits.append))
@@ -31,3 +49,51 @@ class TestClock(testtools.TestCase):
             http.get(URL, json={})
             self.assertEqual(200, adapter.get("/").status_code)
         self.assertEqual([], waits)
+
+
+class TestTally(SessionCase):
+    def setUp(self):
+        super().setUp()
+        self.tally = Tally()
+        self.useFixture(fixtures.MockPatchObject(sessions, "TALLY", self.tally))
+
+    def test_requests_by_service_and_status(self):
+        session, options = self.session()
+        nova = Adapter(session, service_type="compute", **options)
+        unknown = Adapter(session, service_type="job 17 of alice", **options)
+        with requests_mock.Mocker() as http:
+            http.get(URL, json={})
+            nova.get("/")
+            nova.get("/")
+            unknown.get("/")
+            http.get(URL, status_code=503)
+            nova.get("/", raise_exc=False)
+            self.assertRaises(ksa_exc.ServiceUnavailable, nova.get, "/")
+            http.get(URL, exc=ConnectionError)
+            self.assertRaises(ConnectionError, nova.get, "/")
+        self.assertEqual(
+            {
+                ("compute", "200"): 2,
+                ("compute", "503"): 2,
+                ("compute", "none"): 1,
+                ("other", "200"): 1,
+            },
+            self.tally.counts(),
+        )
+
+    def test_a_refused_password(self):
+        session, _options = self.session(PASSWORD)
+        with requests_mock.Mocker() as http:
+            http.get(
+                KEYSTONE,
+                json={
+                    "version": {
+                        "id": "v3.14",
+                        "links": [{"rel": "self", "href": KEYSTONE}],
+                        "status": "stable",
+                    }
+                },
+            )
+            http.post(f"{KEYSTONE}/auth/tokens", status_code=401)
+            self.assertRaises(ksa_exc.Unauthorized, session.get_token)
+        self.assertEqual({("other", "200"): 1, ("identity", "401"): 1}, self.tally.counts())

@@ -88,7 +88,7 @@ class TestHistory(ManageCase):
         self.assertEqual((0, ""), (code, err))
         [record] = swf.parse(out.splitlines(), "out").records
         self.assertEqual((1, 10, 60, 4), (record.number, record.wait, record.run, record.procs))
-        self.assertEqual("1 0 10 60 4 -1 -1 4 -1 -1 1 -1 1 1 -1 -1 -1 -1", out.splitlines()[-1])
+        self.assertEqual("1 0 10 60 4 -1 -1 4 -1 -1 1 -1 1 1 2 -1 -1 -1", out.splitlines()[-1])
 
     def test_to_a_file(self):
         path = self.directory / "trace.swf"

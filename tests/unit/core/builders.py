@@ -83,6 +83,9 @@ def state(of):
         {tier: tuple(round(load, 9) for load in of.load[tier]) for tier in Tier},
         tuple(of.closed),
         tuple(round(load, 9) for load in of._hot_load),
+        {tier: [of.room(tier, host) for host in range(len(of.hosts))] for tier in Tier},
+        of.overdue(),
+        of.evictable(),
     )
 
 

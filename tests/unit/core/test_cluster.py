@@ -41,6 +41,37 @@ class TestCounts(testtools.TestCase):
             self.assertEqual(sum(rooms), made.idle[tier])
             self.assertGreaterEqual(min(rooms), 0)
 
+    @given(occupied(enabled=False), st.lists(st.tuples(st.sampled_from(Tier), st.integers(0, 3))))
+    def test_hosts_that_hold_too_much(self, drawn, further):
+        """What is kept of each host is what follows from its counts, also without room."""
+        made, _outside = drawn
+        for number, (tier, host) in enumerate(further, 100):
+            if host < len(made.hosts):
+                made.adopt(Run(job(number, cpu=(number % 3) / 2), tier, (host,)))
+        for after in range(2):
+            if after:
+                for run in list(made.runs.values())[::2]:
+                    made.remove(run.job)
+            every = range(len(made.hosts))
+            self.assertEqual([h for h in every if made.overfull(h)], made.overdue())
+            for host, spec in enumerate(made.hosts):
+                for tier, places in ((FG, spec.slots), (BG, made.open_background(host))):
+                    room = max(0, places - made.used[tier][host]) if spec.enabled else 0
+                    self.assertEqual(room, made.room(tier, host))
+            for tier in Tier:
+                self.assertEqual(sum(made.room(tier, host) for host in every), made.idle[tier])
+            self.assertEqual(self.freeing(made), made.evictable())
+            self.assertEqual(state(made), state(made.copy()))
+
+    def freeing(self, made):
+        """The foreground runs all of whose slots on hosts in service become idle with them."""
+        found = []
+        for run in made.running(FG):
+            serving = [host for host in run.hosts if made.hosts[host].enabled]
+            if serving and all(made.used[FG][at] <= made.hosts[at].slots for at in serving):
+                found.append(run)
+        return found
+
     @given(occupied(enabled=False))
     def test_filled_at_once(self, drawn):
         made, _outside = drawn
@@ -142,6 +173,21 @@ class TestCounts(testtools.TestCase):
 
 
 class TestPlacing(testtools.TestCase):
+    @given(occupied(enabled=False), st.sampled_from(Tier), st.data())
+    def test_promised_places_are_left_out_and_not_lost(self, drawn, tier, data):
+        made, _outside = drawn
+        every = made.rank(tier, made.idle[tier])
+        for _time in range(2):
+            left, promised = list(every), {}
+            for host in data.draw(st.sets(st.sampled_from(range(len(made.hosts))))):
+                promised[host] = data.draw(st.integers(0, every.count(host)))
+                # The worst places of the host.
+                kept = [at for at, each in enumerate(left) if each == host]
+                for at in reversed(kept[len(kept) - promised[host] :]):
+                    del left[at]
+            self.assertEqual(left, made.rank(tier, len(left), promised))
+        self.assertEqual(every, made.rank(tier, len(every)))
+
     @given(occupied(enabled=False), st.sampled_from(Tier), st.data())
     def test_rank_fills_no_host_over(self, drawn, tier, data):
         made, _outside = drawn

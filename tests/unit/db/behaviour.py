@@ -13,12 +13,12 @@ from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import drains, queue_policy, terms, time_shift
-from nova_twotier.db.models import Action, Drain, Event, Job
+from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
 from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption, QueueMode
-from nova_twotier.db.store import NoSuchJob, QueueDraining, open_actions, open_jobs
+from nova_twotier.db.store import NoSuchJob, NotStarted, QueueDraining, open_actions, open_jobs
 
 #: Long enough for another thread to begin what it wants, and to be seen waiting.
 MOMENT = 0.2
@@ -350,8 +350,18 @@ class StoreBehaviour:
             session.get(Job, 1).state = JobState.CANCELLED
         self.assertEqual("cancel", self.store.request_action(1, "complete").requested_action)
 
+    def test_who_has_not_started_is_not_completed(self):
+        self.store.submit(1, [1.0])
+        self.assertRaises(NotStarted, self.store.request_action, 1, "complete")
+        self.assertIsNone(self.store.job(1).requested_action)
+        with self.store.transaction() as session:
+            session.get(Job, 1).saved = True
+        self.assertEqual("complete", self.store.request_action(1, "complete").requested_action)
+
     def test_an_event_tells_of_a_wish_once(self):
         self.store.submit(1, [1.0])
+        with self.store.transaction() as session:
+            session.get(Job, 1).state = JobState.RUNNING
         for action in ("complete", "complete", "cancel"):
             self.store.request_action(1, action)
         kinds = [event.kind for event in self.store.events(1)]
@@ -449,12 +459,11 @@ class StoreBehaviour:
             begun = sorted(drain.host for drain in drains.begun(found, now))
             return sorted(found), begun
 
-        def drain(host, since, until=None, reason="", migrate=False):
-            given = Drain(host=host, since=since, until=until, reason=reason, migrate=migrate)
-            drains.drain(self.store, given)
+        def drain(host, now=0.0, **given):
+            return drains.drain(self.store, host, now, **given)
 
-        drain("a", 100.25, reason="Lüfter 東京")
-        drain("b", 200.0, until=300.0, migrate=True)
+        drain("a", since=100.25, reason="Lüfter 東京")
+        drain("b", since=200.0, until=300.0, migrate=True)
         for now, there in (
             (50.0, (["a", "b"], [])),
             (100.25, (["a", "b"], ["a"])),
@@ -462,7 +471,7 @@ class StoreBehaviour:
             (300.0, (["a"], ["a"])),
         ):
             self.assertEqual(there, present(now))
-        drain("a", 400.0)
+        drain("a", since=400.0, reason="")
         self.assertEqual((["a"], []), present(300.0))
         self.assertEqual((True, False), tuple(drains.undrain(self.store, "a") for _ in range(2)))
         self.assertFalse(drains.undrain(self.store, "b"), "its window is over")
@@ -476,6 +485,27 @@ class StoreBehaviour:
             ],
             [(event.kind, event.detail) for event in self.store.events()],
         )
+
+    def test_a_drain_is_changed(self):
+        def drain(now, **given):
+            found = drains.drain(self.store, "a", now, **given)
+            return found.since, found.until, found.reason, found.migrate
+
+        self.assertEqual((10.0, None, "", False), drain(10.0))
+        self.assertEqual(
+            (10.0, 50.0, "fan", True), drain(20.0, until=50.0, reason="fan", migrate=True)
+        )
+        self.assertEqual((30.0, 50.0, "fan", True), drain(20.0, since=30.0))
+        for given in ({"since": 50.0}, {"until": 30.0}, {"since": 0.0, "until": 20.0}):
+            self.assertRaises(drains.Over, drain, 20.0, **given)
+        self.assertEqual((30.0, 50.0, "fan", True), drain(20.0))
+        self.assertEqual((30.0, None, "", True), drain(20.0, until=None, reason=""))
+        # One that is over leaves nothing to the next.
+        drain(20.0, until=50.0, reason="fan")
+        self.assertEqual((50.0, None, "", False), drain(50.0))
+        self.assertRaises(drains.Over, drains.drain, self.store, "b", 10.0, until=10.0)
+        with self.store.reading() as session:
+            self.assertEqual(["a"], list(drains.present(session, 50.0)))
 
     def test_a_draining_queue_takes_no_jobs(self):
         self.store.set_queue_mode("default", QueueMode.PAUSED)

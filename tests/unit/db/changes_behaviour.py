@@ -9,7 +9,7 @@ from nova_twotier.db.models import Action, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import OVER, ActionKind, JobState
-from nova_twotier.db.store import NoSuchJob
+from nova_twotier.db.store import NoSuchJob, NotStarted
 
 
 class ChangesBehaviour:
@@ -175,7 +175,7 @@ class ChangesBehaviour:
 
     def test_who_has_not_cannot(self):
         job = self.store.submit(1, [1.0])
-        self.assertRaises(changes.NothingToRequeue, changes.requeue, self.store, job.number)
+        self.assertRaises(NotStarted, changes.requeue, self.store, job.number)
 
     def test_who_is_about_to_end_cannot(self):
         ending, cancelled = (self.store.submit(1, [1.0]) for _each in range(2))

@@ -45,6 +45,8 @@ class DeliveriesBehaviour:
         job, other = (self.submit_with_webhook() for _each in range(2))
         self.store.hold(job.number, True)
         self.store.hold(job.number, False)
+        with self.store.transaction() as session:
+            session.get(Job, job.number).state = JobState.RUNNING
         self.store.request_action(job.number, "complete")
         cancellation.request(self.store, [job.number, other.number])
         kinds = {(job.number, "submitted"), (job.number, "held"), (job.number, "released")}

@@ -1,5 +1,7 @@
 """How the schema gets up to date, on whatever database: run by a test case for each of them."""
 
+from typing import ClassVar
+
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
@@ -9,12 +11,13 @@ from sqlalchemy import JSON, Column, String, Text, column, insert, inspect, sele
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.reasons import LEGACY, changes, waits
-from nova_twotier.db import migration
+from nova_twotier.db import job_counts, migration, usage
 from nova_twotier.db.connection import StoreError, connect
-from nova_twotier.db.models import Action, Base, Job
+from nova_twotier.db.models import Action, Base, Job, Place
 from nova_twotier.db.plans import EvictPlan
 from nova_twotier.db.progress import Progress, RequestKey
 from nova_twotier.db.store import Store
+from nova_twotier.db.usage import By
 
 #: A job as the first schema had it.
 JOB = {
@@ -154,7 +157,7 @@ class SchemaBehaviour(SchemaSteps):
     def test_migrations_are_begun_anew(self):
         """As on MariaDB, where only the version tells that they were not done to their end."""
         engine = self.engine()
-        for version in ("0006", "0007", "0008", "0009", "0010", "0011"):
+        for version in ("0006", "0007", "0008", "0009", "0010", "0011", "0026"):
             migration.upgrade(engine)
             with engine.begin() as connection:
                 known = table("alembic_version", column("version_num"))
@@ -186,6 +189,71 @@ class SchemaBehaviour(SchemaSteps):
         with Session(engine) as session:
             found = session.scalars(select(Job.discarded_at).order_by(Job.number)).all()
         self.assertEqual([3.0, 5.0, None], found)
+
+    def test_jobs_that_have_ended_are_counted(self):
+        engine = self.engine()
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0026")
+            columns = [column(name, Job.__table__.columns[name].type) for name in _REQUIRED]
+            states = ("finished", "finished", "failed", "queued")
+            jobs = [
+                {**_REQUIRED, "uuid": str(number), "state": state, "reason": "", "eligible_at": 1.0}
+                for number, state in enumerate(states)
+            ]
+            names = (column("reason", Text), column("eligible_at"))
+            connection.execute(insert(table("job", *columns, *names)), jobs)
+        migration.upgrade(engine)
+        with Session(engine) as session:
+            found = job_counts.by_pool_and_state(session)
+        expected = {"finished": (2, 4), "failed": (1, 2), "queued": (1, 2)}
+        self.assertEqual({("default", state): n for state, n in expected.items()}, found)
+
+    #: Of each of two days.
+    SUMS: ClassVar = {"foreground": 5.5, "background": 2.0, "lost": 1.0, "started": 2, "ended": 1}
+
+    def with_sums(self):
+        """The database of the release before sums of purged jobs had a class."""
+        engine = self.engine()
+        names = ("day", "project_id", "user_id", "pool", *self.SUMS)
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0024")
+            rows = [
+                dict(zip(names, (day, "p", "u", "default", *self.SUMS.values()), strict=True))
+                for day in (20000, 20001)
+            ]
+            connection.execute(insert(table("usage_day", *map(column, names))), rows)
+        return engine
+
+    def check_sums_without_class(self, engine):
+        migration.upgrade(engine)
+        period = usage.Span(20000 * usage.DAY, 20002 * usage.DAY)
+        question = usage.Question(period=period, by=(By.DAY, By.QOS))
+        with Session(engine) as session:
+            found = usage.usage(session, question, 9)
+            compared = compare_metadata(
+                MigrationContext.configure(session.connection()), Base.metadata
+            )
+        self.assertEqual([], compared)
+        self.assertEqual([(0, ""), (1, "")], [(key.span, key.qos) for key in found])
+        self.assertEqual([self.SUMS] * 2, [vars(row) for row in found.values()])
+
+    def test_sums_of_purged_jobs_are_kept_without_a_class(self):
+        self.check_sums_without_class(self.with_sums())
+
+    def test_sums_that_were_copied_in_part_are_copied_anew(self):
+        """MariaDB makes the new table by itself, before the copy."""
+        engine = self.with_sums()
+        with engine.begin() as connection:
+            connection.execute(text("CREATE TABLE usage_day_new (day INTEGER)"))
+        self.check_sums_without_class(engine)
+
+    def test_sums_that_were_copied_without_being_renamed(self):
+        engine = self.with_sums()
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0025")
+            connection.execute(text("ALTER TABLE usage_day RENAME TO usage_day_new"))
+            connection.execute(text("UPDATE alembic_version SET version_num = '0024'"))
+        self.check_sums_without_class(engine)
 
     #: Texts of jobs in schema 0011, and the reasons that they become.
     TEXTS = (
@@ -266,6 +334,29 @@ class SchemaBehaviour(SchemaSteps):
         with engine.connect() as connection:
             found = compare_metadata(MigrationContext.configure(connection), Base.metadata)
         self.assertEqual([], found)
+
+    def test_slots_that_are_held_are_numbered(self):
+        """Those of the past are not; a killed upgrade numbers them in the same way again."""
+        engine = self.first_schema(versioned=True)
+        names = "job", "process", "server", "host", "tier", "since", "until"
+        stays = (
+            ("a", "fg", 2.0, None),
+            ("a", "fg", 1.0, None),
+            ("a", "fg", 0.0, 1.0),
+            ("a", "bg", 3.0, None),
+            ("b", "fg", 3.0, None),
+        )
+        with engine.begin() as connection:
+            self.upgrade_to(connection, "0024")
+            rows = [dict(zip(names, (1, 0, "s", *stay), strict=True)) for stay in stays]
+            connection.execute(insert(table("place", *map(column, names))), rows)
+        for _attempt in range(2):
+            migration.upgrade(engine)
+            with Session(engine) as session:
+                found = session.scalars(select(Place.slot).order_by(Place.id)).all()
+            self.assertEqual([1, 0, None, 0, 0], found)
+            with engine.begin() as connection:
+                connection.execute(text("UPDATE alembic_version SET version_num = '0024'"))
 
     def test_tables_without_a_version_are_the_first(self):
         engine = self.first_schema(versioned=False)

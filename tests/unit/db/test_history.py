@@ -4,15 +4,17 @@ import random
 
 import testtools
 
+from nova_twotier.core.qos import Qos
 from nova_twotier.db import history
 from nova_twotier.db.states import JobState
+from nova_twotier.sim.simulation import Scenario, simulate
 from nova_twotier.sim.workloads import swf
 from nova_twotier.sim.workloads.workload import Workload
 from tests.unit.manager import builders
 
 
 def job(number, submitted, started=None, finished=None, state=JobState.FINISHED, **values):
-    defaults = {"estimate": None, "project_id": "", "user_id": ""}
+    defaults = {"estimate": None, "project_id": "", "user_id": "", "qos": Qos.NORMAL}
     return builders.job(
         number=number,
         state=state,
@@ -123,6 +125,18 @@ class TestHeader(testtools.TestCase):
 
 
 class TestReplay(testtools.TestCase):
+    def test_the_simulator_takes_the_classes(self):
+        jobs = [
+            job(number, float(number), 10.0 + number, 20.0 + number, qos=qos)
+            for number, qos in enumerate((Qos.SCAVENGER, Qos.NORMAL, Qos.URGENT), 1)
+        ]
+        trace = read(jobs)
+        self.assertEqual({1: "urgent", 2: "normal", 3: "scavenger"}, trace.queues)
+        self.assertEqual([3, 2, 1], [record.queue for record in trace.records])
+        simulated = simulate(Workload.from_swf(trace), Scenario("amcbf", qos="trace"))
+        self.assertEqual(["scavenger", "normal", "urgent"], simulated.jobs["qos"].to_list())
+        self.assertEqual("bg", simulated.jobs["tier"][0])
+
     def test_the_simulator_takes_it_for_a_workload(self):
         jobs = [
             job(1, 100.0, 100.5, 160.0, size=4, estimate=50.0),

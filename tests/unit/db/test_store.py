@@ -2,26 +2,103 @@
 
 import fixtures
 import testtools
+from sqlalchemy import event
 
 from nova_twotier import conf as config
+from nova_twotier.db import job_counts, revisions, schedule
+from nova_twotier.db.models import Base
+from nova_twotier.db.schedule import Marker, Window
 from nova_twotier.db.store import Store, StoreError, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
+from tests.unit.db.job_counts_behaviour import JobCountsBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
+from tests.unit.db.revisions_behaviour import RevisionsBehaviour
+from tests.unit.db.schedule_behaviour import ScheduleBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 from tests.unit.db.usage_behaviour import UsageBehaviour
 
 
 class TestStoreOnSqlite(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
-    *(UsageBehaviour, testtools.TestCase),
+    *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
+    testtools.TestCase,
 ):
     def setUp(self):
         super().setUp()
         directory = self.useFixture(fixtures.TempDir()).path
         self.store = Store(f"sqlite:///{directory}/new/queue.sqlite")
         self.addCleanup(self.store.close)
+
+
+class TestPlans(testtools.TestCase):
+    """SQLite finds what is asked for by indexes: it does not read the history."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = Store("sqlite://")
+        self.addCleanup(self.store.close)
+
+    def plans(self, read, *args):
+        """How each statement of `read(session, ...)` is carried out."""
+        asked = []
+        with self.store.reading() as session:
+            connection = session.connection()
+            event.listen(
+                connection,
+                "before_cursor_execute",
+                lambda _c, _cursor, statement, parameters, *_: asked.append(
+                    (statement, parameters)
+                ),
+            )
+            read(session, *args)
+            plans = []
+            for statement, parameters in list(asked):
+                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+                plans.append([row.detail for row in rows])
+        return plans
+
+    def test_stays(self):
+        for pool in (None, "gpu"):
+            for window in (Window(5.0), Window(5.0, 9.0)):
+                held, left, begun, whole = self.plans(schedule.stays, window, pool, None, 10)
+                self.assertIn("ix_place_until_since (until=? AND since<?)", held[0])
+                # Without a look at the table, unless a pool is wanted.
+                covering = "" if pool else "COVERING "
+                self.assertEqual(
+                    f"SEARCH place USING {covering}INDEX ix_place_until_since (until>?)", left[0]
+                )
+                self.assertIn("ix_place_since (since>?", begun[0])
+                self.assertIn("INTEGER PRIMARY KEY", whole[0])
+                # The first page of a window is not sorted out of all that comes.
+                self.assertNotIn("TEMP B-TREE", str(begun))
+        after = Marker(7.0, 3)
+        [begun, _whole] = self.plans(schedule.stays, Window(5.0), None, after, 10)
+        self.assertIn("ix_place_since (since>?", begun[0])
+
+    def test_starts(self):
+        for pool in (None, "gpu"):
+            [plan] = self.plans(schedule.starts, Window(5.0), pool, None, 10)
+            self.assertIn("SEARCH job USING INDEX ix_job_state (state=?)", plan)
+            self.assertFalse([step for step in plan if step.startswith("SCAN")], plan)
+
+    def test_numbers_of_jobs(self):
+        for only in ((), ("p", None), (None, "gpu"), ("p", "gpu")):
+            [plan] = self.plans(job_counts.by_pool_and_state, *only)
+            of_jobs = [
+                step for step in plan if step.split()[:2] in (["SCAN", "job"], ["SEARCH", "job"])
+            ]
+            self.assertEqual(1, len(of_jobs), plan)
+            self.assertIn("ix_job_state (state=?)", of_jobs[0])
+
+    def test_the_revision(self):
+        [plan] = self.plans(revisions.read, 10.0)
+        read = {step.split()[1] for step in plan if step.split()[0] in ("SCAN", "SEARCH")}
+        tables = read & set(Base.metadata.tables)
+        # Of events the last ones, by their ids; there are few rows in the others.
+        self.assertEqual({"event", "leader", "pool_prediction", "submission"}, tables)
+        self.assertNotIn("SCAN event USING", str(plan))
 
 
 class TestOpening(testtools.TestCase):

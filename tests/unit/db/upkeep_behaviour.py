@@ -25,8 +25,7 @@ class UpkeepBehaviour:
 
     def test_purging_deletes_the_drains_that_are_over(self):
         for host, until in (("a", 10.0), ("b", 30.0), ("c", None)):
-            drain = Drain(host=host, since=0.0, until=until, reason="", migrate=False)
-            drains.drain(self.store, drain)
+            drains.drain(self.store, host, now=0.0, until=until)
         purge.purge(self.store, before=20.0, dry_run=True)
         self.assertEqual({"a", "b", "c"}, self.drained())
         purge.purge(self.store, before=20.0)

@@ -31,6 +31,8 @@ _stays = st.fixed_dictionaries(
         "project_id": st.sampled_from("ab"),
         "user_id": st.sampled_from("uv"),
         "pool": st.sampled_from(["default", "gpu"]),
+        "qos": st.sampled_from(["normal", "scavenger"]),
+        "then": st.sampled_from([None, "normal", "urgent"]),
         "discarded": st.one_of(st.none(), _times),
     }
 )
@@ -40,7 +42,13 @@ _periods = st.tuples(_times, _times).filter(lambda pair: pair[0] < pair[1])
 class UsageBehaviour:
     """Tests of `self.store`, a new one for each."""
 
-    def stay(self, size=1, times=(0.0, 1.0), first="fg", held=False, discarded=None, **owner):
+    def stay(
+        self, size=1, times=(0.0, 1.0), first="fg", held=False, discarded=None, then=None, **owner
+    ):
+        """Record the stays of a new job; returns its number.
+
+        :param then: its class in them; None: an earlier release has recorded them.
+        """
         job = self.store.submit(size, [1.0], at=times[0], **owner)
         tiers = ["fg", "bg"] if first == "fg" else ["bg", "fg"]
         spans = list(zip(times, [*times[1:-1], None if held else times[-1]], strict=False))
@@ -59,6 +67,7 @@ class UsageBehaviour:
                     tier=tiers[turn % 2],
                     since=since,
                     until=until,
+                    qos=then,
                 )
                 for turn, (since, until) in enumerate(spans)
                 for process in range(size)
@@ -93,7 +102,7 @@ class UsageBehaviour:
         self.empty()
         numbers = {self.stay(**each): each for each in stays}
         scheduled = self.scheduled(*period)
-        for by in ((), *((each,) for each in By), (By.PROJECT, By.MONTH), (By.USER, By.DAY)):
+        for by in ((), *((each,) for each in By), (By.PROJECT, By.MONTH), (By.QOS, By.DAY)):
             total = self.total(*period, *by)
             for tier, found in (("fg", total.foreground), ("bg", total.background)):
                 wanted = sum(value for (_job, of), value in scheduled.items() if of == tier)
@@ -105,6 +114,11 @@ class UsageBehaviour:
         for (project, user), seconds in sums.items():
             of_both = self.total(*period, project_id=project, user_id=user)
             self.assertAlmostEqual(seconds, of_both.used, 3)
+        classes = Counter()
+        for (number, _tier), seconds in scheduled.items():
+            classes[numbers[number]["then"] or numbers[number]["qos"]] += seconds
+        for key, row in self.ask(*period, By.QOS).items():
+            self.assertAlmostEqual(classes[key.qos], row.used, 3)
         for key, row in self.ask(*period, By.JOB).items():
             mine = scheduled[key.job, "fg"] + scheduled[key.job, "bg"]
             self.assertAlmostEqual(mine, row.used, 3)
@@ -129,7 +143,7 @@ class UsageBehaviour:
         self.store.submit(1, [1.0], project_id="newest")
         start = (BEGIN // DAY + first) * DAY
         end = start + length * DAY
-        groups = ((By.PROJECT,), (By.USER, By.DAY), (By.POOL, By.MONTH), ())
+        groups = ((By.PROJECT,), (By.USER, By.DAY), (By.POOL, By.MONTH), (By.QOS, By.DAY), ())
         before = [self.ask(start, end, *by) for by in groups]
         purged = purge.purge(self.store, BEGIN + 60 * DAY, pause=lambda _seconds: None)
         self.assertEqual(sum(not each["held"] for each in stays), purged.jobs)
@@ -207,7 +221,25 @@ class UsageBehaviour:
     def test_a_job_is_of_a_project_a_user_and_a_pool(self):
         number = self.stay(1, (BEGIN, BEGIN + 10), project_id="a", user_id="u", pool="gpu")
         [key] = self.ask(BEGIN, BEGIN + 20, By.JOB)
-        self.assertEqual(Key(0, "a", "u", "gpu", number), key)
+        self.assertEqual(Key(0, "a", "u", "gpu", None, number), key)
+
+    def test_a_stay_counts_for_the_class_that_the_job_had_then(self):
+        """It started and ended in the class that it had at its end."""
+        begin = BEGIN // DAY * DAY
+        times = (begin + 5, begin + 15)
+        self.stay(2, times, qos="normal", then="scavenger", project_id="a")
+        self.stay(1, times, qos="urgent", project_id="a")
+        purge_before = begin + DAY
+        self.store.submit(1, [1.0])
+        for _purged in (False, True):
+            rows = self.ask(begin, begin + DAY, By.PROJECT, By.QOS)
+            self.assertEqual(
+                {"normal": (0.0, 1, 1), "scavenger": (20.0, 0, 0), "urgent": (10.0, 1, 1)},
+                {key.qos: (row.used, row.started, row.ended) for key, row in rows.items()},
+            )
+            self.assertEqual(self.total(begin, begin + DAY), usage.total(rows.values()))
+            purge.purge(self.store, purge_before, pause=lambda _seconds: None)
+        self.assertEqual([None], [key.job for key in self.ask(begin, begin + DAY, By.JOB)])
 
     def test_a_stay_that_ends_before_it_begins_counts_nothing(self):
         self.stay(1, (BEGIN + 10, BEGIN))

@@ -1,5 +1,6 @@
 """Options of the user's own for the queue manager: kept, changed, taken back, refused."""
 
+import json
 import pathlib
 
 import fixtures
@@ -8,6 +9,7 @@ import testtools
 from nova_twotier.tools.fakecloud import FakeCloud, cli, options
 from nova_twotier.tools.fakecloud.errors import UsageError
 from nova_twotier.tools.fakecloud.layout import Layout
+from nova_twotier.tools.fakecloud.settings import Settings
 
 HOOKS = "job_events.allowed_webhooks"
 
@@ -77,9 +79,7 @@ class TestOptions(testtools.TestCase):
             self.assertEqual(fixed, options.fixed(before, after))
 
 
-class TestCrash(testtools.TestCase):
-    """What is left of a cloud whose machine was switched off."""
-
+class CommandCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -98,6 +98,81 @@ class TestCrash(testtools.TestCase):
             stream.seek(0)
             shown.append(stream.read())
         return code, *shown
+
+
+class TestUpAgain(CommandCase):
+    """The command on a cloud that is up: without a process, none has ended."""
+
+    SETTINGS = {"hosts": 3, "slots": 2, "tiers": 1, "plugin": False}
+
+    def setUp(self):
+        super().setUp()
+        self.runs(**self.SETTINGS)
+
+    def runs(self, **settings):
+        """Record a cloud that is up."""
+        running = Settings(self.directory, **settings).to_dict()
+        state = {"status": "up", "settings": running, "ports": {}, "processes": []}
+        self.layout.write_state(state)
+        info = dict.fromkeys(("mode", "image", "flavor", "plain_flavor"), "")
+        info |= {"hosts": ["a"], "slots": 2, "tiers": 1, "urls": {}, "pids": {}}
+        info["files"] = {"manager_conf": "", "openrc": ""}
+        self.layout.cloud_json.write_text(json.dumps(info))
+
+    def test_what_is_not_given_is_as_it_is(self):
+        for words in ((), ("--hosts", "3"), ("--no-plugin", "--tiers", "1")):
+            code, _out, err = self.fakecloud("up", *words)
+            self.assertEqual((0, "fakecloud: already up"), (code, err.splitlines()[-1]))
+
+    def test_what_is_given_must_be_as_it_is(self):
+        code, _out, err = self.fakecloud("up", "--hosts", "4", "--slots", "2")
+        self.assertEqual(1, code)
+        self.assertEqual(
+            f"fakecloud: a cloud with --hosts 3 is up in {self.directory}; "
+            'run "fakecloud down" first\n',
+            err,
+        )
+
+    def test_what_belongs_to_a_full_cloud(self):
+        self.runs(hosts=0, full=True, libvirt=1)
+        for words in (("--libvirt", "1"), ("--hosts", "0"), ("--computes-per-process", "4")):
+            self.assertEqual(0, self.fakecloud("up", *words)[0], words)
+        code, _out, err = self.fakecloud("up", "--libvirt", "2")
+        self.assertEqual(1, code)
+        self.assertIn("a cloud with --libvirt 1 is up", err)
+        self.runs(**self.SETTINGS)
+        code, _out, err = self.fakecloud("up", "--libvirt", "2")
+        self.assertEqual(2, code)
+        self.assertIn("--libvirt needs --full", err)
+
+    def test_options_of_the_manager(self):
+        changed = []
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                "nova_twotier.tools.fakecloud.cloud.FakeCloud._change_options",
+                lambda _cloud, _state, _kept, wanted: changed.append(wanted),
+            )
+        )
+        code, _out, _err = self.fakecloud("up", "--set", "manager.policy=easy")
+        self.assertEqual((0, [{"manager": {"policy": ["easy"]}}]), (code, changed))
+
+    def test_the_cloud_knows_its_settings_afterwards(self):
+        cloud = FakeCloud(self.directory)
+        cloud.up()
+        self.assertEqual(self.SETTINGS, {n: getattr(cloud.settings, n) for n in self.SETTINGS})
+
+
+class TestNoDirectory(CommandCase):
+    def test_a_file_instead(self):
+        self.directory = self.layout.options
+        self.assertEqual(cli.EXIT_DOWN, self.fakecloud("status")[0])
+        code, _out, err = self.fakecloud("up")
+        self.assertEqual(1, code)
+        self.assertIn(f"cannot write to {self.directory}: ", err)
+
+
+class TestCrash(CommandCase):
+    """What is left of a cloud whose machine was switched off."""
 
     def check(self):
         self.assertEqual("crashed", FakeCloud(self.directory).status()["state"])

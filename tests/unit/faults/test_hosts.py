@@ -33,6 +33,7 @@ class TestHosts(testtools.TestCase):
             journal=Journal(file),
             recovery=mock.Mock(),
             nova=self.nova,
+            servers=self.nova.servers.list,
             harm=Harm(),
             control=types.SimpleNamespace(host=self.put),
             hosts=("h1", "h2"),

@@ -6,7 +6,6 @@ import testtools
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.db import drains as db
-from nova_twotier.db.models import Drain
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.manager.drains import LONGEST, Drains
@@ -35,8 +34,8 @@ class TestDrains(testtools.TestCase):
         self.expired += 1
 
     def drain(self, host, since=0.0, until=None, migrate=False, reason="fan"):
-        given = Drain(host=host, since=since, until=until, migrate=migrate, reason=reason)
-        db.drain(self.store, given)
+        values = {"since": since, "until": until, "migrate": migrate, "reason": reason}
+        db.drain(self.store, host, now=0.0, **values)
 
     def compute(self, name, reason=None, pool="default"):
         """A nova-compute; disabled if there is a reason, and in no two-tier aggregate without a

@@ -193,6 +193,15 @@ class TestDependencies(GateCase):
         self.assertEqual(JobState.CANCELLED, self.store.job(never.number).state)
         self.assertIn("which is gone", str(self.reason(never)))
 
+    def test_an_array_whose_records_are_gone(self):
+        dependencies = [Dependency(99, AFTER_OK, array=True)]
+        job = self.submit(dependencies=dependencies, held=True)
+        for _each in range(4):
+            self.look()
+        self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
+        self.assertEqual(failures.ARRAY_GONE(array=99), self.reason(job))
+        self.assertIn("the success of array 99, which is gone", str(self.reason(job)))
+
     def test_a_job_of_another_pool(self):
         other = self.submit(pool="gpu")
         job = self.after(AFTER_ANY, other)

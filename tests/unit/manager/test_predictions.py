@@ -1,8 +1,10 @@
 """When predictions are made, and that nothing is written or harmed when one fails."""
 
+import math
+
 import fixtures
 import testtools
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import FG
@@ -48,6 +50,7 @@ class TestPredictions(testtools.TestCase):
         self.addCleanup(self.store.close)
         self.term = terms.begin(self.store, POOL, "manager")
         self.threads = Later()
+        self.errors = []
         self.jobs = {}
         self.running = self.submit(4, estimate=100, state=JobState.RUNNING, tier="fg")
         self.waiting = self.submit(2, estimate=50)
@@ -71,6 +74,7 @@ class TestPredictions(testtools.TestCase):
             POOL,
             policies.get("fcfs"),
             lambda session, lock=False: terms.require(session, POOL, self.term, lock),
+            self.errors.append,
             self.threads,
         )
         self.addCleanup(made.close)
@@ -108,6 +112,19 @@ class TestPredictions(testtools.TestCase):
             self.assertEqual(begun, len(self.threads.work), now)
             self.threads.do()
 
+    def test_the_error_of_a_start_is_told_once(self):
+        made = self.make()
+        made.poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        expected = self.of(self.waiting).first_start
+        with self.store.transaction() as session:
+            session.get(Job, self.waiting).started_at = expected + 30.0
+        for now in (70.0, 130.0):
+            self.assertEqual([30.0] if now > 70.0 else [], self.errors)
+            made.poll(self.after(), self.jobs, now)
+            self.threads.do()
+        self.assertEqual([30.0], self.errors)
+
     def test_none_with_an_interval_of_0(self):
         made = self.make(interval=0.0)
         made.poll(self.after(), self.jobs, 10.0)
@@ -144,10 +161,12 @@ class TestPredictions(testtools.TestCase):
         self.assertEqual(0, self.count())
 
     def test_a_process_that_died_is_begun_anew_with_all_that_was_learned(self):
-        over = self.submit(1, estimate=100, state=JobState.FINISHED)
-        with self.store.transaction() as session:
-            job = session.get(Job, over)
-            job.started_at, job.finished_at, job.run_before = 0.0, 30.0, 30.0
+        # Of fewer than three, the estimates of the jobs themselves count.
+        for _past in range(3):
+            over = self.submit(1, estimate=100, state=JobState.FINISHED)
+            with self.store.transaction() as session:
+                job = session.get(Job, over)
+                job.started_at, job.finished_at, job.run_before = 0.0, 30.0, 30.0
         made = self.make(estimator="sdpn")
         made.poll(self.after(), self.jobs, 10.0)
         self.threads.do()
@@ -159,6 +178,37 @@ class TestPredictions(testtools.TestCase):
             self.threads.do()
         told = self.of(self.waiting)
         self.assertEqual((130.0, 30.0), (told.made_at, told.finish - told.start))
+
+    def test_no_infinite_number_goes_to_the_database(self):
+        """MariaDB has none, and its driver refuses them."""
+        infinite = []
+
+        def look(_conn, _cursor, statement, parameters, *_rest):
+            values = parameters if isinstance(parameters, tuple) else parameters.values()
+            infinite.extend((statement, v) for v in values if v in (math.inf, -math.inf))
+
+        with self.store.reading() as session:
+            engine = session.get_bind()
+        event.listen(engine, "before_cursor_execute", look)
+        self.addCleanup(event.remove, engine, "before_cursor_execute", look)
+        self.make().poll(self.after(), self.jobs, 10.0)
+        self.threads.do()
+        self.assertEqual(2, self.count())
+        self.assertEqual([], infinite)
+
+    def test_the_work_of_a_job_that_has_ended_is_kept(self):
+        """So another manager, and a snapshot, know it as this one does."""
+        made = self.make(estimator="sdpn")
+        made.poll(self.after(), self.jobs, 40.0)
+        self.threads.do()
+        made._rates = {self.running: 0.25}
+        with self.store.transaction() as session:
+            job = session.get(Job, self.running)
+            job.state, job.finished_at, job.run_before = JobState.FINISHED, 60.0, 60.0
+        made.poll(self.after(), {self.waiting: self.jobs[self.waiting]}, 100.0)
+        self.threads.do()
+        told = self.of(self.running)
+        self.assertEqual((45.0, 60.0), (told.work, told.ran))
 
     def test_only_the_first_of_a_long_queue(self):
         after = self.after()

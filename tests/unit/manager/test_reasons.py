@@ -35,14 +35,14 @@ class TestReasons(testtools.TestCase):
                 number=number, size=2, state=JobState.QUEUED, tier=None, reason=OLD
             )
 
-    def decide(self, started=(), given=()):
+    def decide(self, started=(), given=(), besides=()):
         """A decision, and the rest of its look."""
         cluster = Cluster([Host("a", 2)])
         queue = Queue(one.core for one in self.jobs.values())
         for number in started:
             cluster.start(self.jobs[number].core, FG)
             queue.remove(self.jobs[number].core)
-        self.reasons.renew(Snapshot(cluster, queue), self.jobs, dict(given))
+        self.reasons.renew(Snapshot(cluster, queue), self.jobs, dict(given), dict(besides))
         return self.poll()
 
     def poll(self):
@@ -64,6 +64,24 @@ class TestReasons(testtools.TestCase):
             [waits.SLOTS(size=2, idle=2), waits.TURN(1), waits.SUSPENDED_HOSTS()],
             [one.reason for one in self.jobs.values()],
         )
+
+    def test_planned_maintenance_besides(self):
+        """Only of reasons that are about slots."""
+        self.arrive(1, 2, 3)
+        window = {"barred": 4, "limit": 60, "begin": "2026-01-31T12:00:00+00:00"}
+        besides = dict.fromkeys(self.jobs, window)
+        for _decision in range(2):
+            self.decide(given={3: waits.SUSPENDED_HOSTS()}, besides=besides)
+            self.assertEqual(
+                [
+                    waits.SLOTS(size=2, idle=2, **window),
+                    waits.TURN(1, **window),
+                    waits.SUSPENDED_HOSTS(),
+                ],
+                [one.reason for one in self.jobs.values()],
+            )
+        self.decide()
+        self.assertEqual(waits.SLOTS(size=2, idle=2), self.jobs[1].reason)
 
     def test_many_by_and_by(self):
         self.arrive(*range(1, 13))
@@ -98,7 +116,7 @@ class TestReasons(testtools.TestCase):
         self.arrive(2, 3)
         evicted = job(number=1, size=2)
         queue = Queue(one.core for one in (evicted, *self.jobs.values()))
-        self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {})
+        self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {}, {})
         self.jobs[1] = evicted
         self.assertEqual([2, 3], self.poll())
         self.assertEqual(waits.TURN(1), self.jobs[2].reason)

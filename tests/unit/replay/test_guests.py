@@ -149,6 +149,15 @@ class TestGuests(testtools.TestCase):
         guests.advance(10, whole)
         self.assertEqual(({}, {1: 100}), (dict(guests.destroyed), guests.work))
 
+    def test_guests_that_were_struck_between_two_samples_had_not_finished(self):
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        harm.struck.add("vm1-1")
+        guests.advance(500, whole)
+        self.assertEqual(({1: 2 * 100}, {}), (dict(guests.destroyed), guests.work))
+
     def test_a_gang_does_not_work_while_a_server_of_it_is_being_deleted(self):
         guests = Guests(roster(((0.5, 0.5), 100)))
         going = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG, "ACTIVE", "deleting"))

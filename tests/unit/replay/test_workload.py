@@ -6,6 +6,7 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nova_twotier.core.qos import NORMAL, SCAVENGER
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.replay.run import EXCERPT
 from nova_twotier.tools.replay.workload import (
@@ -47,6 +48,15 @@ class TestFit(testtools.TestCase):
         self.assertEqual({0}, {job.mbps for job in plain})
         self.assertEqual(plain, [replace(job, mbps=0) for job in linked])
         self.assertTrue(all(job.mbps for job in linked))
+
+    def test_classes_of_service(self):
+        trace = swf.read(EXCERPT)
+        queues = [1, 2] * len(trace.records)
+        records = [r._replace(queue=n) for r, n in zip(trace.records, queues, strict=False)]
+        for classes, expected in ((None, {NORMAL}), ({1: SCAVENGER}, {SCAVENGER, NORMAL})):
+            jobs = fit(records, trace.processors, 32, classes=classes)
+            self.assertEqual(expected, {job.qos for job in jobs})
+            self.assertEqual(NORMAL, jobs[1].qos)
 
     def test_the_excerpt_says_whose_it_is_and_fits(self):
         trace = swf.read(EXCERPT)

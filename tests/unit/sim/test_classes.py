@@ -4,10 +4,11 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.qos import Qos
-from nova_twotier.sim import metrics
-from nova_twotier.sim.classes import Classes, InvalidClasses
+from nova_twotier.sim import metrics, trace_state
+from nova_twotier.sim.classes import TRACE, Classes, InvalidClasses
 from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
-from nova_twotier.sim.workloads import catalogue
+from nova_twotier.sim.workloads import catalogue, swf
+from nova_twotier.sim.workloads.workload import Workload
 
 BOTH = "urgent=0.1,scavenger=0.3"
 
@@ -74,3 +75,54 @@ class TestRuns(testtools.TestCase):
         self.assertRaises(InvalidClasses, Scenario, "amcbf", qos="normal=1")
         Scenario("easy", qos="urgent=0.1")
         self.assertRaises(InvalidScenario, Scenario, "fcfs", qos="urgent=0.1", queueing=False)
+
+
+class TestTrace(testtools.TestCase):
+    """`trace`: the classes that a trace gives its jobs."""
+
+    HEADER = (
+        "; MaxProcs: 4",
+        "; Queue: 7 urgent (day)",
+        "; Queue: 8 scavenger",
+        "; Queue: 9 large",
+    )
+
+    def read(self, *queues, header=HEADER):
+        """A workload of jobs in these queues, one a second."""
+        jobs = [
+            f"{number} {number} 0 60 4 -1 -1 4 60 -1 1 1 1 -1 {queue} -1 -1 -1"
+            for number, queue in enumerate(queues, 1)
+        ]
+        return Workload.from_swf(swf.parse([*header, *jobs], "trace"))
+
+    def test_the_header_names_the_classes(self):
+        found = simulate(self.read(9, 8, 7, -1, 1), Scenario("amcbf", qos=TRACE))
+        self.assertEqual(
+            ["normal", "scavenger", "urgent", "normal", "normal"], found.jobs["qos"].to_list()
+        )
+        self.assertEqual("bg", found.jobs["tier"][1])
+        self.assertLess(found.jobs["start"][2], found.jobs["start"][3])
+
+    def test_a_trace_that_is_written_keeps_them(self):
+        workload = self.read(7, 8, 9, -1)
+        again = Workload.from_swf(workload.to_swf(), name=workload.name)
+        self.assertEqual([Qos.URGENT, Qos.SCAVENGER, None, None], [job.qos for job in again.jobs])
+        self.assertEqual(workload, again)
+        plain = self.read(9).to_swf()
+        self.assertEqual(({}, [-1]), (plain.queues, [each.queue for each in plain.records]))
+
+    def test_what_cannot_be_simulated(self):
+        for jobs in (workload(10), self.read(7, 8, header=self.HEADER[:1])):
+            error = self.assertRaises(InvalidScenario, simulate, jobs, Scenario("amcbf", qos=TRACE))
+            self.assertIn("names no classes of service; its header needs lines", str(error))
+        easy = Scenario("easy", qos=TRACE)
+        error = self.assertRaises(InvalidScenario, simulate, self.read(7, 8), easy)
+        self.assertIn("scavengers run in the background only", str(error))
+        simulate(self.read(7, 9), easy)
+        self.assertRaises(InvalidScenario, Scenario, "fcfs", qos=TRACE, queueing=False)
+
+    def test_what_if(self):
+        state = trace_state.state_at(self.read(7, 8, 8), Scenario("amcbf", qos=TRACE), 3.0)
+        self.assertEqual(
+            [Qos.URGENT, Qos.SCAVENGER, Qos.SCAVENGER], [each.job.qos for each in state.jobs]
+        )

@@ -105,6 +105,15 @@ class TestRun(CommandCase):
         row = json.loads(self.run_("--load", "0.5", "-f", "json"))
         self.assertEqual((0.5, 0.0), (row["load"], row["maximum_wait_seconds"]))
 
+    def test_classes_of_the_trace(self):
+        words = ("run", self.source, "--policy", "fcfs", "--qos", "trace")
+        self.refused("t names no classes of service; its header needs lines", *words)
+        path = pathlib.Path(self.source)
+        text = path.read_text().replace(" 3 3 -1 -1 ", " 3 3 -1 7 ")
+        path.write_text(f"; Queue: 7 urgent\n{text}")
+        row = json.loads(self.run_("--qos", "trace", "-f", "json"))
+        self.assertEqual(90.0, row["average_wait_of_urgent_seconds"])
+
     def test_files(self):
         jobs, schedule = self.path("jobs.parquet"), self.path("schedule.csv")
         self.run_("--jobs-out", jobs, "--schedule-out", schedule)
@@ -366,6 +375,27 @@ class TestMistakes(CommandCase):
             ("unrecognized arguments: --foo", "--foo"),
             ("invalid choice: 'xml'", "-f", "xml"),
             ("No recognized column names in ['nope']", "-c", "nope"),
+        ):
+            self.refused_run(words, *args)
+
+    def test_options_that_contradict_each_other(self):
+        for words, *args in (
+            (
+                "--exact-estimates: not allowed with argument --estimates",
+                *("--estimates", "last-two", "--exact-estimates"),
+            ),
+            (
+                "--understated is of users' estimates, and --estimates missing has none",
+                *("--estimates", "missing", "--understated", "0.5"),
+            ),
+            ("--keep-rank is of predictions, and --estimates user has none", "--keep-rank"),
+            (
+                "--keep-rank is of predictions, and --estimates exact has none",
+                *("--keep-rank", "--exact-estimates"),
+            ),
+            ("--no-closing says nothing without --cpu-error none", "--no-closing"),
+            ("say nothing without --fair-share", "--half-life", "60"),
+            ("--embedding says nothing without --topology", "--embedding", "oktopus"),
         ):
             self.refused_run(words, *args)
 

@@ -5,7 +5,7 @@ import pathlib
 import textwrap
 
 from nova_twotier.core import policies
-from nova_twotier.core.queue_state import Measured, Server, dump, load, text
+from nova_twotier.core.queue_state import Measured, Server, dump, load, past_of, text
 from nova_twotier.sim.cli.what_if_tables import span
 from tests.unit.core.queue_state.builders import BG, small
 from tests.unit.sim.test_cli import CommandCase
@@ -91,6 +91,14 @@ class TestOutput(WhatIfCase):
             *(self.state, "--jobs", "--without-job", "1", "--add-job", "size=5", "-f", "csv"),
         )
 
+    def test_durations_are_those_of_job_create(self):
+        for hour in ("1h", "60m", "1:00:00", "0-1:00", "3600"):
+            args = ("--add-job", f"size=2,estimate={hour},walltime={hour},tier=fg")
+            new = {row["what"]: row["after"] for row in self.rows(self.state, *args)}
+            self.assertEqual(3700.0, new["new job 3 ends in"], hour)
+            [_row, second] = self.rows(self.state, "--jobs", "--estimate", f"2={hour}")
+            self.assertEqual(3700.0, second["end_after"], hour)
+
     def test_policies(self):
         self.shown(
             """\
@@ -128,6 +136,17 @@ class TestOutput(WhatIfCase):
         self.assertTrue(second["start_low"] < second["start_after"] < second["start_high"])
         others = self.rows(*args, "--policy", "fcfs")
         self.assertEqual([None, None], [row["start_low"] for row in others])
+
+    def test_the_estimator_is_the_queue_managers(self):
+        """Job 2 asks for 60 s; similar jobs took 6, of which `requested` learns nothing."""
+        past = tuple(
+            past_of(n, 2, 60.0, "bob", wait=0.0, elapsed=6.0, work=6.0) for n in range(10, 15)
+        )
+        for estimator, took in ((None, 6.0), ("hanzich", 6.0), ("requested", 60.0)):
+            measured = estimator and Measured(estimator, "easy", ((), ()), ((), ()))
+            file = self.write(small(past=past, measured=measured))
+            second = json.loads(self.works("what-if", file, "--jobs", "-f", "json"))[1]
+            self.assertEqual(took, second["end_after"] - second["start_after"], estimator)
 
     def test_bandwidth_is_said_to_be_left_out(self):
         data = dump(small())
@@ -170,15 +189,30 @@ class TestMistakes(WhatIfCase):
             ("size is given twice", "--add-job", "size=1,size=2"),
             ("'0' must be a whole number, 1 or more", "--add-job", "size=0"),
             ("tier is 'top'; choose one of: any, fg, bg", "--add-job", "size=1,tier=top"),
-            ("'1' must be N=SECONDS, such as 17=7200", "--estimate", "1"),
+            ("'1' must be N=TIME, such as 17=7200", "--estimate", "1"),
+            ("'1:30' is not a time: give seconds", "--estimate", "2=1:30"),
+            ("'1:30' is not a time: give seconds", "--add-job", "size=1,walltime=1:30"),
             ("there is no policy 'sjf'; choose one of", "--policy", "sjf"),
             ("there is no policy 'easy++'", "--policy", "easy,easy++"),
             ("there is no estimator 'oracle'", "--estimator", "oracle"),
             ("--jobs shows one policy", "--jobs", "--policy", "all"),
-            ("nodes is of a run: it needs --at SECONDS and --under POLICY", "--nodes", "5"),
+            (": --nodes is of a run: it needs --at SECONDS and --under POLICY", "--nodes", "5"),
+            (": --keep-rank is of a run", "--keep-rank"),
+            (": --exact-estimates is of a run", "--exact-estimates"),
+            (": --no-closing is of a run", "--no-closing"),
+            (": --no-queue is of a run", "--no-queue"),
+            (": --estimates is of a run", "--estimates", "exact"),
+            (": --progress/--model is of a run", "--model", "jss"),
             ("give both --at SECONDS and --under POLICY", "--at", "5"),
         ):
             self.refused(words, "what-if", self.state, *args)
+
+    def test_a_time_when_all_is_over(self):
+        self.refused(
+            "t: all is over at 9999 s: the last job arrives at 20 s, and the last one ends at "
+            "250 s; give an earlier time",
+            *("what-if", self.source, "--at", "9999", "--under", "fcfs"),
+        )
 
     def test_files(self):
         self.refused("No such file or directory", "what-if", self.path("none.json"))

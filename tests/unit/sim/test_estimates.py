@@ -47,8 +47,9 @@ class TestSources(testtools.TestCase):
             self.assertEqual(15, self.told(source, *SHORT, last)[4], source)
         self.assertEqual(20, self.told("missing-historical", *SHORT, last)[4])
 
-    def test_the_users_estimate_counts_while_nothing_is_known(self):
-        self.assertEqual(5000, self.told("historical")[1])
+    def test_the_users_estimate_counts_while_little_is_known(self):
+        told = self.told("historical", *SHORT, (200, 1, 5, 5000, 1))
+        self.assertEqual([5000, 5000, 5000, 20], [told[number] for number in (1, 2, 3, 4)])
         self.assertEqual(5000, self.told("last-two")[2])
 
     def test_unknown_sources(self):

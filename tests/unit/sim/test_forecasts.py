@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import prediction
 from nova_twotier.core.prediction import forward
-from nova_twotier.core.prediction.pace import DEDICATED, Seated
 from nova_twotier.core.prediction.present import Present
-from nova_twotier.core.prediction.sdpn import Slowdowns
+from nova_twotier.core.prediction.sdpn import Sdpn
 from nova_twotier.sim import forecasts, simulation, variants
 from nova_twotier.sim.simulation import Scenario
 from nova_twotier.sim.workloads.workload import Submission, Workload
@@ -40,9 +39,10 @@ class Oracle:
         self.running = set(running)
         policy = variants.get(self.scenario.policy)
         present = Present(snapshot, policy, now, done, cost=self.scenario.migration_cost)
-        pace = DEDICATED if policy.tiers == 1 else Seated(Slowdowns())
         self.found = forward.run(
-            present, lambda job: self.runtimes[job.number] - done[job.number], pace
+            present,
+            lambda job: self.runtimes[job.number] - done[job.number],
+            Sdpn().pace(present),
         )
 
 

@@ -221,8 +221,15 @@ class TestMeasures(testtools.TestCase):
 class TestExperiments(testtools.TestCase):
     """Of every experiment that runs on models: what its claims and plots ask for is there."""
 
+    def settings(self):
+        """Their traces are empty: nothing is run."""
+        traces = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for log in archive.LOGS.values():
+            (traces / log.file).touch()
+        return Settings(seeds=2, traces=traces)
+
     def test_claims_and_plots_fit_the_runs(self):
-        rng = random.Random(1)
+        rng, settings = random.Random(1), self.settings()
         for name, experiment in registry.EXPERIMENTS.items():
             if name.startswith((*NEED_TRACES, *OWN_METRICS)):
                 continue
@@ -230,7 +237,7 @@ class TestExperiments(testtools.TestCase):
                 {"series": run.series, "place": run.place, "load": run.point.load}
                 | {"shown": run.shown, "seed": run.point.scenario.seed}
                 | {metric: rng.uniform(1, 2) for metric in metrics.names()}
-                for run in experiment.runs(Settings(seeds=2))
+                for run in experiment.runs(settings)
             ]
             found = Results(pandas.DataFrame(rows))
             self.assertTrue(experiment.claims)
@@ -240,13 +247,9 @@ class TestExperiments(testtools.TestCase):
                 self.assertFalse(found.means(plot.metric, plot.place).empty)
 
     def test_every_run_of_an_experiment_is_another(self):
-        traces = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        for log in archive.LOGS.values():
-            # Their content does not matter, as nothing is run.
-            (traces / log.file).touch()
+        settings = self.settings()
         for name, experiment in registry.EXPERIMENTS.items():
             if not name.startswith(NEED_TRACES):
-                settings = Settings(seeds=2, traces=traces)
                 keys = [run.point.key() for run in experiment.runs(settings)]
                 self.assertEqual(len(keys), len(set(keys)), name)
 

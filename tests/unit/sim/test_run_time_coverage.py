@@ -20,13 +20,13 @@ def coverage(*runtimes, users=None):
 
 class TestCoverage(testtools.TestCase):
     def test_below_within_and_above(self):
-        """The first job has no past; then 10 to 30 is all that there is."""
-        self.assertEqual([0, 100, 0], coverage(10, 10))
-        self.assertEqual([0, 0, 100], coverage(10, 11))
-        self.assertEqual([25, 50, 25], coverage(10, 30, 20, 25, 5))
+        """Of the first three, too little is known; then 10 to 30 is all that there is."""
+        self.assertEqual([0, 100, 0], coverage(10, 10, 10, 10))
+        self.assertEqual([0, 0, 100], coverage(10, 10, 10, 11))
+        self.assertEqual([25, 50, 25], coverage(10, 30, 20, 25, 5, 40, 20))
 
     def test_nothing_to_tell(self):
-        self.assertTrue(all(map(math.isnan, coverage(10))))
+        self.assertTrue(all(map(math.isnan, coverage(10, 10, 10))))
 
     def test_a_job_that_takes_no_time(self):
-        self.assertEqual([0, 100, 0], coverage(0, 0, 0))
+        self.assertEqual([0, 100, 0], coverage(0, 0, 0, 0))

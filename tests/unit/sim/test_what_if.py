@@ -34,6 +34,16 @@ class TestExpect(testtools.TestCase):
     def sums(self, expected):
         return expected.wait, expected.turnaround, expected.tier
 
+    def test_a_policy_expects_ends_by_the_time_that_jobs_have_run(self):
+        """Job 1 has done the work of 50 s in 120 s: EASY expects its end, and the head, in 30 s."""
+        state, head = changes.add_job(changes.without_job(small(), 2), 4, 60.0)
+        state, number = changes.add_job(state, 1, 40.0)
+        self.assertEqual(0.0, what_if.expect(state, "requested")[number].start)
+        first = dataclasses.replace(state.jobs[0], ran=120.0)
+        state = dataclasses.replace(state, jobs=(first, *state.jobs[1:]))
+        found = times(what_if.expect(state, "requested"))
+        self.assertEqual({1: (0.0, 100.0), head: (100.0, 160.0), number: (160.0, 200.0)}, found)
+
     def test_a_pass_comes_first(self):
         """The new job passes job 2 under EASY, and shares slots under AMCBF."""
         state, number = changes.add_job(small(), 1, 90.0)
@@ -137,10 +147,14 @@ class TestTraceState(testtools.TestCase):
         at = float(rows[0][0] + later)
         arrived = workload(4, *(row for row in rows if row[0] <= at))
         scenario = Scenario(policy, estimates="exact", migration_cost=0.0)
-        state = trace_state.state_at(workload(4, *rows), scenario, at)
         future = simulate(arrived, scenario).jobs.set_index("job")
-        found = what_if.expect(state, "requested")
         left = future[future["finish"] > at]
+        if left.empty and at > rows[-1][0]:
+            whole = workload(4, *rows)
+            self.assertRaises(InvalidScenario, trace_state.state_at, whole, scenario, at)
+            return
+        state = trace_state.state_at(workload(4, *rows), scenario, at)
+        found = what_if.expect(state, "requested")
         self.assertEqual(set(left.index), found.keys())
         for number, row in left.iterrows():
             self.assertAlmostEqual(row["finish"] - at, found[number].finish)
@@ -184,9 +198,20 @@ class TestTraceState(testtools.TestCase):
                 20.0,
             ),
             ("the first job arrives at 10 s, which is after 9 s", Scenario("easy"), 9.0),
+            (
+                "all is over at 16 s: the last job arrives at 10 s, and the last one ends at 15 s",
+                Scenario("easy"),
+                16.0,
+            ),
         ):
             error = self.assertRaises(InvalidScenario, trace_state.state_at, jobs, scenario, at)
             self.assertIn(words, str(error))
+
+    def test_an_idle_moment_between_jobs_is_no_end(self):
+        """Nor is a time after the last arrival while a job still waits or runs."""
+        jobs = workload(4, (0, 1, 5), (100, 4, 50))
+        self.assertEqual((), trace_state.state_at(jobs, Scenario("easy"), 50.0).jobs)
+        self.assertEqual(1, len(trace_state.state_at(jobs, Scenario("easy"), 149.0).jobs))
 
     def test_classes_are_written_and_read(self):
         """The same answer from a file as at once: the urgent job is first, scavengers are last."""

@@ -97,6 +97,13 @@ class TestRunTimes(testtools.TestCase):
             self.assertLess(self.expected(name, *known), 150, name)
             self.assertAlmostEqual(400, self.expected(name, *known, done=50.0), msg=name)
 
+    def test_an_estimate_says_more_than_one_or_two_past_jobs(self):
+        for name in ("sdpn", "hanzich"):
+            for count, expected, unasked in ((1, 600, 10), (2, 600, 10), (3, 10, 10)):
+                known = [("ann", 4, 600.0, 10)] * count
+                self.assertEqual(expected, self.expected(name, *known), (name, count))
+                self.assertEqual(unasked, self.expected(name, *known, request=None), (name, count))
+
     def test_smith_believes_the_category_that_varies_least(self):
         known = [("ann", 4, 600.0, each) for each in (10, 500)]
         known += [("ann", 4, 60.0, 100)] * 8
@@ -116,6 +123,13 @@ class TestRunTimes(testtools.TestCase):
 
 
 class TestHistorical(testtools.TestCase):
+    def test_an_estimate_says_more_than_one_or_two_past_jobs(self):
+        estimator = prediction.get("historical")
+        for expected in (700, 700, 700, 110):
+            finish = estimator.predict(present(now=100.0))[1].finish
+            self.assertEqual(expected, finish)
+            estimator.learn(past("ann", 1, 600.0, 10.0))
+
     def test_waits_as_similar_jobs_did_whatever_runs(self):
         estimator = prediction.get("historical")
         for wait in (10, 20, 30):

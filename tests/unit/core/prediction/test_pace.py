@@ -6,10 +6,13 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.prediction import hanzich, sdpn
+from nova_twotier.core.prediction.node_rates import NodeRates, serves
 from nova_twotier.core.prediction.nodes import InvalidNode, Node
 from nova_twotier.core.prediction.pace import Seated
+from nova_twotier.core.prediction.slot_rates import SlotRates
 from nova_twotier.core.progress import MODELS
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
 
@@ -30,16 +33,6 @@ def occupied(draw):
 
 
 class TestTiers(testtools.TestCase):
-    @given(occupied())
-    def test_sdpn_on_full_nodes_is_the_papers_model_of_progress(self, on):
-        found = rates(on, sdpn.Slowdowns())
-        expected = MODELS["tpds"].rates(on)
-        self.assertEqual(set(expected), set(found))
-        for number, rate in expected.items():
-            # Nothing is known of the communication of a job with a bandwidth but its share.
-            if not on.runs[number].job.mbps:
-                self.assertAlmostEqual(rate, found[number], places=6)
-
     @given(occupied(), st.data())
     def test_rates_follow_changes(self, on, data):
         """Whatever comes and goes, they are as if everything had been placed at once."""
@@ -63,6 +56,49 @@ class TestTiers(testtools.TestCase):
         on.start(job(1, 2, 0.1), FG)
         on.start(job(2, 1, 0.1), BG)
         self.assertEqual({1: 0.5, 2: 0.5}, rates(on, hanzich.Slowdowns()))
+
+
+class TestFull(testtools.TestCase):
+    """On full nodes, rates follow from less work, and are the same to the digit."""
+
+    @given(st.booleans(), jobs(max_size=4, max_jobs=8), st.data())
+    def test_nodes_of_one_slot(self, named, drawn, data):
+        self.assert_follows(NodeRates, Nodes(6) if named else cluster(*(1,) * 6), drawn, data)
+
+    @given(hosts(), jobs(max_size=4, max_jobs=8), st.data())
+    def test_any_hosts(self, hosts, drawn, data):
+        self.assert_follows(SlotRates, Cluster([*hosts, Host("more slots", 4)]), drawn, data)
+
+    def assert_follows(self, kind, on, drawn, data):
+        """Whatever comes and goes, the rates are those of processes that are arranged."""
+        followed, seen = sdpn.Full(MODELS["tpds"]).on(on), {}
+        self.assertIsInstance(followed, kind)
+        for _pass in range(data.draw(st.integers(1, 5))):
+            running = st.sampled_from([*on.runs, None])
+            for number in data.draw(st.lists(running, unique=True)):
+                if number is not None:
+                    on.remove(on.runs[number].job)
+                    followed.gone(number)
+                    del seen[number]
+            came = []
+            for each in data.draw(st.permutations(drawn)):
+                tier = data.draw(st.sampled_from((FG, BG, None)))
+                if tier is not None and each.number not in on.runs and on.fits(each, tier):
+                    came.append(on.start(each, tier))
+            seen |= dict(followed.placed(came))
+            self.assertEqual(rates(on, sdpn.Slowdowns()), seen)
+
+    def test_hosts_with_room_for_more(self):
+        for others in ([Host("more slots", 2)], [Host("more tiers", 1, tiers=3)]):
+            self.assertFalse(serves(Cluster([Host("plain", 1), *others])))
+        overfull = cluster(1, 1)
+        overfull.start(job(1), FG, [0])
+        self.assertTrue(serves(overfull))
+        overfull.adopt(overfull.runs[1]._replace(job=job(2)))
+        self.assertFalse(serves(overfull))
+        # Two processes in the foreground have a slot each: neither is disturbed.
+        found = dict(sdpn.Full(MODELS["tpds"]).on(overfull).placed(overfull.runs.values()))
+        self.assertEqual({1: 1.0, 2: 1.0}, found)
 
 
 class TestNodes(testtools.TestCase):

@@ -38,6 +38,25 @@ class TestSimilar(testtools.TestCase):
         asks = job(9, 2, estimate=15.0)
         self.assertEqual(15.0, run_times.similar(history(10.0, 20.0, 30.0), asks, "ann").seconds)
 
+    def test_a_short_history_says_less_than_the_user(self):
+        """With fewer than three past jobs; whoever gave no estimate is told what there is."""
+        asks = job(9, 2, estimate=600.0)
+        for known, told in (
+            ((), None),
+            ((10.0,), None),
+            ((10.0, 20.0), None),
+            ((10.0, 20.0, 30.0), (20.0, 3)),
+        ):
+            past = history(*known, estimate=600.0)
+            self.assertEqual(told, run_times.similar(past, asks, "ann"), known)
+        self.assertEqual((20.0, 2), run_times.similar(history(10.0, 20.0), self.NEW, "ann"))
+
+    def test_only_longer_ones(self):
+        """Of enough past jobs, the one that ran longer than this has by now counts."""
+        asks = job(9, 2, estimate=600.0)
+        past = history(10.0, 20.0, 30.0, estimate=600.0)
+        self.assertEqual([30.0], run_times.of_similar(past, asks, "ann", beyond=25.0))
+
     def test_jobs_that_took_no_time_count(self):
         self.assertEqual(0.0, run_times.similar(history(0.0, 0.0, 30.0), self.NEW, "ann").seconds)
 

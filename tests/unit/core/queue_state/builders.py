@@ -53,7 +53,8 @@ def states(draw):
         tier = draw(st.none() | st.sampled_from(list(Tier)))
         if tier is not None and cluster.fits(one, tier):
             run = cluster.start(one, tier)
-            jobs.append(QueueJob(one, user, draw(numbers), tier, run.hosts))
+            ran = draw(st.none() | numbers)
+            jobs.append(QueueJob(one, user, draw(numbers), tier, run.hosts, ran))
         else:
             jobs.append(QueueJob(one, user, draw(numbers)))
     for tier in (FG, BG):

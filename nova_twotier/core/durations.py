@@ -2,21 +2,26 @@
 
 import re
 
-_FORMS = "give seconds, or a time such as 90m, 1h30m, 2d or 1:30:00 (hours:minutes:seconds)"
+_FORMS = (
+    "give seconds, or a time such as 90m, 1h30m, 2d, 1:30:00 (hours:minutes:seconds) or 1-12:00 "
+    "(days-hours:minutes)"
+)
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _CLOCK = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>[0-5]?\d):(?P<s>[0-5]?\d)")
+#: Without seconds only after days: `1:30` alone is ambiguous.
+_DAYS = re.compile(r"(?P<d>\d+)-(?P<h>\d+):(?P<m>[0-5]?\d)(?P<s>)")
 _WORDS = re.compile(r"(?=.)" + "".join(rf"(?:(?P<{unit}>\d+(?:\.\d+)?){unit})?" for unit in _UNITS))
 
 
 def seconds(text: str) -> float:
-    """Parse a duration into seconds: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00:00`.
+    """Parse a duration into seconds: `5400`, `90m`, `1h30m`, `1:30:00`, `1-12:00`.
 
     :raises ValueError: for any other form, also for `1:30`, which is ambiguous.
     """
     text = text.strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
-    found = _CLOCK.fullmatch(text) or _WORDS.fullmatch(text)
+    found = _CLOCK.fullmatch(text) or _DAYS.fullmatch(text) or _WORDS.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is not a time: {_FORMS}")
     return sum(float(found[unit] or 0) * worth for unit, worth in _UNITS.items())

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.client.durations import clock, seconds
+from nova_twotier.core.durations import clock, seconds
 
 
 class TestSeconds(testtools.TestCase):
@@ -22,12 +22,17 @@ class TestSeconds(testtools.TestCase):
             ("0:00:05", 5),
             ("100:00:00", 360000),
             ("1-12:00:00", 129600),
+            ("1-12:00", 129600),
+            ("0-0:30", 1800),
         ):
             self.assertEqual(expected, seconds(text), text)
 
     def test_what_is_none(self):
         # 1:30 could be minutes or hours.
-        for text in ("", "1:30", "m", "-5", "1h 30m", "30m1h", "1:60:00", "nan", "inf", "1e3", "½"):
+        for text in (
+            *("", "1:30", "m", "-5", "1h 30m", "30m1h", "1:60:00", "nan", "inf", "1e3", "½"),
+            *("1-", "1-12", "-12:00", "1-12:60", "1-2-3", "1-12:"),
+        ):
             error = self.assertRaises(ValueError, seconds, text)
             self.assertIn("is not a time: give seconds, or a time such as 90m", str(error))
 

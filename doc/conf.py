@@ -1,0 +1,63 @@
+"""Sphinx's configuration: `make docs` builds the pages from the Markdown where it stands.
+
+The source directory is the whole repository, so that README.md, CONTRIBUTING.md and CHANGELOG.md
+are pages as well, and a link has the same target here and on a forge.
+"""
+
+from cliff.sphinxext import AutoprogramCliffDirective
+
+from nova_twotier.sim.cli.commands import Commands
+
+project = "nova-twotier"
+copyright = "the nova-twotier contributors, Apache License 2.0"
+extensions = [
+    "myst_parser",
+    "cliff.sphinxext",
+    "oslo_config.sphinxext",
+    "oslo_policy.sphinxext",
+    "sphinx_argparse_cli",
+]
+root_doc = "doc/index"
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc/**"]
+exclude_patterns = [".*", "build", "doc/_site"]
+# Nothing is fetched: no intersphinx, no fonts, no scripts of others.
+nitpicky = True
+# What stands in `...` in help texts, which are read as reStructuredText.
+default_role = "code"
+# Help texts and tables name options such as --wait; they are not dashes.
+smartquotes = False
+# The commands' own options; doc/tenant.md describes those of cliff for the output.
+autoprogram_cliff_ignored = [
+    *("--help", "--format", "--column", "--quote", "--noindent", "--max-width", "--fit-width"),
+    *("--print-empty", "--sort-column", "--sort-ascending", "--sort-descending", "--variable"),
+    *("--prefix", "--no-quote"),
+]
+
+myst_heading_anchors = 4
+# The domain of oslo.config fails on targets that are not its own.
+myst_ref_domains = ["std"]
+
+html_theme = "furo"
+html_title = "nova-twotier"
+html_extra_path = ["_site"]
+html_copy_source = False
+html_show_sphinx = False
+
+
+class SimulatorCommands(AutoprogramCliffDirective):
+    """Sphinx directive that documents all commands of `twotier-sim`.
+
+    The extension for the other programs cannot: it wants one parser with subparsers.
+    """
+
+    required_arguments = 0
+
+    def _load_app(self):
+        return None
+
+    def _load_commands(self):
+        return {name: entry.load() for name, entry in Commands()}
+
+
+def setup(app):
+    app.add_directive("autoprogram-simulator", SimulatorCommands)

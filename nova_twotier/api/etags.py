@@ -1,0 +1,44 @@
+"""ETags: a client that sends the tag of its last answer gets a cheap 304 if nothing has changed.
+
+They are weak, since proxies that compress answers drop strong ones.
+"""
+
+import hashlib
+
+import falcon
+
+from nova_twotier.api.site import Site
+from nova_twotier.db import revisions
+
+
+def of(site: Site, request, state: object) -> str:
+    """The ETag of the answer to a request: it changes whenever the answer would.
+
+    It is made before the answer is read: what changes meanwhile shows at the next request.
+
+    :param request: an `endpoint.Request`.
+    :param state: what the answer depends on besides the database, the caller and the query.
+    """
+    with site.store.reading() as session:
+        revision = revisions.read(session, site.conf.coordination.lease)
+    req = request.req
+    asked = req.context.version, req.prefix, req.path, sorted(request.query.items())
+    whole = site.fingerprint, asked, request.caller.identity, tuple(revision), state
+    return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+
+
+def headers(tag: str) -> dict[str, str]:
+    """The headers of an answer with this tag."""
+    return {
+        "ETag": f'W/"{tag}"',
+        "Cache-Control": "private, no-cache",
+        "Vary": "X-Auth-Token",
+    }
+
+
+def is_known(req: falcon.Request, tag: str) -> bool:
+    """Whether the client has the answer with this tag.
+
+    `*`, which is any answer, would tell who may not see it that there is one: it is no tag.
+    """
+    return tag in (req.if_none_match or ())

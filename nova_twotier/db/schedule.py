@@ -1,0 +1,121 @@
+"""Pages of the schedule: the stays that were recorded, and the starts that are predicted.
+
+A page costs no more when there is more history before its window. What came after it is looked
+through in an index for the stays that had begun before.
+"""
+
+from typing import NamedTuple
+
+from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.orm import Session, defer
+
+from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import LONG
+
+
+class Window(NamedTuple):
+    """A span of time from `begin` until before `end`, in seconds since the epoch; None: no end."""
+
+    begin: float
+    end: float | None = None
+
+
+class Marker(NamedTuple):
+    """Where a page ended: when its last stay began, and which of the stays of that time it was.
+
+    :ivar number: the id of a recorded stay; of predicted ones, how many of that time were told.
+    """
+
+    at: float
+    number: int
+
+
+class Stay(NamedTuple):
+    """A slot that a process holds or held."""
+
+    place: Place
+    job: Job
+
+    @property
+    def marker(self) -> Marker:
+        return Marker(self.place.since, self.place.id)
+
+
+def stays(
+    session: Session, window: Window, pool: str | None, after: Marker | None, limit: int
+) -> list[Stay]:
+    """Stays with a part in the window, by begin; at most `limit`.
+
+    A clock that was set back may have made stays that end before they begin; they are left out.
+
+    :param pool: only of jobs of this pool.
+    :param after: the last one of the page before.
+    """
+    before = func.coalesce(Place.since, 0.0)  # An expression: by its index, all that was is read.
+    parts = []
+    if after is None or after.at < window.begin:
+        parts = [
+            (Place.since, Place.until.is_(None) & (Place.since < window.begin)),
+            (before, and_(Place.until > window.begin, before < window.begin)),
+        ]
+    begun = Place.since >= window.begin, or_(Place.until.is_(None), Place.until > Place.since)
+    parts.append((Place.since, and_(*begun)))
+    found: list[tuple[float, int]] = []
+    for since, wanted in parts:
+        query = select(Place.since, Place.id).where(wanted).order_by(since, Place.id).limit(limit)
+        if window.end is not None:
+            query = query.where(since < window.end)
+        if after is not None:
+            later = or_(since > after.at, Place.id > after.number)
+            query = query.where(since >= after.at, later)
+        if pool is not None:
+            query = _of_pool(query.join(Job, Job.number == Place.job), pool)
+        found += ((at, number) for at, number in session.execute(query))
+    ids = [number for _since, number in sorted(found)[:limit]]
+    whole = select(Place, Job).join(Job, Job.number == Place.job).where(Place.id.in_(ids))
+    rows = session.execute(_without_long_columns(whole.order_by(Place.since, Place.id)))
+    return [Stay(place, job) for place, job in rows]
+
+
+def starts(
+    session: Session, window: Window, pool: str | None, after: Marker | None, limit: int
+) -> tuple[list[Job], list[Marker]]:
+    """The waiting jobs that are predicted to have slots in the window, by start; at most `limit`.
+
+    With the marker of each.
+
+    :param pool: only of this pool.
+    :param after: that of the last one of the page before.
+    """
+    query = select(Job, Prediction.start).join(Prediction, Prediction.job == Job.number)
+    last = PoolPrediction.pool == func.coalesce(Job.pool, "")
+    query = query.join(PoolPrediction, and_(last, PoolPrediction.made_at == Prediction.made_at))
+    query = query.where(
+        Job.state == JobState.QUEUED,
+        Prediction.start.is_not(None),
+        or_(Prediction.finish.is_(None), Prediction.finish > window.begin),
+    )
+    if window.end is not None:
+        query = query.where(Prediction.start < window.end)
+    if pool is not None:
+        query = _of_pool(query, pool)
+    if after is not None:
+        query = query.where(Prediction.start >= after.at).offset(after.number)
+    query = query.order_by(Prediction.start, Job.number).limit(limit)
+    jobs, markers = [], []
+    told = after or Marker(-1.0, 0)
+    for job, start in session.execute(_without_long_columns(query)):
+        told = Marker(start, told.number + 1 if start == told.at else 1)
+        jobs.append(job)
+        markers.append(told)
+    return jobs, markers
+
+
+def _of_pool(query: Select, pool: str) -> Select:
+    # As an expression: by an index on it, all jobs that it ever had would be looked at.
+    return query.where(func.coalesce(Job.pool, "") == pool)
+
+
+def _without_long_columns(query: Select) -> Select:
+    return query.options(*(defer(column, raiseload=True) for column in LONG))

@@ -1,0 +1,1 @@
+"""What the API, the manager and the node agent share to export Prometheus metrics."""
