@@ -17,7 +17,7 @@ import time
 
 from nova_twotier.core import policies
 from nova_twotier.sim import engine
-from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_stage
+from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running
 from nova_twotier.sim.workloads.workload import Submission
 
 TWO_TIERS = tuple(name for name, policy in policies.POLICIES.items() if policy.tiers > 1)
@@ -67,8 +67,8 @@ def cost(scenario: Scenario, jobs: tuple[Submission, ...], total: int, ends: int
     policy = policies.get(scenario.policy)
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(total, scenario, policy, named=False, rng=rng)
-    stage = make_stage(cluster, scenario, policy, rng)
-    ended = engine.run(list(executions(jobs, scenario)), policy, cluster, stage)
+    running = make_running(cluster, scenario, policy, rng)
+    ended = engine.run(list(executions(jobs, scenario)), policy, cluster, running)
     # The first jobs fill an empty cluster: they do not count.
     with contextlib.closing(ended):
         first = next(itertools.islice(ended, ends // 3, None))

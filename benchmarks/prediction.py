@@ -68,7 +68,7 @@ def busy(policy: Policy, hosts: int, waiting: int, rng: random.Random, slots: in
     while len(snapshot.queue) < waiting:
         number += 1
         snapshot.queue.add(_job(number, hosts * slots, rng))
-        policy.play(snapshot, Event.ARRIVAL, float(number))
+        policy.schedule(snapshot, Event.ARRIVAL, float(number))
     users = {each: each % USERS for each in range(1, number + 1)}
     done = {each: rng.uniform(0, 3600) for each in cluster.runs}
     return Present(snapshot, policy, float(number), done, users)

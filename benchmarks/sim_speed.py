@@ -15,7 +15,7 @@ import time
 
 from nova_twotier.core import cluster, policies
 from nova_twotier.sim import engine
-from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_stage, simulate
+from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running, simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
@@ -67,7 +67,7 @@ def _events(workload, scenario, arrivals):
     policy = policies.get(scenario.policy)
     rng = random.Random(scenario.seed)  # noqa: S311
     hosts = make_cluster(workload.nodes, scenario, policy, named=False, rng=rng)
-    return engine.run(arrivals, policy, hosts, make_stage(hosts, scenario, policy, rng))
+    return engine.run(arrivals, policy, hosts, make_running(hosts, scenario, policy, rng))
 
 
 def _timed(work) -> float:

@@ -6,6 +6,7 @@ import re
 from nova_twotier.api import (
     array_schemas,
     cluster_schemas,
+    examples,
     job_request_schemas,
     job_schemas,
     schedule_schemas,
@@ -90,7 +91,7 @@ def document(operations) -> dict:
         "paths": paths,
         "components": {
             "schemas": {
-                name: {key: _schema(value) for key, value in schema.items()}
+                name: _example_of(name) | {key: _schema(value) for key, value in schema.items()}
                 for name, schema in _NAMED.items()
             },
             "securitySchemes": {
@@ -142,6 +143,11 @@ def _describe(path: str, method: str, operation: Endpoint) -> dict:
             "content": {"application/json": {"schema": _schema(operation.body)}},
         }
     return described
+
+
+def _example_of(name: str) -> dict:
+    """The keyword of a schema's example, if the schema does not have it itself."""
+    return {"examples": [examples.EXAMPLES[name]]} if name in examples.EXAMPLES else {}
 
 
 def _style(schema: dict) -> dict:

@@ -23,7 +23,7 @@ class Tier(StrEnum):
 FG, BG = Tier.FG, Tier.BG
 
 
-class How(StrEnum):
+class StartKind(StrEnum):
     """Why a job could start."""
 
     IMMEDIATE = "immediate"  # no earlier arrival was waiting
@@ -42,7 +42,7 @@ class Start(NamedTuple):  # the most frequent action: made in half the time of a
     job: Job
     tier: Tier
     hosts: tuple[int, ...]
-    how: How
+    how: StartKind
 
 
 #: Makes a start from a tuple of its fields, in two thirds of the time.

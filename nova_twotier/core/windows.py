@@ -56,13 +56,13 @@ class _View(NamedTuple):
 
 
 def decide(policy: Policy, snapshot: Snapshot, event: Event, now: float, lead: Lead) -> Decision:
-    """The actions that follow from `event`, as `Policy.play`; the snapshot may be used up.
+    """The actions that follow from `event`, as `Policy.schedule`; the snapshot may be used up.
 
     :param now: in seconds, as the times when hosts close.
     """
     cluster = snapshot.cluster
     if not any(host.enabled and host.closes < math.inf for host in cluster.hosts):
-        return Decision(policy.play(snapshot, event, now), snapshot)
+        return Decision(policy.schedule(snapshot, event, now), snapshot)
     levels = _levels(snapshot, now, lead)
     views = list(_views(snapshot, levels, now, lead))
     for view in views:
@@ -157,7 +157,7 @@ def _play(
         shown.cluster.limit_hosts(view.taking)
         for job in view.hidden:
             shown.queue.remove(job)
-        actions = policy.play(shown, event, now)
+        actions = policy.schedule(shown, event, now)
         late = {
             action.job.number
             for action in actions

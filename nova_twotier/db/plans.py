@@ -15,7 +15,7 @@ from nova_twotier.db.states import ActionKind, JobState, Preemption
 class StartPlan:
     """Boot or restore a job in a tier.
 
-    :param how: how the start came about, see `core.actions.How`.
+    :param how: how the start came about, see `core.actions.StartKind`.
     :param hosts: of a job with bandwidth, and of one that is restored while maintenance is planned:
         the host of each process.
     :param links: Mbit/s that are reserved for it, by link.
@@ -95,7 +95,7 @@ class RelocatePlan(MigratePlan):
 
     :param vms: the servers that only change their tier.
     :param by: number of the job that it makes room for.
-    :param how: how that start came about, see `core.actions.How`.
+    :param how: how that start came about, see `core.actions.StartKind`.
     :param mode: what becomes of its work if it cannot be migrated.
     """
 

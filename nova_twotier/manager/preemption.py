@@ -86,7 +86,7 @@ def victims(
     cluster = shown.cluster
     places = Counter(cluster.remove(cluster.runs[PREEMPTIBLE].job).hosts)
     before = list(cluster.used[BG])
-    policy.play(shown, Event.BACKGROUND, seen.at)
+    policy.schedule(shown, Event.BACKGROUND, seen.at)
     new = [now - then for now, then in zip(cluster.used[BG], before, strict=True)]
     found: list[Server] = []
     for host, count in places.items():

@@ -81,8 +81,8 @@ def run(setup: Setup, estimators: Mapping[str, Estimator], seed: int) -> pandas.
         estimators, policies.get(name), benchmarks, cost=0.0, every=True, nodes=nodes
     )
     cluster = Crowd(setup.level, setup.uniform)
-    stage = TimeShared(users)
-    for ended in engine.run(jobs, policies.get(name), cluster, stage, forecaster.watch):
+    running = TimeShared(users)
+    for ended in engine.run(jobs, policies.get(name), cluster, running, forecaster.watch):
         forecaster.ended(ended)
     return pandas.DataFrame(forecaster.rows, columns=list(forecasts.COLUMNS))
 

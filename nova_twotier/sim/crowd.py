@@ -13,7 +13,7 @@ from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.cluster import Cluster, Host, Run, make_run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.nodes import Node
-from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.running_jobs import RunningJobs
 
 NODES = 16
 #: Capacity of a link in Mbit/s.
@@ -105,7 +105,7 @@ class LocalUsers:
         ]
 
 
-class TimeShared(Stage):
+class TimeShared(RunningJobs):
     """Processes that share the CPUs and links of their nodes with each other and local users."""
 
     def __init__(self, users: LocalUsers):
@@ -115,17 +115,17 @@ class TimeShared(Stage):
 
     def next_end(self) -> float:
         end = super().next_end()
-        return min(end, self._again) if self.running else end
+        return min(end, self._again) if self.jobs else end
 
     def settle(self, now: float) -> None:
         self._users.until(now)
         self._again = now + STEP
         computing, sending = [0.0] * NODES, [0.0] * NODES
-        for job in self.running.values():
+        for job in self.jobs.values():
             for node, cpu in zip(job.hosts, job.cpu, strict=True):
                 computing[node] += cpu
                 sending[node] += (1 - cpu) * job.job.mbps
-        for job in self.running.values():
+        for job in self.jobs.values():
             cpu, mbps = job.cpu[0], job.job.mbps
             processing = max(
                 (1 + computing[node] - cpu) / (1 - self._users.load[node]) for node in job.hosts

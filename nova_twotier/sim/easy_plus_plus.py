@@ -39,10 +39,10 @@ class EasyPlusPlus(EasySjf):
             return job
         return replace(job, estimate=min(sum(last) / 2, job.expected))
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         self._learn(snapshot, now)
         self._correct(snapshot, now)
-        actions = super().play(snapshot, event, now)
+        actions = super().schedule(snapshot, event, now)
         for action in actions:
             if isinstance(action, Start):
                 self._started[action.job.number] = now

@@ -14,8 +14,8 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import ENDED, EVENTS, Event, Snapshot
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.sharing import Sharing
-from nova_twotier.sim.stage import Stage
 
 _ARRIVAL, _FOREGROUND = Event.ARRIVAL.value, Event.FOREGROUND.value
 
@@ -32,7 +32,7 @@ def run(
     arrivals: Iterable[Execution],
     policy: Policy,
     cluster: Cluster,
-    stage: Stage,
+    running: RunningJobs,
     watch: Watch | None = None,
     sharing: Sharing | None = None,
     until: float = math.inf,
@@ -54,7 +54,7 @@ def run(
     coming = next(arrivals, None)
     arrival = coming.job.arrival if coming else math.inf
     while True:
-        end = stage.next_end()
+        end = running.next_end()
         now = end if end < arrival else arrival
         if now == math.inf:
             break
@@ -64,7 +64,7 @@ def run(
             return
         bits = 0
         if end == now:
-            for ended in stage.take_ended(now):
+            for ended in running.take_ended(now):
                 cluster.remove(ended.job)
                 if sharing is not None:
                     sharing.left(ended.job, now)
@@ -84,21 +84,21 @@ def run(
                 bits |= _FOREGROUND
             coming = next(arrivals, None)
             arrival = coming.job.arrival if coming else math.inf
-        if predictions is not None and predictions.correct(snapshot, stage.running, now):
+        if predictions is not None and predictions.correct(snapshot, running.jobs, now):
             bits |= _FOREGROUND
         elif not bits and now < end:
             continue
-        actions = policy.play(snapshot, EVENTS[bits], now)
+        actions = policy.schedule(snapshot, EVENTS[bits], now)
         if actions:
-            stage.carry_out(actions, waiting, now)
+            running.carry_out(actions, waiting, now)
             if sharing is not None:
                 sharing.carried_out(actions, now)
             if predictions is not None:
                 predictions.carried_out(actions, now)
-        stage.settle(now)
+        running.settle(now)
         if watch:
-            watch(snapshot, waiting, stage.running, now)
-    if waiting or stage.running:
+            watch(snapshot, waiting, running.jobs, now)
+    if waiting or running.jobs:
         raise Stuck(
-            f"{len(waiting)} jobs wait and {len(stage.running)} run for ever under {policy.name}"
+            f"{len(waiting)} jobs wait and {len(running.jobs)} run for ever under {policy.name}"
         )

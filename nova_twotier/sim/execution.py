@@ -2,7 +2,7 @@
 
 import math
 
-from nova_twotier.core.actions import BG, FG, How, Tier
+from nova_twotier.core.actions import BG, FG, StartKind, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.progress import positive
 
@@ -67,7 +67,7 @@ class Execution:
         self.saved = False
         # Statistics.
         self.start: float | None = None
-        self.how: How | None = None
+        self.how: StartKind | None = None
         self.first_tier: Tier | None = None
         self.migrations = self.evictions = self.kills = self.swaps = 0
         self.background = self.lost = self.busy = 0.0

@@ -3,12 +3,12 @@
 import functools
 from collections.abc import Iterable, Iterator
 
-from nova_twotier.core.actions import FG, How, Start
+from nova_twotier.core.actions import FG, Start, StartKind
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.embedding import InvalidTopology, Topology
 from nova_twotier.core.linked import Linked
 from nova_twotier.sim.execution import Execution
-from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.running_jobs import RunningJobs
 
 #: Default Mbit/s of a link (Symmetry 2018, section 5.1).
 RATE = 1000
@@ -70,7 +70,7 @@ def admitted(
 
 
 def run_without_queue(
-    arrivals: Iterable[Execution], cluster: Cluster, stage: Stage, rejected: list[Rejected]
+    arrivals: Iterable[Execution], cluster: Cluster, running: RunningJobs, rejected: list[Rejected]
 ) -> Iterator[Execution]:
     """Simulate jobs that start when they arrive or are rejected (Symmetry 2018, section 5.3.1).
 
@@ -80,21 +80,21 @@ def run_without_queue(
     """
     for each in arrivals:
         job = each.job
-        yield from _leave(cluster, stage, job.arrival)
+        yield from _leave(cluster, running, job.arrival)
         if isinstance(cluster, Linked):
             cluster.saw(job)
         if cluster.fits(job, FG):
             run = cluster.start(job, FG)
-            start = Start(job, FG, run.hosts, How.IMMEDIATE)
-            stage.carry_out([start], {job.number: each}, job.arrival)
+            start = Start(job, FG, run.hosts, StartKind.IMMEDIATE)
+            running.carry_out([start], {job.number: each}, job.arrival)
         else:
             rejected.append((job.number, job.size, str(cluster.need(job))))
-    yield from _leave(cluster, stage, float("inf"))
+    yield from _leave(cluster, running, float("inf"))
 
 
-def _leave(cluster: Cluster, stage: Stage, now: float) -> Iterator[Execution]:
+def _leave(cluster: Cluster, running: RunningJobs, now: float) -> Iterator[Execution]:
     """The jobs that have ended by `now`."""
-    while (end := stage.next_end()) <= now and end < float("inf"):
-        for done in stage.take_ended(end):
+    while (end := running.next_end()) <= now and end < float("inf"):
+        for done in running.take_ended(end):
             cluster.remove(done.job)
             yield done

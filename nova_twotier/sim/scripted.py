@@ -18,7 +18,7 @@ from nova_twotier.sim import engine, network
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
-from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.running_jobs import RunningJobs
 
 #: Of each job, by its number, the hosts of its processes at each start, by index.
 Hosts = Mapping[int, Iterable[tuple[int, ...]]]
@@ -40,7 +40,7 @@ class Decision(NamedTuple):
     actions: tuple[Action, ...]
 
 
-class Scripted(Stage):
+class Scripted(RunningJobs):
     """Jobs end at given times, whatever progress they could have made by then.
 
     :param cluster: the one that the policy leaves as it is after its actions.
@@ -74,7 +74,7 @@ class Scripted(Stage):
         ended = []
         while self._script and self._script[-1][0] <= now:
             _at, number = self._script.pop()
-            if number not in self.running:
+            if number not in self.jobs:
                 raise Diverged(f"job {number} ends at {now:g} s, but does not run")
             ended.append(self._take_off(number, now))
         return ended
@@ -110,10 +110,10 @@ class Scripted(Stage):
         number = job.job.number
         run = self._cluster.runs[number]
         job.tier, job.hosts, job.placed = run.tier, run.hosts, now
-        self.running[number] = job
+        self.jobs[number] = job
 
     def _take_off(self, number: int, now: float) -> Execution:
-        job = self.running.pop(number)
+        job = self.jobs.pop(number)
         if self._recorder:
             self._recorder.left(job, now)
         return job
@@ -138,13 +138,13 @@ def decide(
     :returns: the decisions, but those to leave everything as it is.
     :raises Diverged: if a job ends that the policy has not started, or has preempted.
     """
-    stage = Scripted(cluster, ends, hosts, recorder)
+    running = Scripted(cluster, ends, hosts, recorder)
     arrivals = network.admitted((Execution(job, job.cpu, 0.0) for job in jobs), cluster, [])
     try:
         with contextlib.suppress(engine.Stuck):  # the script ends before the last job
-            for _ended in engine.run(arrivals, policy, cluster, stage, predictions=predictions):
+            for _ended in engine.run(arrivals, policy, cluster, running, predictions=predictions):
                 pass
     except Diverged as diverged:
-        diverged.decisions = stage.decisions
+        diverged.decisions = running.decisions
         raise
-    return stage.decisions
+    return running.decisions

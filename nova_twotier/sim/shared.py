@@ -10,10 +10,10 @@ from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Processes, Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
-from nova_twotier.sim.stage import Stage
+from nova_twotier.sim.running_jobs import RunningJobs
 
 
-class Modelled(Stage):
+class Modelled(RunningJobs):
     """Jobs advance as a model of progress says.
 
     :param rng: for what the model draws.
@@ -81,7 +81,7 @@ class Shared(Modelled):
         self._neighbours.leave(job.job.number)
 
     def settle(self, now: float) -> None:
-        running = self.running
+        running = self.jobs
         for each in self._neighbours.changed():
             self._adjust(running[each.number], each.shares, each.idle, now)
 
@@ -127,7 +127,7 @@ class SharedNodes(Modelled):
         self._adjust_front(job, shared, now)
 
     def _leave(self, job: Execution, now: float) -> None:
-        Stage._leave(self, job, now)
+        RunningJobs._leave(self, job, now)
         # A neighbour that is not there yet enters later: so the order of the changes does not
         # matter.
         nodes, hosts = self._nodes, job.hosts
@@ -156,7 +156,7 @@ class SharedNodes(Modelled):
             numbers.add(there[host])
 
     def settle(self, now: float) -> None:
-        running = self.running
+        running = self.jobs
         if self._above:
             below = self._nodes.below
             for number in self._above:

@@ -32,9 +32,9 @@ from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder, Stay
+from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.sharing import Sharing
-from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
 from nova_twotier.sim.workloads.swf import NO_CLASSES
 from nova_twotier.sim.workloads.utilisation import Utilisation
@@ -240,7 +240,7 @@ def simulate(
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = make_cluster(workload.nodes, scenario, policy, named=record, rng=rng)
     recorder = Recorder(scenario.slots) if record else None
-    stage = make_stage(cluster, scenario, policy, rng, recorder)
+    running = make_running(cluster, scenario, policy, rng, recorder)
     size = cluster.idle[FG]
     rejected = [
         (job.number, job.size, f"needs {job.size} slots; the cluster has {size}")
@@ -255,9 +255,11 @@ def simulate(
         predictions = Predictions.of(
             scenario.estimates, workload.users, policy, rerank=scenario.rerank
         )
-        run = engine.run(arrivals, policy, cluster, stage, watch, sharing, predictions=predictions)
+        run = engine.run(
+            arrivals, policy, cluster, running, watch, sharing, predictions=predictions
+        )
     else:
-        run = network.run_without_queue(arrivals, cluster, stage, rejected)
+        run = network.run_without_queue(arrivals, cluster, running, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
     for job in run:
         if ended:
@@ -375,16 +377,16 @@ def _demands(jobs: list[Submission], scenario: Scenario) -> Iterator[float]:
     )
 
 
-def make_stage(
+def make_running(
     cluster: Cluster,
     scenario: Scenario,
     policy: Policy,
     rng: random.Random,
     recorder: Recorder | None = None,
-) -> Stage:
-    """The stage that advances the jobs on a cluster of `make_cluster`."""
+) -> RunningJobs:
+    """What advances the running jobs on a cluster of `make_cluster`."""
     if policy.tiers == 1:
-        return Stage(scenario.migration_cost, recorder)
+        return RunningJobs(scenario.migration_cost, recorder)
     kind = SharedNodes if isinstance(cluster, Nodes) else Shared
     return kind(scenario.migration_cost, cluster, scenario.model(), rng, recorder)
 

@@ -98,7 +98,7 @@ def state_at(
     scenario = dataclasses.replace(scenario, tiers=tiers)
     rng = random.Random(scenario.seed)  # noqa: S311
     cluster = simulation.make_cluster(workload.nodes, scenario, policy, named=True, rng=rng)
-    stage = simulation.make_stage(cluster, scenario, policy, rng)
+    running = simulation.make_running(cluster, scenario, policy, rng)
     slots = cluster.idle[FG]
     arrived = [job for job in workload.jobs if job.arrival <= at and job.size <= slots]
     users = {number: str(user) for number, user in workload.users.items()}
@@ -113,7 +113,7 @@ def state_at(
     course = _Course(forecaster, since)
     sharing = simulation.sharing_of(workload, scenario, slots)
     arrivals = simulation.executions(arrived, scenario)
-    for job in engine.run(arrivals, policy, cluster, stage, course.watch, sharing, until=at):
+    for job in engine.run(arrivals, policy, cluster, running, course.watch, sharing, until=at):
         course.ended(job, users.get(job.job.number))
     last = workload.jobs[-1].arrival
     if at > last and not (course.waiting or course.running):

@@ -60,8 +60,8 @@ class _Noting:
         self.tiers = policy.tiers
         self.starts: dict[int, Start] = {}
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        actions = self._policy.play(snapshot, event, now)
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+        actions = self._policy.schedule(snapshot, event, now)
         for action in actions:
             if isinstance(action, Start):
                 self.starts.setdefault(action.job.number, action)

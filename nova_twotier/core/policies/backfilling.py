@@ -29,7 +29,7 @@ class Backfilling(Policy):
         """The waiting job whose turn it is: by default the earliest arrival."""
         return queue[0]
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         actions: list[Action] = []
         while queue.has_fitting(cluster.idle[FG]):

@@ -92,7 +92,7 @@ class Guaranteeing(Policy):
     def begin(self, snapshot: Snapshot) -> Pass:
         return Pass(snapshot)
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster = snapshot.cluster
         step = self.begin(snapshot)
         # 1. Heads start, on idle slots or on those of the jobs that passed them (lines 3-23).

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.play import Play, reclaims
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -16,6 +15,7 @@ from nova_twotier.core.policies.preemption import (
     lacks_background,
     select,
 )
+from nova_twotier.core.policies.two_tier_pass import TwoTierPass, reclaims
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot
 
@@ -32,7 +32,7 @@ class Consolidation(Policy):
     #: queue manager asks again when a start is over, and has to get the same answer.
     reorders: ClassVar[bool] = False
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
@@ -49,20 +49,20 @@ class Consolidation(Policy):
             or (scavenged and reclaims(snapshot))
         ):
             return []
-        play = Play(snapshot)
+        step = TwoTierPass(snapshot)
         # 1. The foreground: rearranged when it has changed; otherwise, an arrival takes idle slots.
         if selection:
-            self._rearrange(play, selection)
+            self._rearrange(step, selection)
         elif fills:
-            play.fill(FG)
+            step.fill(FG)
         # 2. Background jobs that now sit under a closed slot leave.
-        play.vacate_closed()
+        step.vacate_closed()
         # 3. Scavengers make way for jobs that fit the background without them.
         if scavenged:
-            play.reclaim()
+            step.reclaim()
         # 4. The background takes what fits, by arrival.
-        play.fill(BG)
-        return play.actions()
+        step.fill(BG)
+        return step.actions()
 
     def _select(self, snapshot: Snapshot) -> Selection | None:
         """Jobs to promote to the foreground, and those to demote for them."""
@@ -70,22 +70,22 @@ class Consolidation(Policy):
         uses_background = cluster.uses(BG)
         if not uses_background and queue.head is None:
             return None
-        rising: Sequence[Job] = ()
+        below: Sequence[Job] = ()
         if uses_background:
             runs = cluster.walk(BG)
-            rising = [job for job, _, _, pinned, _ in runs if not pinned and job.foreground]
+            below = [job for job, _, _, pinned, _ in runs if not pinned and job.foreground]
         idle, straddling = cluster.idle[FG], cluster.straddling(FG)
-        selection = select(queue, rising, cluster.evictable, idle, self.only_head, straddling)
+        selection = select(queue, below, cluster.evictable, idle, self.only_head, straddling)
         return selection if selection.chosen else None
 
-    def _rearrange(self, play: Play, selection: Selection) -> None:
+    def _rearrange(self, step: TwoTierPass, selection: Selection) -> None:
         """Promote the selected jobs to the foreground, and demote or evict the others."""
-        losing = [play.remove(victim, by) for victim, by in selection.evicted.values()]
-        below = play.cluster.runs
-        rising = {job.number: play.remove(job) for job in selection.chosen if job.number in below}
-        for run in play.swap_down(losing):
-            play.wait(run.job)
-        play.raise_up(selection.chosen, rising)
+        losing = [step.remove(victim, by) for victim, by in selection.evicted.values()]
+        below = step.cluster.runs
+        promoted = {job.number: step.remove(job) for job in selection.chosen if job.number in below}
+        for run in step.demote(losing):
+            step.wait(run.job)
+        step.promote(selection.chosen, promoted)
 
     def reason(self, snapshot: Snapshot, job: Job) -> Reason:
         return self.reasons(snapshot)(job)

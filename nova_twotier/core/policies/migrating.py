@@ -20,7 +20,7 @@ class Migrating(Policy):
 
     only_head: ClassVar[bool]
 
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
+    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, queue = snapshot.cluster, snapshot.queue.allowed(FG)
         if not queue:
             return []

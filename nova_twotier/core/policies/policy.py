@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from nova_twotier.core.actions import Action, How
+from nova_twotier.core.actions import Action, StartKind
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
@@ -53,14 +53,8 @@ class Policy:
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         """The actions that follow from `event`, in the order in which they can be carried out.
 
-        The snapshot stays as it is.
-        """
-        return self.play(snapshot.copy(), event, now)
-
-    def play(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        """Like `schedule`, but applies the actions to the snapshot itself.
-
-        For callers that do not need the original snapshot, or need the state after the actions.
+        They are applied to the snapshot, which shows afterwards what is left; who needs it as it
+        was gives a copy.
         """
         raise NotImplementedError
 
@@ -81,10 +75,10 @@ class Policy:
 
 
 #: Shortcuts for code that runs for every start: looking up an enum member takes five times longer.
-IMMEDIATE, BACKFILLED = How.IMMEDIATE, How.BACKFILLED
-RESERVED, TENTATIVE = How.RESERVED, How.TENTATIVE
+IMMEDIATE, BACKFILLED = StartKind.IMMEDIATE, StartKind.BACKFILLED
+RESERVED, TENTATIVE = StartKind.RESERVED, StartKind.TENTATIVE
 
 
-def in_turn(queue: Queue, job: Job) -> How:
+def in_turn(queue: Queue, job: Job) -> StartKind:
     """How a job that has just left the queue starts: in its turn, or past an earlier arrival."""
     return BACKFILLED if queue.passed_by(job) else IMMEDIATE

@@ -37,7 +37,7 @@ class Selection(NamedTuple):
 
 def select(
     queue: Queue,
-    rising: Sequence[Job],
+    below: Sequence[Job],
     evictable: Callable[[Order], list[Run]],
     idle: int,
     only_head: bool,
@@ -46,15 +46,15 @@ def select(
     """Decide who holds the foreground.
 
     :param queue: the waiting jobs; they, and
-    :param rising: jobs that run in the background, by arrival, are the candidates.
+    :param below: jobs that run in the background, by arrival, are the candidates.
     :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     :param straddling: as of `Cluster.straddling`.
     """
     first = queue.head
-    if rising and (first is None or rising[0].order < first.order):
-        first = rising[0]
+    if below and (first is None or below[0].order < first.order):
+        first = below[0]
     if first is None:
         return Selection([], {})
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
@@ -64,16 +64,16 @@ def select(
     reach = idle + held.slots
     if only_head and first.size > reach:
         reach = idle
-    fitting = [job for job in rising if job.size <= reach]
+    fitting = [job for job in below if job.size <= reach]
     if not (fitting or queue.has_fitting(reach)):
         return Selection([], {})
     chosen: list[Job] = []
     evicted: dict[int, tuple[Job, Job]] = {}
     candidates: _Each | _FirstOfEachSize
-    if len(queue) + len(rising) <= _FEW:
-        candidates = _Each(queue, rising, reach)
+    if len(queue) + len(below) <= _FEW:
+        candidates = _Each(queue, below, reach)
     else:
-        candidates = _FirstOfEachSize(queue, rising, fitting, reach)
+        candidates = _FirstOfEachSize(queue, below, fitting, reach)
     head = True
     while (job := candidates.next()) is not None:
         may_evict = not only_head or (head and job.order < candidates.hopeless)
@@ -126,10 +126,10 @@ class _Each:
     :param largest: slots that one of them could get at most.
     """
 
-    def __init__(self, queue: Queue, rising: Iterable[Job], largest: int):
+    def __init__(self, queue: Queue, below: Iterable[Job], largest: int):
         self._jobs = jobs = list(queue)
-        if rising:
-            jobs += rising
+        if below:
+            jobs += below
             jobs.sort(key=_order)
         self._largest = largest
         #: Candidates still to be checked, the earliest last.
@@ -165,15 +165,15 @@ class _FirstOfEachSize:
     If it can neither start nor evict, the others of its size cannot either, until an eviction
     leaves more slots idle than were needed.
 
-    :param fitting: those of `rising` that need no more than `largest`, by arrival.
+    :param fitting: those of `below` that need no more than `largest`, by arrival.
     """
 
-    def __init__(self, queue: Queue, rising: Sequence[Job], fitting: Sequence[Job], largest: int):
+    def __init__(self, queue: Queue, below: Sequence[Job], fitting: Sequence[Job], largest: int):
         self._queue = queue
-        self._rising = fitting
+        self._below = fitting
         self.hopeless = queue.earliest_above(largest)
-        if len(fitting) < len(rising):
-            too_large = next(job for job in rising if job.size > largest)
+        if len(fitting) < len(below):
+            too_large = next(job for job in below if job.size > largest)
             self.hopeless = min(self.hopeless, too_large.order)
         first = {job.size: job for job in reversed(fitting)}
         for job in queue.first_of_each_size(largest):
@@ -208,13 +208,13 @@ class _FirstOfEachSize:
     def _advance(self, size: int, after: Job) -> None:
         """The earliest of a size that arrived after a job gets a turn."""
         waiting = self._queue.next_of_size(size, after.order)
-        index = bisect_right(self._rising, after.order, key=_order)
-        later = self._rising[index:]
-        rising = next((job for job in later if job.size == size), None)
-        if rising is None or (waiting is not None and waiting.order < rising.order):
-            rising = waiting
-        if rising is not None:
-            heapq.heappush(self._turns, (rising.order, rising))
+        index = bisect_right(self._below, after.order, key=_order)
+        later = self._below[index:]
+        earliest = next((job for job in later if job.size == size), None)
+        if earliest is None or (waiting is not None and waiting.order < earliest.order):
+            earliest = waiting
+        if earliest is not None:
+            heapq.heappush(self._turns, (earliest.order, earliest))
 
 
 class Holders:
@@ -270,11 +270,6 @@ def spared(collected: list[Job], surplus: int) -> list[Job]:
         surplus -= collected[count].size
         count += 1
     return collected[count:]
-
-
-def held_by_later(job: Job, held: Iterable[Job]) -> int:
-    """Foreground slots of the jobs that arrived after `job`."""
-    return sum(other.size for other in held if other.order > job.order)
 
 
 @lru_cache(MOST_REASONS)

@@ -95,7 +95,7 @@ class _Forward:
         ended: dict[int, Forecast] = {}
         snapshot, policy = self._snapshot, self._present.policy
         if self._present.pending is not None:
-            self._carry_out(policy.play(snapshot, self._present.pending, self._now))
+            self._carry_out(policy.schedule(snapshot, self._present.pending, self._now))
         while target not in ended and (now := self._next_end()) < math.inf:
             self._now = now
             bits = 0
@@ -106,7 +106,7 @@ class _Forward:
                 run = snapshot.cluster.remove(course.job)
                 self._rates.gone(number)
                 bits |= ENDED[run.tier]
-            self._carry_out(policy.play(snapshot, EVENTS[bits], now))
+            self._carry_out(policy.schedule(snapshot, EVENTS[bits], now))
         if target not in ended:
             # Nothing ends any more.
             for job in self._snapshot.queue:

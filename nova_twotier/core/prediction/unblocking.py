@@ -51,5 +51,5 @@ def _starts(present: Present, job: Job, size: int) -> bool:
     after = present.snapshot.copy()
     after.queue.remove(job)
     after.queue.add(replace(job, size=size, cpu=job.cpu[:size]))
-    decision = present.policy.play(after, _ANYTHING, present.now)
+    decision = present.policy.schedule(after, _ANYTHING, present.now)
     return any(isinstance(each, Start) and each.job.number == job.number for each in decision)

@@ -104,5 +104,5 @@ def moved(processes: int, size: int, tier: str, by: int | None = None) -> Reason
     return code(by, moved=processes, size=size, tier=tier)
 
 
-#: How a start came about, by the value of `core.actions.How`.
+#: How a start came about, by the value of `core.actions.StartKind`.
 STARTS = {code.name: code for code in (IMMEDIATE, BACKFILLED, RESERVED, TENTATIVE)}

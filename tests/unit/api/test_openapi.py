@@ -11,7 +11,10 @@ import testtools
 from falcon import inspect
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
 
 from nova_twotier.api import openapi, policies, routes
 from nova_twotier.api.site import Site
@@ -83,6 +86,55 @@ class TestDocument(ApiCase):
             for operation in methods.values()
         ]
         self.assertEqual(sorted(set(names)), sorted(names))
+
+
+class TestExamples(testtools.TestCase):
+    URI = "urn:openapi"
+
+    def setUp(self):
+        super().setUp()
+        document = Resource(openapi.DOCUMENT, specification=DRAFT202012)
+        self.registry = Registry().with_resource(self.URI, document)
+
+    def resolved(self, schema):
+        if "$ref" in schema:
+            return self.registry.resolver(self.URI).lookup(schema["$ref"]).contents
+        return schema
+
+    def has_example(self, schema):
+        """Whether a schema has an example, or all of its parts have one or need none."""
+        schema = self.resolved(schema)
+        if {"examples", "enum"} & schema.keys() or schema.get("type") in ("string", "null"):
+            return True
+        if schema.get("type") == "array":
+            return self.has_example(schema["items"])
+        parts = schema.get("properties", {})
+        return bool(parts) and all(map(self.has_example, parts.values()))
+
+    def test_every_body_and_every_answer_has_one(self):
+        lacking = [
+            f"{method} {path}: {what}"
+            for path, methods in openapi.DOCUMENT["paths"].items()
+            for method, operation in methods.items()
+            for what, part in [
+                ("body", operation.get("requestBody", {})),
+                *operation["responses"].items(),
+            ]
+            for media in part.get("content", {}).values()
+            if not self.has_example(media["schema"])
+        ]
+        # The document needs none of itself.
+        self.assertEqual(["get /v1/openapi.json: 200"], lacking)
+
+    def test_they_are_as_their_schemas_say(self):
+        checked = 0
+        for name, schema in openapi.DOCUMENT["components"]["schemas"].items():
+            reference = {"$ref": f"{self.URI}#/components/schemas/{name}"}
+            validator = Draft202012Validator(reference, registry=self.registry)
+            for example in schema.get("examples", ()):
+                self.assertEqual([], [e.message for e in validator.iter_errors(example)], name)
+                checked += 1
+        self.assertGreater(checked, 20)
 
 
 class TestRules(testtools.TestCase):

@@ -119,3 +119,8 @@ def forget_ends(of):
     for run in of.runs.values():
         fresh.adopt(run._replace(until=math.inf))
     return fresh
+
+
+def held_by_later(job, held):
+    """Slots of the jobs that arrived after `job`."""
+    return sum(other.size for other in held if other.order > job.order)

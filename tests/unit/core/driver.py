@@ -5,16 +5,15 @@ from dataclasses import replace
 from unittest import mock
 
 from nova_twotier.core import policies, queue
-from nova_twotier.core.actions import Evict, How, Kill, Move, Start, Tier
+from nova_twotier.core.actions import Evict, Kill, Move, Start, StartKind, Tier
 from nova_twotier.core.cluster import Cluster
 from nova_twotier.core.nodes import Counted
 from nova_twotier.core.policies.backfilling import Backfilling
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.policies.migrating import Migrating
-from nova_twotier.core.policies.preemption import held_by_later
 from nova_twotier.core.policies.tentative import Tentative
 from nova_twotier.core.snapshot import Event, Snapshot
-from tests.unit.core.builders import BG, FG, forget_ends, recounted, state
+from tests.unit.core.builders import BG, FG, forget_ends, held_by_later, recounted, state
 
 
 class Driver:
@@ -77,39 +76,36 @@ class Driver:
     def decide(self, event):
         """Ask the policy, check its answer, and carry it out."""
         snapshot = Snapshot(self.cluster, self.waiting)
-        before = state(self.cluster)
         self.before = self.counts()
         self.hosts_before = {number: run.hosts for number, run in self.cluster.runs.items()}
         self.wanted = self.not_in_foreground()
         self.below = [run.job.number for run in self.cluster.running(BG)]
-        actions = self.policy.schedule(snapshot, event, self.clock)
-        self.case.assertEqual(before, state(self.cluster), "the snapshot was changed")
-        self.case.assertEqual(self.waiting, list(snapshot.queue), "the queue was changed")
+        actions = self.policy.schedule(snapshot.copy(), event, self.clock)
         # Time is nothing to a policy that has no estimates.
         later = self.clock + (not getattr(self.policy, "depth", 0))
-        self.case.assertEqual(actions, self.policy.schedule(snapshot, event, later))
+        self.case.assertEqual(actions, self.policy.schedule(snapshot.copy(), event, later))
         self.check_actions(actions)
         waited = self.waiting
-        played = self.play(snapshot, event, actions)
+        left = self.scheduled(snapshot, event, actions)
         self.cluster.apply(actions)
         self.waiting = self.waiting_after(actions)
-        self.case.assertEqual(self.waiting, list(played.queue), "play is not apply")
-        self.case.assertEqual(state(forget_ends(self.cluster)), state(forget_ends(played.cluster)))
-        self.cluster = played.cluster
+        self.case.assertEqual(self.waiting, list(left.queue), "what is left is not apply")
+        self.case.assertEqual(state(forget_ends(self.cluster)), state(forget_ends(left.cluster)))
+        self.cluster = left.cluster
         self.check_state()
         self.check_starts(actions, waited)
         self.check_reasons()
         self.clock += 10
         return actions
 
-    def play(self, snapshot, event, actions):
-        """The snapshot as `play` leaves it."""
-        played = snapshot.copy()
+    def scheduled(self, snapshot, event, actions):
+        """The snapshot as `schedule` leaves it."""
+        left = snapshot.copy()
         # The jobs of a long queue are not looked at one by one, with the same result.
         with mock.patch.object(queue, "_SHORT", -1):
-            self.case.assertEqual(actions, self.policy.play(played, event, self.clock))
-        self.case.assertEqual(state(recounted(played.cluster)), state(played.cluster))
-        return played
+            self.case.assertEqual(actions, self.policy.schedule(left, event, self.clock))
+        self.case.assertEqual(state(recounted(left.cluster)), state(left.cluster))
+        return left
 
     def waiting_after(self, actions):
         lost = [action.job for action in actions if isinstance(action, Evict | Kill)]
@@ -238,11 +234,11 @@ class Driver:
             else:
                 waiting = self.waiting
             passed = any(each.order < job.order for each in waiting)
-            how = How.BACKFILLED if passed else How.IMMEDIATE
-            if action.how is How.RESERVED:
+            how = StartKind.BACKFILLED if passed else StartKind.IMMEDIATE
+            if action.how is StartKind.RESERVED:
                 self.case.assertTrue(self.policy.depth and job.arrival < self.clock)
                 self.case.assertFalse(passed)
-            elif action.how is How.TENTATIVE:
+            elif action.how is StartKind.TENTATIVE:
                 self.case.assertIsInstance(self.policy, Tentative)
                 self.case.assertTrue(self.policy.aggressive or action.tier is BG)
             else:
@@ -328,7 +324,9 @@ def _backfilling(driver, actions):
             for action in actions:
                 case.assertLess(key(action.job), key(head))
     if policy.name == "fcfs":
-        case.assertEqual({How.IMMEDIATE}, {How.IMMEDIATE, *(action.how for action in actions)})
+        case.assertEqual(
+            {StartKind.IMMEDIATE}, {StartKind.IMMEDIATE, *(action.how for action in actions)}
+        )
 
 
 def _nobody_has_more_right(driver, candidates, only_head):
@@ -372,7 +370,11 @@ def _tentative(driver, actions, event):
         free = driver.could_have(first) if policy.aggressive else cluster.idle[FG]
         case.assertGreater(first.size, free)
     for action in actions:
-        if isinstance(action, Start) and action.tier is FG and action.how is not How.TENTATIVE:
+        if (
+            isinstance(action, Start)
+            and action.tier is FG
+            and action.how is not StartKind.TENTATIVE
+        ):
             case.assertTrue(first is None or action.job.order < first.order, "not in its turn")
         if isinstance(action, Kill):
             below = action.job.number in driver.below

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import Evict, How, Start
+from nova_twotier.core.actions import Evict, Start, StartKind
 from nova_twotier.core.embedding import ALGORITHMS, Topology
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.snapshot import Event, Snapshot
@@ -91,7 +91,7 @@ class TestAgreement(testtools.TestCase):
                 waiting.append(each)
         snapshot = Snapshot(made, waiting)
         decisions = {
-            name: policies.get(name).schedule(snapshot, Event.FOREGROUND, 0.0)
+            name: policies.get(name).schedule(snapshot.copy(), Event.FOREGROUND, 0.0)
             for name in ("ambf", "bgmbf", "bgmbf-sdf")
         }
         if waiting:
@@ -118,11 +118,11 @@ class TestAlgorithm2(testtools.TestCase):
     def test_worked_example(self):
         driver = Driver(self, "bgmbf", star())
         [start] = driver.arrive(job(1, 3, mbps=500))
-        self.assertEqual(((0, 0, 1), How.IMMEDIATE), (start.hosts, start.how))
+        self.assertEqual(((0, 0, 1), StartKind.IMMEDIATE), (start.hosts, start.how))
         # 2 needs four slots, of which three are idle; 3 passes it.
         self.assertEqual([], driver.arrive(job(2, 4, mbps=500)))
         [start] = driver.arrive(job(3, 3, mbps=100))
-        self.assertEqual(((1, 2, 2), How.BACKFILLED), (start.hosts, start.how))
+        self.assertEqual(((1, 2, 2), StartKind.BACKFILLED), (start.hosts, start.how))
         # Without 3 there is room for 2, which fills two links; then none for 3.
         [evict, start] = driver.depart(1)
         self.assertEqual((3, 2), (evict.job.number, evict.by.number))

@@ -65,7 +65,7 @@ class Stage:
             if run.job.name in departs:
                 self.cluster.remove(run.job)
                 event |= EVENTS[run.tier]
-        actions = self.policy.schedule(Snapshot(self.cluster, self.waiting), event, time)
+        actions = self.policy.schedule(Snapshot(self.cluster.copy(), self.waiting), event, time)
         self.cluster.apply(actions)
         self.waiting += [action.job for action in actions if isinstance(action, Evict | Kill)]
         self.waiting = [job for job in self.waiting if job.number not in self.cluster.runs]

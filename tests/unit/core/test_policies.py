@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from testtools.matchers import MatchesRegex
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import Evict, How, Start
+from nova_twotier.core.actions import Evict, Start, StartKind
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
@@ -92,11 +92,11 @@ class Properties:
         for run in before.cluster.runs.values():
             changed.adopt(Run(run.job, run.tier, run.hosts))
         used = {tier: list(changed.used[tier]) for tier in (FG, BG)}
-        played = Snapshot(changed, before.waiting).copy()
-        actions = before.policy.play(played, Event.FOREGROUND | Event.ARRIVAL, 0.0)
+        left = Snapshot(changed, before.waiting).copy()
+        actions = before.policy.schedule(left, Event.FOREGROUND | Event.ARRIVAL, 0.0)
         changed.apply(actions)
-        self.assertEqual(set(changed.runs), set(played.cluster.runs))
-        waiting = [each.number for each in played.queue]
+        self.assertEqual(set(changed.runs), set(left.cluster.runs))
+        waiting = [each.number for each in left.queue]
         self.assertEqual(sorted(before.admitted), sorted([*changed.runs, *waiting]))
         for index, host in enumerate(changed.hosts):
             for tier, places in ((FG, host.slots), (BG, changed.open_background(index))):
@@ -215,7 +215,7 @@ class TestExamples(testtools.TestCase):
         )
         self.assertEqual((2, BG, (2,), (2,)), (fall.job.number, fall.tier, fall.before, fall.after))
         self.assertEqual(1, fall.by.number)
-        self.assertEqual((1, FG, How.IMMEDIATE), (start.job.number, start.tier, start.how))
+        self.assertEqual((1, FG, StartKind.IMMEDIATE), (start.job.number, start.tier, start.how))
 
     def test_who_loses_the_foreground_returns_to_the_queue_without_room(self):
         made = cluster(1, 1)
@@ -274,8 +274,8 @@ class TestExamples(testtools.TestCase):
             made.adopt(Run(job(2), FG, (0,)))
             if closing.enabled:
                 made.adopt(Run(job(3), FG, (0,)))
-            snapshot = Snapshot(made, [job(1, 2)])
             for policy in ("cmcbf", "amcbf"):
+                snapshot = Snapshot(made.copy(), [job(1, 2)])
                 actions = policies.get(policy).schedule(snapshot, Event.FOREGROUND, 0.0)
                 made.copy().apply(actions)
                 self.assertEqual(

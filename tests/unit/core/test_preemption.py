@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.policies import preemption
-from nova_twotier.core.policies.preemption import Holders, held_by_later, select, spared
+from nova_twotier.core.policies.preemption import Holders, select, spared
 from nova_twotier.core.queue import Queue
-from tests.unit.core.builders import FG, job
+from tests.unit.core.builders import FG, held_by_later, job
 
 
 def evictable(holders):
@@ -67,10 +67,7 @@ class TestSelect(testtools.TestCase):
         chosen = self.choose(waiting, holders, 1, only_head=True)
         self.assertEqual(([1, 2], {3: 2, 4: 2}), chosen)
 
-    def test_held_by_later(self):
-        self.assertEqual(5, held_by_later(job(2), [job(1, 7), job(2, 9), job(3, 4), job(4)]))
-
-    def test_who_rises_is_a_candidate(self):
+    def test_who_runs_in_the_background_is_a_candidate(self):
         """2 runs in the background; it comes before 3, which waits."""
         holders = evictable([job(4, 2)])
         selection = select(Queue([job(1, 9), job(3, 2)]), [job(2, 2)], holders, 0, False)
@@ -123,10 +120,10 @@ def plain(candidates, holders, idle, only_head):
 def contests(draw):
     """Jobs that wait, rise or hold, some of them of the same arrival, and the idle slots."""
     shapes = st.tuples(
-        st.integers(1, 9), st.integers(0, 12), st.sampled_from(("waits", "waits", "rises", "holds"))
+        st.integers(1, 9), st.integers(0, 12), st.sampled_from(("waits", "waits", "below", "holds"))
     )
     drawn = draw(st.lists(shapes, max_size=30))
-    parts = {"waits": [], "rises": [], "holds": []}
+    parts = {"waits": [], "below": [], "holds": []}
     for number, (size, arrival, part) in enumerate(drawn, start=1):
         parts[part].append(job(number, size, arrival=float(arrival)))
     return parts, draw(st.integers(0, draw(st.sampled_from((1, 4, 12)))))
@@ -142,10 +139,10 @@ class TestAgainstThePlainLoop(testtools.TestCase):
         parts, idle = contest
         holders = sorted(parts["holds"], key=lambda each: each.order)
         queue = Queue(parts["waits"])
-        rising = sorted(parts["rises"], key=lambda each: each.order)
+        below = sorted(parts["below"], key=lambda each: each.order)
         with mock.patch.object(preemption, "_FEW", few):
-            selection = select(queue, rising, evictable(holders), idle, only_head)
-        chosen, evicted = plain([*parts["waits"], *parts["rises"]], holders, idle, only_head)
+            selection = select(queue, below, evictable(holders), idle, only_head)
+        chosen, evicted = plain([*parts["waits"], *parts["below"]], holders, idle, only_head)
         self.assertEqual(chosen, selection.chosen)
         self.assertEqual(evicted, selection.evicted)
         self.assertEqual(sorted(parts["waits"], key=lambda each: each.order), list(queue))

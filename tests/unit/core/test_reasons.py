@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core import reasons
-from nova_twotier.core.actions import How
+from nova_twotier.core.actions import StartKind
 from nova_twotier.core.reasons import CODES, LEGACY, PARTS, Effect, changes, failures, waits
 from nova_twotier.core.reasons.reason import EFFECTS
 
@@ -132,7 +132,7 @@ class TestCodes(testtools.TestCase):
         self.assertEqual(len(meanings), len(set(meanings)))
 
     def test_every_start_has_one(self):
-        self.assertEqual({str(how) for how in How}, set(changes.STARTS))
+        self.assertEqual({str(how) for how in StartKind}, set(changes.STARTS))
         for how, code in changes.STARTS.items():
             self.assertRegex(str(code(tier="fg")), "^in the foreground, [a-z ]+$", how)
 

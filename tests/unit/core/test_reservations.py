@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies, queue
-from nova_twotier.core.actions import How
+from nova_twotier.core.actions import StartKind
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
@@ -74,7 +74,7 @@ class Simulation:
                 self.snapshot.queue.add(arrivals.pop(0))
                 event |= Event.ARRIVAL
             before = list(self.snapshot.queue), self.running(), self.snapshot.cluster.idle[FG]
-            actions = self.policy.play(self.snapshot, event, now)
+            actions = self.policy.schedule(self.snapshot, event, now)
             for action in actions:
                 self.begun[action.job.number] = now
                 end = now + self.runtimes[action.job.number]
@@ -151,9 +151,9 @@ class TestEasy(testtools.TestCase):
                 promised[head.number] = min(at, promised.get(head.number, math.inf))
             for action in actions:
                 ahead = [one for one in waiting if one.order < action.job.order]
-                how = How.BACKFILLED if ahead else How.IMMEDIATE
+                how = StartKind.BACKFILLED if ahead else StartKind.IMMEDIATE
                 if not ahead and action.job.arrival < now:
-                    how = How.RESERVED
+                    how = StartKind.RESERVED
                 self.assertEqual(how, action.how)
 
         begun = Simulation(self.policy, made, jobs, watch).run()
@@ -281,7 +281,13 @@ class TestConservative(testtools.TestCase):
             for action in actions:
                 ahead = any(one.order < action.job.order for one in waiting)
                 waited = action.job.arrival < now
-                how = How.BACKFILLED if ahead else How.RESERVED if waited else How.IMMEDIATE
+                how = (
+                    StartKind.BACKFILLED
+                    if ahead
+                    else StartKind.RESERVED
+                    if waited
+                    else StartKind.IMMEDIATE
+                )
                 self.assertEqual(how, action.how)
 
         for made in bodies(slots):

@@ -106,7 +106,7 @@ class TestDecisions(testtools.TestCase):
         cluster.start(job(1, 1, 500.0), FG, [1])
         cluster.start(job(2, 1, 500.0), BG, [1])
         snapshot = Snapshot(cluster, [])
-        self.assertTrue(policies.get("amcbf").schedule(snapshot, ALL, 100.0))
+        self.assertTrue(policies.get("amcbf").schedule(snapshot.copy(), ALL, 100.0))
         found = windows.decide(policies.get("amcbf"), snapshot, ALL, 100.0, lead)
         self.assertEqual([], found.actions)
 
@@ -155,7 +155,7 @@ class TestDecisions(testtools.TestCase):
             chosen = random.Random(1)
             waiting = [job(n, chosen.randint(1, 3), chosen.choice((20.0, 900.0))) for n in range(9)]
             cluster = Cluster(hosts(math.inf, math.inf))
-            alone = policies.get(name).schedule(Snapshot(cluster, waiting), ALL, 100.0)
+            alone = policies.get(name).schedule(Snapshot(cluster.copy(), waiting), ALL, 100.0)
             shown = Snapshot(cluster.copy(), waiting)
             found = windows.decide(policies.get(name), shown, ALL, 100.0, lead)
             self.assertEqual((alone, None), (found.actions, found.taking))

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.actions import Evict, How, Kill, Move, Start
+from nova_twotier.core.actions import Evict, Kill, Move, Start, StartKind
 from nova_twotier.core.reasons import changes
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan
 from nova_twotier.db.states import ActionKind, JobState, Preemption
@@ -21,7 +21,7 @@ class TestPlanning(testtools.TestCase):
             tiers=[BG, FG, FG],
         )
         decision = [
-            Start(new.core, BG, (0, 0), How.BACKFILLED),
+            Start(new.core, BG, (0, 0), StartKind.BACKFILLED),
             Move(up.core, FG, before=(0, 1), after=(0, 0)),
             Move(down.core, BG, before=(1, 1), after=(1, 1), by=up.core),
             Evict(out.core, FG, by=up.core),
@@ -41,7 +41,7 @@ class TestPlanning(testtools.TestCase):
         self.assertEqual((f"{up.number}/0",), swap.changes[0].vms)  # process 1 migrates
         self.assertEqual((f"{down.number}/0", f"{down.number}/1"), swap.changes[1].vms)
         self.assertEqual(MigratePlan({1: "a"}, {1: "b"}), migrate)
-        self.assertEqual(StartPlan(BG, How.BACKFILLED), start)
+        self.assertEqual(StartPlan(BG, StartKind.BACKFILLED), start)
 
     def test_slots_that_others_are_to_free_for_a_start(self):
         """The first ones need them; what is idle suffices for the others."""
@@ -50,9 +50,9 @@ class TestPlanning(testtools.TestCase):
         )
         jobs = {one.number: one for one in (out, first, second, below)}
         starts = [
-            Start(first.core, FG, (0, 0, 0), How.IMMEDIATE),
-            Start(second.core, FG, (0, 0), How.IMMEDIATE),
-            Start(below.core, BG, (0, 0), How.IMMEDIATE),
+            Start(first.core, FG, (0, 0, 0), StartKind.IMMEDIATE),
+            Start(second.core, FG, (0, 0), StartKind.IMMEDIATE),
+            Start(below.core, BG, (0, 0), StartKind.IMMEDIATE),
         ]
         evict = Evict(out.core, FG, by=first.core)
         idle = {FG: 1, BG: 2}
@@ -68,8 +68,8 @@ class TestPlanning(testtools.TestCase):
     def test_the_foreground_starts_before_the_background(self):
         first, second = (job(state=JobState.QUEUED, tier=None) for _ in range(2))
         decision = [
-            Start(first.core, BG, (0, 0), How.IMMEDIATE),
-            Start(second.core, FG, (0, 0), How.IMMEDIATE),
+            Start(first.core, BG, (0, 0), StartKind.IMMEDIATE),
+            Start(second.core, FG, (0, 0), StartKind.IMMEDIATE),
         ]
         jobs = {one.number: one for one in (first, second)}
         records = planning.records(decision, jobs, seen(), now=5.0)
@@ -94,7 +94,7 @@ class TestPlanning(testtools.TestCase):
         shelve, suspend, requeue = (one.core for one in self.jobs.values())
         asked = [Evict(one, FG, by=shelve) for one in (shelve, suspend, requeue)]
         self.assertEqual({0: "shelve", 1: "suspend", 2: "requeue"}, self.modes(*asked))
-        again = Start(suspend, BG, (0, 0), How.IMMEDIATE)
+        again = Start(suspend, BG, (0, 0), StartKind.IMMEDIATE)
         self.assertEqual({1: "shelve"}, self.modes(asked[1], again))
         killed = [Kill(one, FG, by=shelve) for one in (shelve, suspend)]
         self.assertEqual({0: "requeue", 1: "requeue"}, self.modes(*killed))

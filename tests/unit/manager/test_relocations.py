@@ -4,7 +4,7 @@ from unittest import mock
 
 import testtools
 
-from nova_twotier.core.actions import Evict, How, Start
+from nova_twotier.core.actions import Evict, Start, StartKind
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import plans
@@ -46,7 +46,7 @@ class TestFind(testtools.TestCase):
         for one, places in ((victim, to), *started):
             decision += [
                 Evict(one.core, one.tier, by=self.front.core),
-                Start(one.core, BG, places, How.BACKFILLED),
+                Start(one.core, BG, places, StartKind.BACKFILLED),
             ]
         look = seen(*gangs, tiers=tiers, where=where)
         found = relocations.find(decision, jobs, look, lambda: cluster)
@@ -109,7 +109,7 @@ class TestFind(testtools.TestCase):
         before = mock.Mock()
         look = seen(servers(one, hosts="ab"))
         evict = Evict(one.core, FG, by=self.front.core)
-        upwards = Start(one.core, FG, (0, 0), How.IMMEDIATE)
+        upwards = Start(one.core, FG, (0, 0), StartKind.IMMEDIATE)
         for decision in ([evict], [evict, upwards]):
             self.assertEqual({}, relocations.find(decision, {1: one}, look, before))
         before.assert_not_called()

@@ -2,7 +2,7 @@
 
 import testtools
 
-from nova_twotier.core.actions import BG, FG, Evict, How, Kill, Move, Start, Tier
+from nova_twotier.core.actions import BG, FG, Evict, Kill, Move, Start, StartKind, Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.db.models import Action, Place
@@ -22,7 +22,7 @@ DECISION = Decision(
         Evict(JOBS[1], FG, by=JOBS[3]),
         Move(JOBS[2], BG, (0, 1), (0, 1), by=JOBS[3]),
         Move(JOBS[4], FG, (0, 1), (0, 0)),
-        Start(JOBS[3], FG, (1, 1), How.BACKFILLED),
+        Start(JOBS[3], FG, (1, 1), StartKind.BACKFILLED),
     ),
 )
 
@@ -59,7 +59,7 @@ class TestDecided(testtools.TestCase):
             (
                 Kill(job, BG, by=job),
                 Kill(other, FG, by=job),
-                Start(job, FG, (0, 1), How.IMMEDIATE),
+                Start(job, FG, (0, 1), StartKind.IMMEDIATE),
             ),
         )
         self.assertEqual(decisions.simulated([decision]), recorded(decision))
@@ -71,9 +71,9 @@ class TestDecided(testtools.TestCase):
 
 class TestRelocated(testtools.TestCase):
     def test_as_the_eviction_and_the_start_that_it_stands_for(self):
-        again = [Start(JOBS[number], BG, (1, 1), How.BACKFILLED) for number in (1, 2, 3)]
+        again = [Start(JOBS[number], BG, (1, 1), StartKind.BACKFILLED) for number in (1, 2, 3)]
         evictions = [Evict(JOBS[number], FG, by=JOBS[5]) for number in (1, 2, 3)]
-        front = Start(JOBS[5], FG, (0, 0), How.RESERVED)
+        front = Start(JOBS[5], FG, (0, 0), StartKind.RESERVED)
         actions = (*evictions, front, *again)
         rows = {number: builders.job(number=number) for number in JOBS}
         gangs = [builders.servers(row, hosts="a") for row in rows.values()]
@@ -88,7 +88,7 @@ class TestRelocated(testtools.TestCase):
 
 class TestKinds(testtools.TestCase):
     def test_of_one_decision(self):
-        again = Decision(9.0, (Start(JOBS[3], BG, (1, 1), How.IMMEDIATE),))
+        again = Decision(9.0, (Start(JOBS[3], BG, (1, 1), StartKind.IMMEDIATE),))
         partly = Decision(9.0, (Move(JOBS[5], FG, (0, 1), (1, 0)), Kill(JOBS[1], BG, by=JOBS[1])))
         self.assertEqual(
             {

@@ -1,20 +1,20 @@
-"""Small runs: workloads, jobs with utilisations of their own, and a stage without a policy."""
+"""Small runs: workloads, jobs with utilisations of their own, and running jobs without a policy."""
 
 import random
 
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import Evict, How, Kill, Move, Start
+from nova_twotier.core.actions import Evict, Kill, Move, Start, StartKind
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim import engine, estimates
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.simulation import Scenario, simulate
-from nova_twotier.sim.stage import Stage
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
@@ -54,7 +54,7 @@ def hosts(count):
     return Cluster([Host(f"node{index}", 1) for index in range(count)])
 
 
-def stage_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
+def running_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
     kind = SharedNodes if isinstance(cluster, Nodes) else Shared
     return kind(cost, cluster, model, random.Random(seed), recorder)
 
@@ -63,24 +63,24 @@ def run(policy, cluster, *executions, model=PLAIN, cost=20.0, recorder=None):
     """The jobs, by number, after a run under a policy."""
     policy = policies.get(policy) if isinstance(policy, str) else policy
     if policy.tiers == 1:
-        stage = Stage(cost, recorder)
+        running = RunningJobs(cost, recorder)
     else:
-        stage = stage_on(cluster, model, cost, recorder=recorder)
+        running = running_on(cluster, model, cost, recorder=recorder)
     executions = sorted(executions, key=lambda execution: execution.job.order)
-    return {done.job.number: done for done in engine.run(executions, policy, cluster, stage)}
+    return {done.job.number: done for done in engine.run(executions, policy, cluster, running)}
 
 
 class Scene:
-    """A stage and its cluster; the test is the policy."""
+    """Running jobs and their cluster; the test is the policy."""
 
-    def __init__(self, cluster, stage):
-        self.cluster, self.stage = cluster, stage
+    def __init__(self, cluster, running):
+        self.cluster, self.running = cluster, running
         self.waiting = {}
         self.ended = {}
 
     def start(self, now, tier, hosts, execution):
         self.waiting.setdefault(execution.job.number, execution)
-        self.act(now, Start(execution.job, tier, tuple(hosts), How.IMMEDIATE))
+        self.act(now, Start(execution.job, tier, tuple(hosts), StartKind.IMMEDIATE))
 
     def move(self, now, execution, tier, hosts):
         self.act(now, Move(execution.job, tier, execution.hosts, tuple(hosts)))
@@ -95,17 +95,17 @@ class Scene:
         """Let time pass until `now`, and then do this."""
         self.until(now)
         self.cluster.apply(actions)
-        self.stage.carry_out(actions, self.waiting, now)
-        self.stage.settle(now)
+        self.running.carry_out(actions, self.waiting, now)
+        self.running.settle(now)
 
     def until(self, now=float("inf")):
-        while (end := self.stage.next_end()) <= now and self.stage.running:
+        while (end := self.running.next_end()) <= now and self.running.jobs:
             if end == float("inf"):
                 break
-            for execution in self.stage.take_ended(end):
+            for execution in self.running.take_ended(end):
                 self.cluster.remove(execution.job)
                 self.ended[execution.job.number] = end
-            self.stage.settle(end)
+            self.running.settle(end)
 
     def finishes(self):
         """When each job ends if nothing else happens."""

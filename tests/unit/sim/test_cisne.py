@@ -30,8 +30,8 @@ class Quiet(LocalUsers):
 def run(*jobs, level=4, users=None):
     """When each of the jobs that run 100 s ends."""
     executions = [Execution(each, each.cpu, 100.0) for each in jobs]
-    stage = TimeShared(users or Quiet())
-    done = engine.run(executions, policies.get("fcfs"), Crowd(level, uniform=False), stage)
+    running = TimeShared(users or Quiet())
+    done = engine.run(executions, policies.get("fcfs"), Crowd(level, uniform=False), running)
     return {each.job.number: each.finish for each in done}
 
 

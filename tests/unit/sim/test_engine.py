@@ -6,14 +6,14 @@ import sys
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.core.actions import FG, How, Start
+from nova_twotier.core.actions import FG, Start, StartKind
 from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
 from nova_twotier.sim import engine
-from nova_twotier.sim.stage import Stage
-from tests.unit.sim.run_builders import PLAIN, execution, jobs, run, stage_on
+from nova_twotier.sim.running_jobs import RunningJobs
+from tests.unit.sim.run_builders import PLAIN, execution, jobs, run, running_on
 
 
 class Observed(Policy):
@@ -28,11 +28,11 @@ class Observed(Policy):
         self.passes = []
         self._look = look
 
-    def play(self, snapshot, event, now):
+    def schedule(self, snapshot, event, now):
         self.passes.append((now, event))
         if self._look:
             self._look(snapshot)
-        return self._policy.play(snapshot, event, now)
+        return self._policy.schedule(snapshot, event, now)
 
     def reason(self, snapshot, job):
         return self._policy.reason(snapshot, job)
@@ -43,7 +43,7 @@ class Idle(Policy):
 
     name = "idle"
 
-    def play(self, snapshot, event, now):
+    def schedule(self, snapshot, event, now):
         return []
 
     def reason(self, snapshot, job):
@@ -55,10 +55,10 @@ class Greedy(Idle):
 
     name = "greedy"
 
-    def play(self, snapshot, event, now):
+    def schedule(self, snapshot, event, now):
         job = snapshot.queue[0]
         snapshot.queue.remove(job)
-        return [Start(job, FG, snapshot.cluster.start(job, FG, [0]).hosts, How.IMMEDIATE)]
+        return [Start(job, FG, snapshot.cluster.start(job, FG, [0]).hosts, StartKind.IMMEDIATE)]
 
 
 def one(number, arrival, runtime, size=1):
@@ -220,7 +220,7 @@ class TestJobsAsTheyEnd(testtools.TestCase):
                 asked.append(number)
                 yield one(number, 10 * number, 1)
 
-        events = engine.run(arrivals(), policies.get("fcfs"), Counted(1), Stage(20.0))
+        events = engine.run(arrivals(), policies.get("fcfs"), Counted(1), RunningJobs(20.0))
         self.assertEqual(1, next(events).job.number)
         self.assertEqual([1, 2], asked)
         self.assertEqual([2, 3, 4, 5], [done.job.number for done in events])
@@ -246,7 +246,10 @@ class TestFaults(testtools.TestCase):
 
     def test_jobs_that_ended_before_are_given(self):
         events = engine.run(
-            iter([one(1, 0, 5), one(2, 1, 5, size=2)]), policies.get("fcfs"), Nodes(1), Stage(0.0)
+            iter([one(1, 0, 5), one(2, 1, 5, size=2)]),
+            policies.get("fcfs"),
+            Nodes(1),
+            RunningJobs(0.0),
         )
         self.assertEqual(1, next(events).job.number)
         self.assertRaises(engine.Stuck, next, events)
@@ -272,7 +275,7 @@ class TestGrowth(testtools.TestCase):
     def measure(self, name, cluster):
         """Function calls up to each decision, and what is kept in memory at some of them."""
         calls, sizes, count = [], [], 0
-        stage = Stage(20.0) if policies.get(name).tiers == 1 else stage_on(cluster, PLAIN)
+        running = RunningJobs(20.0) if policies.get(name).tiers == 1 else running_on(cluster, PLAIN)
 
         def profile(_frame, event, _argument):
             nonlocal count
@@ -283,13 +286,13 @@ class TestGrowth(testtools.TestCase):
             calls.append(count)
             if len(calls) % 8 == 0:
                 sys.setprofile(None)
-                sizes.append(len(pickle.dumps((snapshot.cluster, snapshot.queue, stage))))
+                sizes.append(len(pickle.dumps((snapshot.cluster, snapshot.queue, running))))
                 sys.setprofile(profile)
 
         policy, before = Observed(name, look), sys.getprofile()
         sys.setprofile(profile)
         try:
-            done = sum(1 for _job in engine.run(self.arrivals(), policy, cluster, stage))
+            done = sum(1 for _job in engine.run(self.arrivals(), policy, cluster, running))
         finally:
             sys.setprofile(before)
         self.assertEqual(self.CYCLES * len(self.CYCLE), done)

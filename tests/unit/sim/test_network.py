@@ -225,7 +225,7 @@ class TestAsPrinted(testtools.TestCase):
                     snapshot.queue.add(job(*arriving))
                 else:
                     cluster.remove(job(leaving, 4))
-                actions = policy.play(snapshot, Event.ARRIVAL | Event.FOREGROUND, 0.0)
+                actions = policy.schedule(snapshot, Event.ARRIVAL | Event.FOREGROUND, 0.0)
             evicted[name] = [each.job.number for each in actions if isinstance(each, Evict)]
             self.assertEqual(
                 [4] * len(evicted[name]),

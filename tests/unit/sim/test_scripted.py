@@ -40,7 +40,7 @@ def decide(policy, arrivals, ends, *rest, on=None):
 
 
 class Logged(Shared):
-    """The simulator's own stage, whose decisions and ends are kept."""
+    """The simulator's own running jobs, whose decisions and ends are kept."""
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -129,13 +129,13 @@ class TestAnySimulation(testtools.TestCase):
         )
         for policy in ("amcbf", "cmcbf", "acfcfs"):
             on = cluster(hosts=3, slots=2)
-            stage = Logged(0.0, on, Progress(), random.Random(1))
+            running = Logged(0.0, on, Progress(), random.Random(1))
             executions = [Execution(job, job.cpu, draw.uniform(20, 300)) for job in arrivals]
-            done = engine.run(executions, policies.get(policy), on, stage)
+            done = engine.run(executions, policies.get(policy), on, running)
             ends = {job.job.number: job.finish for job in done}
             self.assertEqual(
-                stage.log,
+                running.log,
                 scripted.decide(arrivals, ends, policies.get(policy), cluster(hosts=3, slots=2)),
             )
-            kinds = {type(action) for _at, actions in stage.log for action in actions}
+            kinds = {type(action) for _at, actions in running.log for action in actions}
             self.assertIn(Move, kinds, policy)

@@ -21,8 +21,8 @@ from tests.unit.sim.run_builders import (
     execution,
     hosts,
     run,
+    running_on,
     scenarios,
-    stage_on,
     workloads,
 )
 
@@ -42,9 +42,9 @@ class SharedCase(testtools.TestCase):
     def cluster(self, nodes):
         raise NotImplementedError
 
-    def scene(self, nodes, model=PLAIN, **options):
+    def make_scene(self, nodes, model=PLAIN, **options):
         cluster = self.cluster(nodes)
-        return Scene(cluster, stage_on(cluster, model, **options))
+        return Scene(cluster, running_on(cluster, model, **options))
 
     def assert_finishes(self, expected, scene):
         found = scene.finishes()
@@ -57,76 +57,76 @@ class Rates:
     """Without a policy."""
 
     def test_foreground_above_background_loses(self):
-        scene = self.scene(2, LOSS)
+        scene = self.make_scene(2, LOSS)
         scene.start(0, FG, [0, 1], execution(1, 0, [0.5, 0.5], 100))
         scene.start(10, BG, [1], execution(2, 0, [0.5], 18))
         # One of its slots is enough: 0.8 from 10 to 30, when 2 ends (0.9 of 20 s).
         self.assert_finishes({1: 10 + 20 + (100 - 10 - 16), 2: 30}, scene)
 
     def test_background_below_nothing_runs_at_full_speed(self):
-        scene = self.scene(2, LOSS)
+        scene = self.make_scene(2, LOSS)
         scene.start(3, BG, [0, 1], execution(1, 0, [1.0, 1.0], 100))
         self.assert_finishes({1: 103}, scene)
 
     def test_background_beside_foreground_on_other_slots(self):
-        scene = self.scene(3, LOSS)
+        scene = self.make_scene(3, LOSS)
         scene.start(0, FG, [2], execution(1, 0, [0.9], 50))
         scene.start(0, BG, [0, 1], execution(2, 0, [0.7, 0.7], 100))
         self.assert_finishes({1: 50, 2: 100}, scene)
 
     def test_background_advances_as_its_slowest_process(self):
-        scene = self.scene(3)
+        scene = self.make_scene(3)
         scene.start(0, FG, [0, 1], execution(1, 0, [0.8, 0.6], 1000))
         # 0.2 of 0.5, 0.4 of 0.8, and all of 0.6: half of the least of 0.4, 0.5 and 1.
         scene.start(0, BG, [1, 2, 0], execution(2, 0, [0.8, 0.6, 0.5], 20))
         self.assert_finishes({1: 1000, 2: 100}, scene)
 
     def test_idle_share_that_is_more_than_enough(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, FG, [0], execution(1, 0, [0.3], 1000))
         scene.start(0, BG, [0], execution(2, 0, [0.5], 90))
         self.assert_finishes({1: 1000, 2: 100}, scene)
 
     def test_floor(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, FG, [0], execution(1, 0, [0.95], 1000))
         scene.start(0, BG, [0], execution(2, 0, [0.8], 9))
         # 0.9 * 0.05 / 0.8, and with a higher floor 0.9 * 0.2 / 0.8.
         self.assert_finishes({1: 1000, 2: 160}, scene)
         high = Progress(loss=(0, 0), floor=0.2)
-        scene = self.scene(1, high)
+        scene = self.make_scene(1, high)
         scene.start(0, FG, [0], execution(1, 0, [0.95], 1000))
         scene.start(0, BG, [0], execution(2, 0, [0.8], 9))
         self.assert_finishes({1: 1000, 2: 40}, scene)
 
     def test_background_stalls_under_a_slot_that_closes(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, BG, [0], execution(1, 0, [0.8], 100))
         scene.start(10, FG, [0], execution(2, 0, [1.0], 200))
         # 0.9 * 0.04 / 0.8 for 200 s.
         self.assert_finishes({1: 10 + 200 + (90 - 9), 2: 210}, scene)
 
     def test_background_that_gets_nothing_waits(self):
-        scene = self.scene(2, Progress(loss=(0, 0), floor=0.0))
+        scene = self.make_scene(2, Progress(loss=(0, 0), floor=0.0))
         scene.start(0, BG, [0, 1], execution(1, 0, [0.8, 0.8], 100))
         scene.start(10, FG, [0], execution(2, 0, [1.0], 200))
         self.assert_finishes({1: 300, 2: 210}, scene)
 
     def test_true_utilisation_counts_not_the_known_one(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 1000, true=[0.9]))
         scene.start(0, BG, [0], execution(2, 0, [0.9], 18, true=[0.4]))
         # 0.9 * 0.1 / 0.4
         self.assert_finishes({1: 1000, 2: 80}, scene)
 
     def test_process_that_uses_no_cpu(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, FG, [0], execution(1, 0, [0.0], 1000))
         scene.start(0, BG, [0], execution(2, 0, [0.0], 90))
         self.assert_finishes({1: 1000, 2: 100}, scene)
 
     def test_rates_follow_what_is_above(self):
-        scene = self.scene(1)
+        scene = self.make_scene(1)
         scene.start(0, BG, [0], execution(1, 0, [0.5], 100))
         scene.start(10, FG, [0], execution(2, 0, [0.75], 40))
         scene.start(60, FG, [0], execution(3, 0, [0.9], 20))
@@ -134,7 +134,7 @@ class Rates:
         self.assert_finishes({1: 80 + 100 - 10 - 18 - 10 - 3.6, 2: 50, 3: 80}, scene)
 
     def test_swap_in_the_middle_keeps_the_work(self):
-        scene, job = self.scene(1), execution(2, 0, [0.5], 100)
+        scene, job = self.make_scene(1), execution(2, 0, [0.5], 100)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 50))
         scene.start(10, BG, [0], job)
         scene.until(50)
@@ -144,7 +144,7 @@ class Rates:
         self.assertEqual((1, 0, 40), (job.swaps, job.migrations, job.background))
 
     def test_swap_down_and_up(self):
-        scene, job = self.scene(1), execution(1, 0, [0.5], 100)
+        scene, job = self.make_scene(1), execution(1, 0, [0.5], 100)
         scene.start(0, FG, [0], job)
         scene.move(20, job, BG, [0])
         scene.start(20, FG, [0], execution(2, 0, [0.5], 10))
@@ -153,7 +153,7 @@ class Rates:
         self.assertEqual(2, job.swaps)
 
     def test_migration_takes_its_cost_without_progress(self):
-        scene, job = self.scene(3, LOSS), execution(2, 0, [0.5, 0.5], 100)
+        scene, job = self.make_scene(3, LOSS), execution(2, 0, [0.5, 0.5], 100)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 1000))
         scene.start(0, BG, [0, 1], job)
         scene.move(40, job, FG, [2, 1])
@@ -162,7 +162,7 @@ class Rates:
         self.assertEqual((1, 0, 40), (job.migrations, job.swaps, job.background))
 
     def test_migrating_job_disturbs_its_new_neighbour_at_once(self):
-        scene, job = self.scene(2, LOSS), execution(2, 0, [0.5], 90)
+        scene, job = self.make_scene(2, LOSS), execution(2, 0, [0.5], 90)
         scene.start(0, FG, [1], execution(1, 0, [0.5], 100))
         scene.start(0, FG, [0], job)
         scene.evict(45, job)
@@ -171,7 +171,7 @@ class Rates:
         self.assert_finishes({1: 50 + 50 / 0.8, 2: 112.5 + (45 - 42.5 * 0.9)}, scene)
 
     def test_swap_while_it_still_migrates(self):
-        scene, job = self.scene(2), execution(1, 0, [0.5], 100)
+        scene, job = self.make_scene(2), execution(1, 0, [0.5], 100)
         scene.start(0, BG, [0], job)
         scene.move(30, job, FG, [1])
         scene.move(35, job, BG, [1])
@@ -180,7 +180,7 @@ class Rates:
         self.assertEqual((1, 2), (job.migrations, job.swaps))
 
     def test_kill_loses_the_work(self):
-        scene, job = self.scene(1), execution(2, 0, [0.5], 100)
+        scene, job = self.make_scene(1), execution(2, 0, [0.5], 100)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 50))
         scene.start(0, BG, [0], job)
         scene.kill(40, job)
@@ -190,7 +190,7 @@ class Rates:
         self.assertEqual((1, 0, 40), (job.kills, job.migrations, job.background))
 
     def test_eviction_keeps_the_work(self):
-        scene, job = self.scene(1), execution(2, 0, [0.5], 100)
+        scene, job = self.make_scene(1), execution(2, 0, [0.5], 100)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 50))
         scene.start(0, BG, [0], job)
         scene.evict(40, job)
@@ -199,7 +199,7 @@ class Rates:
         self.assertEqual((0, 1, 1), (job.lost, job.migrations, job.evictions))
 
     def test_cpu_that_is_used(self):
-        scene = self.scene(2)
+        scene = self.make_scene(2)
         front, back = execution(1, 0, [0.8, 0.6], 100), execution(2, 0, [0.5, 0.3], 50)
         scene.start(0, FG, [0, 1], front)
         scene.start(0, BG, [1, 0], back)
@@ -209,7 +209,7 @@ class Rates:
         self.assertAlmostEqual(100 * (0.4 + 0.2) + (50 - 100 / 3) * 0.8, back.busy)
 
     def test_cpu_that_is_used_changes_though_the_rate_does_not(self):
-        scene, job = self.scene(2), execution(3, 0, [0.8, 0.8], 100)
+        scene, job = self.make_scene(2), execution(3, 0, [0.8, 0.8], 100)
         scene.start(0, FG, [0], execution(1, 0, [0.8], 1000))
         scene.start(0, BG, [0, 1], job)
         scene.start(100, FG, [1], execution(2, 0, [0.5], 100))
@@ -223,7 +223,7 @@ class Rates:
 class Readings:
     def alternating(self, processes):
         """Finish of a job whose processes are slow one after the other."""
-        scene = self.scene(2, reading(processes))
+        scene = self.make_scene(2, reading(processes))
         scene.start(0, FG, [0], execution(1, 0, [0.5], 10))
         scene.start(0, FG, [1], execution(2, 0, [0.75], 10))
         job = execution(3, 0, [0.5, 0.5], 10)
@@ -248,7 +248,7 @@ class Readings:
         self.assertAlmostEqual(10 / 0.375, self.alternating("mean"))
 
     def test_own_work_is_kept_by_a_swap_and_an_eviction(self):
-        scene = self.scene(2, reading("own"))
+        scene = self.make_scene(2, reading("own"))
         job = execution(3, 0, [0.5, 0.5], 20)
         scene.start(0, FG, [0], execution(1, 0, [0.75], 10))
         scene.start(0, FG, [1], execution(2, 0, [0.5], 10))
@@ -261,7 +261,7 @@ class Readings:
         self.assert_finishes({1: 10, 2: 10, 3: 50 + 20 + 15.5}, scene)
 
     def test_own_work_that_is_lost_is_that_of_the_slowest(self):
-        scene = self.scene(2, reading("own"))
+        scene = self.make_scene(2, reading("own"))
         job = execution(3, 0, [0.5, 0.5], 20)
         scene.start(0, FG, [0], execution(1, 0, [0.75], 10))
         scene.start(0, FG, [1], execution(2, 0, [0.5], 10))
@@ -274,7 +274,7 @@ class Readings:
     def efficiency(self, draw, seed):
         """Speed of a job of four processes below others that leave it what it wants."""
         model = Progress(loss=(0, 0), eff_parallel=(0.43, 0.14, 0.2, 0.8), draw=Draw(draw))
-        scene = self.scene(4, model, seed=seed)
+        scene = self.make_scene(4, model, seed=seed)
         scene.start(0, FG, range(4), execution(1, 0, [0.5] * 4, 10000))
         scene.start(0, BG, range(4), execution(2, 0, [0.5] * 4, 100))
         return 100 / scene.finishes()[2]
@@ -296,7 +296,7 @@ class Readings:
         self.assertLess(processes, 0.8 * jobs)
 
     def test_drawn_anew_each_time_that_it_enters_the_background(self):
-        scene = self.scene(1, Progress(loss=(0, 0), draw=Draw.JOB))
+        scene = self.make_scene(1, Progress(loss=(0, 0), draw=Draw.JOB))
         job = execution(2, 0, [0.1], 1000)
         scene.start(0, FG, [0], execution(1, 0, [0.1], 10000))
         scene.start(0, BG, [0], job)
@@ -418,25 +418,25 @@ class TestHosts(Rates, Readings, Policies, SharedCase):
 class TestSlotsOfAHost(testtools.TestCase):
     """What only hosts with several slots or tiers have."""
 
-    def scene(self, slots, tiers=2, model=PLAIN):
+    def make_scene(self, slots, tiers=2, model=PLAIN):
         cluster = Cluster([Host("a", slots, tiers)])
-        return Scene(cluster, stage_on(cluster, model))
+        return Scene(cluster, running_on(cluster, model))
 
     def test_background_finds_the_idle_slot(self):
-        scene = self.scene(2, model=LOSS)
+        scene = self.make_scene(2, model=LOSS)
         scene.start(0, FG, [0], execution(1, 0, [0.9], 100))
         scene.start(0, BG, [0], execution(2, 0, [0.9], 100))
         self.assertEqual({1: 100, 2: 100}, scene.finishes())
 
     def test_hottest_foreground_beside_the_least_background(self):
-        scene = self.scene(2)
+        scene = self.make_scene(2)
         scene.start(0, FG, [0, 0], execution(1, 0, [0.8, 0.4], 1000))
         scene.start(0, BG, [0, 0], execution(2, 0, [0.6, 0.4], 100))
         # 0.6 finds 0.6; 0.4 finds 0.2: half of a half.
         self.assertAlmostEqual(400, scene.finishes()[2])
 
     def test_who_is_below_whom_follows_from_who_is_there(self):
-        scene = self.scene(2)
+        scene = self.make_scene(2)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 10))
         scene.start(0, FG, [0], execution(2, 0, [0.75], 1000))
         scene.start(0, BG, [0], execution(3, 0, [0.5], 100))
@@ -444,7 +444,7 @@ class TestSlotsOfAHost(testtools.TestCase):
         self.assertAlmostEqual(10 + 91, scene.finishes()[3])
 
     def test_several_in_the_background_share_what_is_left(self):
-        scene = self.scene(1, tiers=3, model=LOSS)
+        scene = self.make_scene(1, tiers=3, model=LOSS)
         scene.start(0, FG, [0], execution(1, 0, [0.5], 1000))
         scene.start(0, BG, [0], execution(2, 0, [0.4], 90))
         scene.start(0, BG, [0], execution(3, 0, [0.2], 90))
@@ -455,7 +455,7 @@ class TestSlotsOfAHost(testtools.TestCase):
         self.assertAlmostEqual(150 + 1000 - 150 * 0.8, found[1])
 
     def test_first_in_the_background_alone_with_another_is_at_full_speed(self):
-        scene = self.scene(1, tiers=3)
+        scene = self.make_scene(1, tiers=3)
         scene.start(0, BG, [0], execution(1, 0, [0.8], 100))
         scene.start(0, BG, [0], execution(2, 0, [0.4], 90))
         # 0.9 * 0.2 / 0.4 for 100 s.
@@ -465,7 +465,7 @@ class TestSlotsOfAHost(testtools.TestCase):
 
 
 class TestBothWays(testtools.TestCase):
-    """The fast stage and the plain one, on clusters that are the same."""
+    """The fast scene and the plain one, on clusters that are the same."""
 
     @settings(max_examples=100)
     @given(workloads(), st.data())
@@ -484,7 +484,7 @@ class TestBothWays(testtools.TestCase):
         self.assertAlmostEqual(fast.busy, plain.busy, 4)
 
     def test_they_are_different_ways(self):
-        self.assertNotEqual(type(stage_on(Nodes(1))).settle, type(stage_on(hosts(1))).settle)
+        self.assertNotEqual(type(running_on(Nodes(1))).settle, type(running_on(hosts(1))).settle)
 
 
 def plain_cluster(nodes, scenario, policy, *, named, rng):

@@ -117,7 +117,7 @@ class TestShared(testtools.TestCase):
             return
         snapshot = Snapshot(on, waiting)
         chosen = policies.get(policy)
-        chosen.play(snapshot, policies.policy.Event(7), 5.0)
+        chosen.schedule(snapshot, policies.policy.Event(7), 5.0)
         present = Present(snapshot, chosen, 5.0)
         remaining = {each.number: data.draw(st.floats(0, 100)) for each in waiting}
         before = (len(snapshot.queue), dict(snapshot.cluster.runs))

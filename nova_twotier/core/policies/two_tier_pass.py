@@ -1,4 +1,4 @@
-"""One pass of a two-tier policy: changes the snapshot step by step, then returns the actions."""
+"""One pass of a two-tier policy: it changes the snapshot step by step, then tells the actions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 
-class Play:
+class TwoTierPass:
     """The steps of a pass; each leaves the cluster and the queue consistent.
 
     :param kills: whether scavengers that make way lose their work, and whatever starts in the
@@ -64,7 +64,7 @@ class Play:
         """Start a job that was removed, from its slots or from the queue, on free `hosts`."""
         self.cluster.adopt(make_run((job, tier, tuple(hosts), False, math.inf)))
 
-    def swap_down(self, runs: Sequence[Run]) -> list[Run]:
+    def demote(self, runs: Sequence[Run]) -> list[Run]:
         """Leave jobs that lost the foreground on their hosts, if the background has room on all,
         and they may run there.
 
@@ -108,15 +108,15 @@ class Play:
         else:
             self.wait(scavenger)
 
-    def raise_up(self, chosen: Iterable[Job], rising: Mapping[int, Run]) -> None:
+    def promote(self, chosen: Iterable[Job], promoted: Mapping[int, Run]) -> None:
         """Start the chosen jobs in the foreground, those that run in the background on their hosts.
 
         Places of processes that can stay where they are come first: a swap is free.
 
-        :param rising: runs in the background, removed already, by job number and by arrival.
+        :param promoted: runs in the background, removed already, by job number and by arrival.
         """
         partly = []
-        for run in rising.values():
+        for run in promoted.values():
             if self.cluster.takes(FG, run.hosts):
                 self.put(run.job, FG, run.hosts)
             else:
@@ -126,8 +126,8 @@ class Play:
         staying = {run.job.number: keep(FG, run.hosts, promised) for run in partly}
         for job in chosen:
             if job.number in staying:
-                self.put(job, FG, self._mixed(rising[job.number], staying[job.number], promised))
-            elif job.number not in rising:
+                self.put(job, FG, self._mixed(promoted[job.number], staying[job.number], promised))
+            elif job.number not in promoted:
                 self.start(job, FG, promised)
 
     def _mixed(self, run: Run, staying: Sequence[bool], promised: dict[int, int]) -> list[int]:
@@ -191,8 +191,8 @@ class Play:
                 starts.sort(key=_start_order)
             return starts
         preemptions: list[Action] = []
-        falls: list[Action] = []
-        rises: list[Action] = []
+        demotions: list[Action] = []
+        promotions: list[Action] = []
         for number, before in self._before.items():
             now = runs.get(number)
             if before is None:
@@ -211,13 +211,13 @@ class Play:
             elif now.tier is not before.tier:
                 preemptor = None if now.tier is FG else self._preemptor[number]
                 move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
-                (rises if now.tier is FG else falls).append(move)
+                (promotions if now.tier is FG else demotions).append(move)
         if len(starts) > 1:
             starts.sort(key=_start_order)
-        for moved in (preemptions, falls, rises):
-            if len(moved) > 1:
-                moved.sort(key=lambda action: action.job.order)
-        return [*preemptions, *falls, *rises, *starts]
+        for kind in (preemptions, demotions, promotions):
+            if len(kind) > 1:
+                kind.sort(key=lambda action: action.job.order)
+        return [*preemptions, *demotions, *promotions, *starts]
 
     def _started(self, run: Run) -> Start:
         job, tier, hosts, _pinned, _until = run

@@ -9,14 +9,14 @@ from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.recorder import Recorder
 
 
-class Stage:
+class RunningJobs:
     """Each job advances at full speed.
 
     :param cost: seconds that a job loses when it is restored or any of its processes migrates.
     """
 
     def __init__(self, cost: float, recorder: Recorder | None = None):
-        self.running: dict[int, Execution] = {}
+        self.jobs: dict[int, Execution] = {}
         self._cost = cost
         self._recorder = recorder
         #: Ends as they were expected at some time; outdated ones are skipped.
@@ -39,7 +39,7 @@ class Stage:
         while ends and ends[0][0] <= now:
             finish, number, job = heappop(ends)
             if job.finish == finish and job.rate is not None:
-                del self.running[number]
+                del self.jobs[number]
                 self._leave(job, now)
                 ended.append(job)
         return ended
@@ -51,7 +51,7 @@ class Stage:
 
         Jobs come from `waiting` and return there.
         """
-        running = self.running
+        running = self.jobs
         for action in actions:
             if isinstance(action, Start):
                 started, tier, hosts, how = action
