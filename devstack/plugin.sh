@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # DevStack's plugin of nova-twotier, sourced as "plugin.sh <mode> [phase]"; see doc/devstack.md.
 # What a node does follows from its services: nova.conf wherever there is a Nova service, the
-# cloud's flavor and aggregate beside n-api, the database beside twotier-manager.
+# cloud's flavor and aggregate beside n-api, the database beside twotier-manager, the node agent beside
+# n-cpu.
 
 # shellcheck source=devstack/lib/cloud.sh
 source "$NOVA_TWOTIER_DIR/devstack/lib/cloud.sh"
@@ -9,14 +10,19 @@ source "$NOVA_TWOTIER_DIR/devstack/lib/cloud.sh"
 source "$NOVA_TWOTIER_DIR/devstack/lib/manager.sh"
 # shellcheck source=devstack/lib/api.sh
 source "$NOVA_TWOTIER_DIR/devstack/lib/api.sh"
+# shellcheck source=devstack/lib/agent.sh
+source "$NOVA_TWOTIER_DIR/devstack/lib/agent.sh"
 
 function _twotier_install {
     echo_summary "Installing nova-twotier"
+    local extras=manager
     if is_service_enabled twotier-api; then
-        setup_develop "$NOVA_TWOTIER_DIR" api
-    else
-        setup_develop "$NOVA_TWOTIER_DIR" manager
+        extras=api
     fi
+    if twotier_has_agent; then
+        extras+=,agent
+    fi
+    setup_develop "$NOVA_TWOTIER_DIR" "$extras"
 }
 
 # Keystone runs, Nova does not yet.
@@ -29,6 +35,8 @@ function _twotier_post_config {
     fi
     if is_service_enabled twotier-manager twotier-api; then
         twotier_create_user
+    fi
+    if is_service_enabled twotier-manager twotier-api || twotier_has_agent; then
         twotier_configure
     fi
     if is_service_enabled twotier-manager; then
@@ -37,6 +45,9 @@ function _twotier_post_config {
     if is_service_enabled twotier-api; then
         twotier_configure_api
         twotier_register_api
+    fi
+    if twotier_has_agent; then
+        twotier_configure_agent
     fi
 }
 
@@ -56,6 +67,10 @@ function _twotier_extra {
         echo_summary "Starting the API of nova-twotier"
         twotier_start_api
     fi
+    if twotier_has_agent; then
+        echo_summary "Starting the node agent of nova-twotier"
+        twotier_start_agent
+    fi
 }
 
 # Only now has DevStack mapped the compute hosts to their cell.
@@ -67,6 +82,9 @@ function _twotier_test_config {
 }
 
 function _twotier_unstack {
+    if twotier_has_agent; then
+        twotier_stop_agent
+    fi
     if is_service_enabled twotier-api; then
         twotier_stop_api
     fi

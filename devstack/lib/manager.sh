@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The queue manager: its database and its process; and the user and the configuration that the REST
-# API has in common with it.
+# API and the node agent have in common with it.
 
 function twotier_make_directories {
     local directory
@@ -15,14 +15,18 @@ function twotier_create_user {
     create_service_user "$TWOTIER_USER" admin || die $LINENO "cannot make the user $TWOTIER_USER"
 }
 
-# twotier_configure: what the manager and the API read, but the image, which is not uploaded yet.
+# twotier_configure: what the manager, the API and the agent read, but the image, which is not uploaded
+# yet.
 function twotier_configure {
     local section
     # It holds passwords.
     install -m 600 /dev/null "$NOVA_TWOTIER_CONF"
     iniset "$NOVA_TWOTIER_CONF" DEFAULT state_path "$NOVA_TWOTIER_STATE_PATH"
     iniset "$NOVA_TWOTIER_CONF" DEFAULT debug "$ENABLE_DEBUG_LOG_LEVEL"
-    iniset "$NOVA_TWOTIER_CONF" database connection "$(database_connection_url "$TWOTIER_DATABASE")"
+    if is_service_enabled twotier-manager twotier-api; then
+        iniset "$NOVA_TWOTIER_CONF" database connection \
+            "$(database_connection_url "$TWOTIER_DATABASE")"
+    fi
     for section in nova placement; do
         iniset "$NOVA_TWOTIER_CONF" "$section" auth_type password
         iniset "$NOVA_TWOTIER_CONF" "$section" auth_url "$KEYSTONE_SERVICE_URI"

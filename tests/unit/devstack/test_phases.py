@@ -185,6 +185,38 @@ class TestServices(PhaseCase):
         written = options(devstack.nova_conf)
         self.assertEqual(["2.0"], written["DEFAULT"]["cpu_allocation_ratio"])
 
+    def test_the_agent_of_a_compute_node(self):
+        devstack = self.devstack(
+            VIRT_DRIVER="libvirt",
+            ENABLED_SERVICES="n-cpu",
+            DISABLED_SERVICES=OURS,
+            TWOTIER_SLOT_CPUS="2-7",
+            TWOTIER_EMULATOR_CPUS="0,1",
+        )
+        devstack.stack()
+        self.assertIn(f"setup_develop {ROOT} manager,agent", devstack.calls)
+        [started] = [call for call in devstack.calls if call.startswith("run_process")]
+        program = f"{devstack.directory}/bin/nova-twotier-agent --config-file {devstack.our_conf}"
+        self.assertEqual(f"run_process twotier-agent {program}  root", started)
+        conf = config.load(["--config-file", str(devstack.our_conf)], "nova-twotier-agent")
+        self.assertEqual([[2, 3, 4, 5, 6, 7]], list(map(list, conf.agent.slot_cpus)))
+        self.assertEqual([[0], [1]], list(map(list, conf.agent.emulator_cpus)))
+        session, _adapter = session_for(conf, "placement")
+        self.assertEqual("http://127.0.0.1/identity", session.auth.auth_url)
+        self.assertEqual("twotier", conf.placement.username)
+        self.assertNotIn("database", options(devstack.our_conf))
+        self.assertEqual({}, devstack.cloud["users"])
+        devstack.run("unstack")
+        self.assertEqual("stop_process twotier-agent", devstack.calls[-1])
+        devstack.run("clean")
+        self.assertFalse(devstack.our_conf.exists())
+
+    def test_no_agent_without_libvirt_or_without_compute(self):
+        for settings in ({}, {"VIRT_DRIVER": "libvirt", "ENABLED_SERVICES": "key,n-api"}):
+            devstack = self.devstack(**settings)
+            devstack.stack()
+            self.assertEqual([], [call for call in devstack.calls if "agent" in call])
+
     def test_no_nova_no_nova_conf(self):
         devstack = self.devstack(ENABLED_SERVICES="key,mysql")
         before = options(devstack.nova_conf)
