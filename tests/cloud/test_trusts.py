@@ -4,6 +4,12 @@ On the full fake cloud, with the queue manager and its API.
 """
 
 import base64
+import contextlib
+import datetime
+import os
+import pathlib
+import re
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +21,7 @@ from novaclient import exceptions as nova_exc
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Given, Trusts
-from nova_twotier.tools.fakecloud import FakeCloud
+from nova_twotier.tools.fakecloud import FakeCloud, child, ports, processes
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
 from tests.cloud.waiting import wait_for
@@ -326,6 +332,55 @@ def test_a_broken_trust_is_told(operator, mallory):
 def _trouble(user, uuid):
     reason = user.job(uuid)["reason"] or ""
     return reason if "Keystone" in reason else None
+
+
+@contextlib.contextmanager
+def killed(cloud, name):
+    """While a process of the cloud is dead; then it is started again, on its old port."""
+    status, layout = cloud.status(), cloud.layout
+    [pid] = [row["pid"] for row in status["processes"] if row["name"] == name]
+    argv, environment = (
+        pathlib.Path(f"/proc/{pid}/{file}").read_text().rstrip("\0").split("\0")
+        for file in ("cmdline", "environ")
+    )
+    os.kill(pid, signal.SIGKILL)
+    try:
+        yield
+    finally:
+        sockets = ports.listen([name], status["ports"][name])
+        fds = {key: sock.fileno() for key, sock in sockets.items()}
+        env = dict(line.split("=", 1) for line in environment)
+        env.update(child.environment(name, layout.run, fds))
+        processes.start(name, argv, layout.log(name), env, list(fds.values()))
+        ports.close(sockets)
+
+
+def test_keystone_restarts_while_a_job_waits(alice, cloud):
+    begin = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=2)
+    uuid = alice.submit(size=2, begin_at=begin.isoformat())
+    logged = len(cloud.log.read_text())
+
+    def troubled():
+        return re.search(" (WARNING|ERROR) ", cloud.log.read_text()[logged:])
+
+    with killed(cloud.fake, "identity"):
+        wait_for(troubled, "the manager notices that Keystone is away")
+    alice.await_state(uuid, "running")
+    told = alice.twotier.get(f"/v1/jobs/{uuid}/explain").json()
+    assert [event["kind"] for event in told["events"]].count("started") == 1
+    alice.ask(uuid, "complete")
+    alice.await_state(uuid, "finished")
+
+
+def test_a_trust_that_is_gone_while_a_job_waits_is_told(alice):
+    uuid = alice.submit(held=True)
+    [trust] = alice.trusts()
+    alice.keystone.delete(f"/OS-TRUST/trusts/{trust['id']}")
+    alice.ask(uuid, "release")
+    told = wait_for(lambda: _trouble(alice, uuid), "the reason")
+    assert "or has deleted the trust" in told
+    alice.twotier.delete(f"/v1/jobs/{uuid}")
+    wait_for(lambda: alice.job(uuid)["finished_at"], "the end of the job")
 
 
 def test_who_cannot_lend_a_role_gets_no_job(alice):
