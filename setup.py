@@ -12,7 +12,7 @@ from setuptools import setup
 HOT = (
     *("core/*", "core/policies/*"),
     *("sim/crowd", "sim/easy_plus_plus", "sim/engine", "sim/execution", "sim/learned"),
-    *("sim/scripted", "sim/shared", "sim/running_jobs", "sim/variants"),
+    *("sim/running_jobs", "sim/scripted", "sim/shared", "sim/variants"),
 )
 
 
