@@ -104,7 +104,10 @@ class Start(Operation):
         job, env, gang = context.job, context.env, context.gang
         if len(gang) >= job.size:
             return None
-        # Some or all are missing: Nova may still be working on the request.
+        # Some or all are missing: Nova may still be working on the request, and makes the servers
+        # one by one before it answers. As long as there are more of them, it is at work.
+        if len(gang) > context.progress.made:
+            context.record(made=len(gang), booted_at=env.now)
         booted_at = context.progress.booted_at
         if booted_at is not None and env.now < booted_at + env.boot_grace:
             return Step()
@@ -299,13 +302,14 @@ def _crowded_out(context: Context) -> bool:
 
 def _short_of_quota(context: Context) -> bool:
     refusal = context.progress.refusal
-    return refusal is not None and refusal.reason.code is waits.QUOTA
+    return refusal is not None and refusal.reason.code in waits.OF_QUOTA
 
 
 def _refusal(error: CloudError, purpose: str) -> Refusal | None:
     """Why a start is given up after a request was refused; None if the request may be repeated."""
     if error.shortage:
-        return Refusal(waits.QUOTA(resources=error.shortage), str(error))
+        told = error.reason if error.reason and error.reason.code in waits.OF_QUOTA else None
+        return Refusal(told or waits.QUOTA(resources=error.shortage), str(error))
     reason = error.reason or _boot_refused(error)
     if isinstance(error, Unfit) or _is_hopeless(error):
         return Refusal(reason, str(error), unfit=True)
