@@ -1,9 +1,9 @@
-"""Refuses a job that asks for what its owner does not have: flavor, image, network, key pair, quota.
+"""Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks.
 
 Nova is asked in the name of the owner, by the job's trust, as it will be when the job starts. A job
 is refused only if Nova itself says that something is missing, or that the project may not have as
-much even without other servers. What other servers use of a quota is waited for. While Nova does not answer, jobs are
-accepted, and the manager finds out when it starts them.
+much even without other servers; what these use of a quota is waited for. While Nova does not
+answer, jobs are accepted, and the manager finds out when it starts them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         if (thing := (caller.project_id, caller.user_id, kind, name)) not in site.known
     ]
     flavor = wanted.get("flavor") or site.conf.manager.flavor
-    # Gangs are what meets such limits; and jobs of one process are the most.
+    # Most jobs may have one process: they are not worth a question each.
     sized = wanted["size"] > 1 and not site.known.fits(caller.project_id, flavor, wanted["size"])
     # Without Keystone, the API need not know Nova.
     if not (things or sized) or site.known.silent or not (trust or site.conf.nova.auth_type):

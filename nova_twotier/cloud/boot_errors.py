@@ -10,7 +10,7 @@ from typing import Any
 
 from novaclient import exceptions as nova_exc
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, unified_limits
 from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.core.reasons import Reason, failures, waits
 
@@ -23,14 +23,19 @@ _REQUEST = re.compile(r"\s*\(?(?:Request-ID: )?\breq-[0-9a-f-]{36}\)?")
 _PRIVATE = re.compile(
     r"\w+://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:hosts?|cells?|nodes?|hypervisors?)\b", re.IGNORECASE
 )
-#: What Nova says if a server group has no room. That of a job has no other members.
-_GROUP = re.compile("too many servers in group", re.IGNORECASE)
+#: What Nova says if a server group has no room.
+_GROUP = re.compile(r"too many servers in group|Resource server_group_members\b", re.IGNORECASE)
 #: Longest text of a reason, in characters.
 LONGEST = 300
 
 
 class BootRefused(CloudError):
     """Nova refused to make the servers of a job; `reason` has what its owner may read of that."""
+
+    @property
+    def group_is_full(self) -> bool:
+        """Whether the server group may not have as many members."""
+        return bool(self.shortage and _GROUP.search(str(self)))
 
 
 def boot_refused(error: nova_exc.ClientException) -> BootRefused:
@@ -45,16 +50,20 @@ def boot_refused(error: nova_exc.ClientException) -> BootRefused:
 
 
 def too_large(
-    refused: CloudError, limits: ProjectLimits, size: int, flavor: Mapping[str, Any]
+    refused: BootRefused, limits: ProjectLimits, size: int, flavor: Mapping[str, Any]
 ) -> Reason | None:
     """Why a job would be refused for quota even if its project had no other servers; else None.
 
     :param flavor: as Nova shows it.
     """
-    if _GROUP.search(str(refused)):
-        allowed = limits.group_members
+    unified = unified_limits(str(refused))
+    if refused.group_is_full:
+        allowed = next((limit for _name, limit, _more in unified), limits.group_members)
         known = allowed if 0 <= allowed < size else None
         return waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=known)
+    for resource, limit, delta in unified:
+        if delta > limit:
+            return waits.QUOTA_TOO_SMALL(resource=resource, limit=limit)
     excess = limits.exceeded(size, flavor)
     if excess is None:
         return None

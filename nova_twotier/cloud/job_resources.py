@@ -1,5 +1,4 @@
-"""Whether what a job asks of Nova is there for its owner: flavor, image, networks, key pair, room.
-"""
+"""Whether what a job asks of Nova is there for its owner: flavor, image, networks, keys, quota."""
 
 from typing import Any
 from urllib.parse import quote

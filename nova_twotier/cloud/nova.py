@@ -211,7 +211,7 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
-        group = _server_group(nova, job)
+        group, used = _server_group(nova, job)
         try:
             nova.servers.create(
                 _server_name(job),
@@ -233,7 +233,10 @@ class Cloud:
             )
         except nova_exc.ClientException as error:
             refused = boot_refused(error)
-            if refused.shortage:
+            if refused.group_is_full and used:
+                # With unified limits, its deleted members count: the next attempt is made without.
+                nova.server_groups.delete(group)
+            elif refused.shortage:
                 refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
             # Not chained: what Nova said of user data must not get into a log.
             raise refused from None
@@ -475,7 +478,8 @@ def _server_name(job: "Job") -> str:
     return f"tt-{job.number}" if job.size > 1 else server_name(job.number, 0)
 
 
-def _server_group(nova: Client, job: "Job") -> str:
+def _server_group(nova: Client, job: "Job") -> tuple[str, bool]:
+    """The id of a job's group, and whether it was there, so that it may have had members."""
     name = _group_name(job)
 
     def read(offset: int) -> list[Document]:
@@ -483,8 +487,8 @@ def _server_group(nova: Client, job: "Job") -> str:
 
     for group in server_groups.listed(read):
         if group["name"] == name:
-            return group["id"]
-    return nova.server_groups.create(name, "soft-affinity").id
+            return group["id"], True
+    return nova.server_groups.create(name, "soft-affinity").id, False
 
 
 def _dispatch(job: "Job") -> dict[str, str]:

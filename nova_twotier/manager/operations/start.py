@@ -7,7 +7,7 @@ from functools import partial
 from oslo_log import log as logging
 
 from nova_twotier.cloud.boot_errors import BootRefused
-from nova_twotier.cloud.errors import CloudError, Unfit
+from nova_twotier.cloud.errors import CloudError, Unfit, shortage
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
 from nova_twotier.db.models import costly_pause, pause
@@ -184,6 +184,9 @@ class Start(Operation):
         """Done when the whole gang is up, with slots in the tier and within its bandwidth."""
         job, gang = context.job, context.gang
         if reason := context.defect():
+            if refusal := _quota_was_taken(context):
+                context.record(refusal=refusal)
+                raise NoStart(refusal.reason, refusal.detail)
             if _crowded_out(context):
                 detail = in_full(reason, context.fault())
                 raise NoStart(failures.SLOTS_TAKEN(), detail, crowded_out=True)
@@ -298,6 +301,16 @@ def _crowded_out(context: Context) -> bool:
     held = [seen.claims[server.id].tier for server in gang if server.id in seen.claims]
     room = seen.room(tier, context.jobs.values(), context.env.threshold)
     return room < job.size - held.count(tier)
+
+
+def _quota_was_taken(context: Context) -> Refusal | None:
+    """The refusal of servers that were made, if Nova found their quota used up afterwards.
+
+    Nova counts again when they have their hosts: requests at the same time may all have passed.
+    """
+    faults = (server.fault for server in context.gang if server.status == "ERROR")
+    short = next((found for fault in faults if (found := shortage(fault))), "")
+    return Refusal(waits.QUOTA(resources=short), context.fault()) if short else None
 
 
 def _short_of_quota(context: Context) -> bool:
