@@ -37,8 +37,6 @@ class JobResources:
     def excess(self, size: int, flavor: str | None) -> Excess | None:
         """A quota that as many servers exceed even if the project of who asks has no others.
 
-        Quotas of server groups are left out: Nova does not tell all of those.
-
         :param flavor: by name or id; None: what each server needs is not known.
         :raises CloudError: if Nova does not say.
         """

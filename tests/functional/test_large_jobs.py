@@ -3,12 +3,18 @@
 from unittest import mock
 
 from nova import exception
+from nova.limit import local, placement
 from nova.virt.fake import FakeDriver
+from oslo_limit.fixture import LimitFixture
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
+
+#: All limits that Nova asks Keystone for: without one it allows nothing of the resource.
+LEGACY = [*local.LEGACY_LIMITS, *placement.LEGACY_LIMITS]
+CLASSES = ["class:DISK_GB", "class:CUSTOM_TWOTIER_SLOT"]
 
 
 class LargeJobCase(QueueTestCase):
@@ -72,6 +78,34 @@ class TestQuotas(LargeJobCase):
         groups = [group["id"] for group in self.api.get_server_groups()]
         self.assertNotIn(made["id"], groups)
         self.until(job.number, JobState.RUNNING)
+
+
+class TestUnifiedLimits(LargeJobCase):
+    """Nova says in other words that a limit in Keystone is reached."""
+
+    def limit(self, **limits):
+        registered = dict.fromkeys((*LEGACY, *CLASSES), 1000)
+        self.useFixture(LimitFixture(registered | limits, {}))
+        self.flags(driver="nova.quota.UnifiedLimitsDriver", group="quota")
+
+    def test_servers(self):
+        self.limit(servers=3)
+        job = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="servers", limit=3)
+        self.assertEqual(expected, self.until_refused(job))
+        one, two = (self.store.submit(size, [0.5]) for size in (3, 2))
+        self.until(one.number, JobState.RUNNING)
+        self.assertEqual("servers", dict(self.until_refused(two).parameters)["resources"])
+
+    def test_members_that_are_deleted(self):
+        self.limit(server_group_members=3)
+        job = self.store.submit(2, [0.5], retries=2)
+        self.until(job.number, JobState.RUNNING)
+        self.store.request_action(job.number, "requeue")
+        self.until(job.number, JobState.RUNNING, runs=2)
+        four = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=3)
+        self.assertEqual(expected, self.until_refused(four))
 
 
 class TestAnswers(LargeJobCase):

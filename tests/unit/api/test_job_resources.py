@@ -155,10 +155,11 @@ class TestQuota(NovaMixin, ApiCase):
         self.refused(403, "quota.exceeded", self.submitting(size=9))
         self.assertEqual(3, self.asked.count("/v2.1/limits"))
 
-    def test_groups_are_left_to_nova(self):
-        """It shows the default, and the project may have more."""
-        self.limits(maxServerGroupMembers=1)
-        self.answered(201, self.submitting(size=2))
+    def test_a_server_group(self):
+        self.limits(maxServerGroupMembers=3)
+        self.answered(201, self.submitting(size=3))
+        [detail] = self.refused(403, "quota.exceeded", self.submitting(size=4))
+        self.assertIn("it needs 4 of Nova's quota server_group_members, of which your", detail)
 
 
 class TestWithoutNova(ApiCase):
