@@ -12,7 +12,7 @@ from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
 
-#: All limits that Nova asks Keystone for: without one it allows nothing of the resource.
+#: The limits that Nova may ask Keystone for.
 LEGACY = [*local.LEGACY_LIMITS, *placement.LEGACY_LIMITS]
 CLASSES = ["class:DISK_GB", "class:CUSTOM_TWOTIER_SLOT"]
 
