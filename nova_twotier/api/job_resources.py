@@ -1,8 +1,9 @@
-"""Refuses a job that asks for a flavor, image, network or key pair that its owner does not have.
+"""Refuses a job that asks for a flavor, image, network, key pair or quota that its owner lacks.
 
 Nova is asked in the name of the owner, by the job's trust, as it will be when the job starts. A job
-is refused only if Nova itself says that something is missing: while Nova does not answer, jobs are
-accepted, and the manager finds out when it starts them.
+is refused only if Nova itself says that something is missing, or that the project may not have as
+much even without other servers; what these use of a quota is waited for. While Nova does not
+answer, jobs are accepted, and the manager finds out when it starts them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,11 +41,16 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         for kind, name in _named(wanted)
         if (thing := (caller.project_id, caller.user_id, kind, name)) not in site.known
     ]
+    flavor = wanted.get("flavor") or site.conf.manager.flavor
+    # Most jobs may have one process: they are not worth a question each.
+    sized = wanted["size"] > 1 and not site.known.fits(caller.project_id, flavor, wanted["size"])
     # Without Keystone, the API need not know Nova.
-    if not things or site.known.silent or not (trust or site.conf.nova.auth_type):
+    if not (things or sized) or site.known.silent or not (trust or site.conf.nova.auth_type):
         return
     try:
-        missing = list(_missing(site, things, trust))
+        resources = _resources(site, trust)
+        missing = list(_missing(site, things, resources))
+        excess = resources.excess(wanted["size"], flavor) if sized and not missing else None
     except (CloudError, TrustError, Refused) as error:
         if isinstance(error, CloudError) and error.passing:
             site.known.did_not_answer()
@@ -52,13 +58,28 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         return
     if missing:
         raise invalid(*missing)
+    if excess:
+        raise Refused(
+            403,
+            "quota.exceeded",
+            f"a job of {wanted['size']:,} processes could never start: it needs "
+            f"{excess.needed:,} of Nova's quota {excess.resource}, of which your project may have "
+            f"{excess.allowed:,}; submit a smaller one, or ask for a larger quota",
+            used=0,
+            allowed=excess.allowed,
+        )
+    if sized:
+        site.known.add_fitting(caller.project_id, flavor, wanted["size"])
 
 
-def _missing(site: Site, things: list[Thing], trust: str | None) -> Iterator[str]:
+def _resources(site: Site, trust: str | None) -> JobResources:
     session, options = site.nova()
     if trust:
         options = {**options, "auth": log_in(site.conf, session, trust)}
-    resources = JobResources(session, **options)
+    return JobResources(session, **options)
+
+
+def _missing(site: Site, things: list[Thing], resources: JobResources) -> Iterator[str]:
     for thing in things:
         *_owner, kind, name = thing
         if resources.there(kind, name):

@@ -5,11 +5,14 @@ is the owner's to know and to correct. Texts that might name more of the cloud a
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from novaclient import exceptions as nova_exc
 
-from nova_twotier.cloud.errors import CloudError
-from nova_twotier.core.reasons import Reason, failures
+from nova_twotier.cloud.errors import CloudError, unified_limits
+from nova_twotier.cloud.project_limits import MEMBERS, ProjectLimits
+from nova_twotier.core.reasons import Reason, failures, waits
 
 #: Statuses of what a user has asked for wrongly, may not do, or what is in use.
 TOLD = frozenset({400, 403, 409})
@@ -20,12 +23,19 @@ _REQUEST = re.compile(r"\s*\(?(?:Request-ID: )?\breq-[0-9a-f-]{36}\)?")
 _PRIVATE = re.compile(
     r"\w+://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:hosts?|cells?|nodes?|hypervisors?)\b", re.IGNORECASE
 )
+#: What Nova says if a server group has no room.
+_GROUP = re.compile(rf"too many servers in group|Resource {MEMBERS}\b", re.IGNORECASE)
 #: Longest text of a reason, in characters.
 LONGEST = 300
 
 
 class BootRefused(CloudError):
     """Nova refused to make the servers of a job; `reason` has what its owner may read of that."""
+
+    @property
+    def group_is_full(self) -> bool:
+        """Whether the server group may not have as many members."""
+        return bool(self.shortage and _GROUP.search(str(self)))
 
 
 def boot_refused(error: nova_exc.ClientException) -> BootRefused:
@@ -37,6 +47,27 @@ def boot_refused(error: nova_exc.ClientException) -> BootRefused:
         error.code,
         _reason(error, said),
     )
+
+
+def too_large(
+    refused: BootRefused, limits: ProjectLimits, size: int, flavor: Mapping[str, Any]
+) -> Reason | None:
+    """Why a job would be refused for quota even if its project had no other servers; else None.
+
+    :param flavor: as Nova shows it.
+    """
+    unified = unified_limits(str(refused))
+    if refused.group_is_full:
+        allowed = next((limit for _name, limit, _more in unified), limits.group_members)
+        known = allowed if 0 <= allowed < size else None
+        return waits.QUOTA_TOO_SMALL(resource=MEMBERS, limit=known)
+    for resource, limit, delta in unified:
+        if delta > limit:
+            return waits.QUOTA_TOO_SMALL(resource=resource, limit=limit)
+    excess = limits.exceeded(size, flavor)
+    if excess is None:
+        return None
+    return waits.QUOTA_TOO_SMALL(resource=excess.resource, limit=excess.allowed)
 
 
 def _reason(error: nova_exc.ClientException, said: str) -> Reason | None:

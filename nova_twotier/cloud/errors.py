@@ -20,6 +20,10 @@ T = TypeVar("T")
 _QUOTA = re.compile(
     r"quota exceeded(?: for|, too many)? ?([\w, ]*)|maximum number of (\w+) exceeded", re.IGNORECASE
 )
+#: The text of oslo.limit, with unified limits: resource, limit, delta.
+_OVER_LIMIT = re.compile(
+    r"Resource (\S+) is over limit of (\d+) due to current usage \d+ and delta (\d+)"
+)
 
 
 class CloudError(Exception):
@@ -51,8 +55,20 @@ class CloudError(Exception):
     @property
     def shortage(self) -> str:
         """The resources whose quota is used up, such as `cores, ram`; empty for other errors."""
-        found = _QUOTA.search(str(self)) if self.status in (403, 413) else None
-        return (found[1] or found[2] or "quota").strip() if found else ""
+        return shortage(str(self)) if self.status in (403, 413) else ""
+
+
+def shortage(text: str) -> str:
+    """The resources whose quota is used up, by a text of Nova; empty if it is about others."""
+    if over := _OVER_LIMIT.findall(text):
+        return ", ".join(resource for resource, *_numbers in over)
+    found = _QUOTA.search(text)
+    return (found[1] or found[2] or "quota").strip() if found else ""
+
+
+def unified_limits(text: str) -> list[tuple[str, int, int]]:
+    """The resources in a text of unified limits, each with its limit and what was asked for."""
+    return [(name, int(limit), int(delta)) for name, limit, delta in _OVER_LIMIT.findall(text)]
 
 
 class Undecided(CloudError):

@@ -14,10 +14,11 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, peers, server_groups, trusts
-from nova_twotier.cloud.boot_errors import boot_refused
+from nova_twotier.cloud.boot_errors import boot_refused, too_large
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
+from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.server_cache import ServerCache
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
@@ -210,12 +211,12 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
-        group = _server_group(nova, job)
+        group, used = _server_group(nova, job)
         try:
             nova.servers.create(
                 _server_name(job),
                 image,
-                flavor,
+                flavor["id"],
                 min_count=job.size,
                 max_count=job.size,
                 nics=_networks(networks),
@@ -231,8 +232,23 @@ class Cloud:
                 },
             )
         except nova_exc.ClientException as error:
+            refused = boot_refused(error)
+            if refused.group_is_full and used:
+                # With unified limits, its deleted members count: the next attempt is made without.
+                nova.server_groups.delete(group)
+            elif refused.shortage:
+                refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
             # Not chained: what Nova said of user data must not get into a log.
-            raise boot_refused(error) from None
+            raise refused from None
+
+    @staticmethod
+    def _limits(nova: Client) -> ProjectLimits:
+        """What a project may have, as whom the client acts; none are known if Nova does not say."""
+        try:
+            return ProjectLimits.of(nova.limits.get().to_dict())
+        except (nova_exc.ClientException, ksa_exc.ClientException) as error:
+            LOG.warning("Nova does not tell the limits of a project: %s", error)
+            return ProjectLimits({})
 
     def _for_owner(self, job: "Job") -> Client:
         """A client that acts as the job's owner, by its trust; without one, as the manager.
@@ -259,8 +275,8 @@ class Cloud:
             reason = failures.UNFIT_IMAGE(image=uuid, given=given, longest=longest)
             raise UnfitImage(str(reason), 400, reason)
 
-    def _flavor(self, name: str) -> str:
-        """The id of a flavor by its name or id.
+    def _flavor(self, name: str) -> Document:
+        """A flavor by its name or id.
 
         :raises UnfitFlavor: if there is none, or it does not ask for one slot.
         """
@@ -277,7 +293,7 @@ class Cloud:
             given = f"resources:{CPU}={points}"
             reason = failures.FLAVOR_WITH_CPU(flavor=name, given=given)
             raise UnfitFlavor(str(reason), 400, reason)
-        return found["id"]
+        return found
 
     @translated
     def limited_flavors(self) -> dict[str | None, tuple[Tier, ...]]:
@@ -462,7 +478,8 @@ def _server_name(job: "Job") -> str:
     return f"tt-{job.number}" if job.size > 1 else server_name(job.number, 0)
 
 
-def _server_group(nova: Client, job: "Job") -> str:
+def _server_group(nova: Client, job: "Job") -> tuple[str, bool]:
+    """The id of a job's group, and whether it was there, so that it may have had members."""
     name = _group_name(job)
 
     def read(offset: int) -> list[Document]:
@@ -470,8 +487,8 @@ def _server_group(nova: Client, job: "Job") -> str:
 
     for group in server_groups.listed(read):
         if group["name"] == name:
-            return group["id"]
-    return nova.server_groups.create(name, "soft-affinity").id
+            return group["id"], True
+    return nova.server_groups.create(name, "soft-affinity").id, False
 
 
 def _dispatch(job: "Job") -> dict[str, str]:

@@ -147,6 +147,10 @@ class Reader:
         _decoded(answer, url)
         return True
 
+    def limits(self) -> Document:
+        """The limits of the project that asks."""
+        return self._get("/limits")["limits"]
+
     def server_groups(self) -> list[Document]:
         """Server groups of all projects."""
 

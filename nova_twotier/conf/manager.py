@@ -268,7 +268,8 @@ Seconds within which the servers of a boot request appear in Nova's server list.
 option ``timeout`` of [nova].
 
 The manager waits this long before it repeats a request that was not answered, or whose answer it
-did not see because it was restarted: Nova may be at work on it. If Nova carries both out after all,
+did not see because it was restarted: Nova may be at work on it. Each time that more of the servers
+appear, it waits as long again. If Nova carries both out after all,
 the servers of the later one are deleted.
 
 Example: 120

@@ -49,6 +49,7 @@ class Progress:
     :param vacated_at: since when servers that were deleted, or that migrated, have still held slots
         that they have left.
     :param booted_at: when a boot was last under way.
+    :param made: how many servers it has made, at least.
     :param was_suspended: the servers that are restored were suspended, not shelved.
     :param refusal: why the cloud refused the job's start, or to start its servers again.
     :param crowded_out: others took the slots or the links that the job was to get.
@@ -65,6 +66,7 @@ class Progress:
     detail: str = ""
     vacated_at: float | None = None
     booted_at: float | None = None
+    made: int = 0
     was_suspended: bool = False
     refusal: Refusal | None = None
     crowded_out: bool = False

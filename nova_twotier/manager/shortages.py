@@ -53,7 +53,7 @@ class Shortages:
         setback = [job for job in jobs if job.setbacks and job.state not in OVER]
         there = {job.number for job in setback}
         for job in setback:
-            if not (job.reason_code == waits.QUOTA.name and job.reason):
+            if not (job.reason and job.reason.code in waits.OF_QUOTA):
                 continue
             refused = _Refused(job.not_before + HEAD_START, job.number, job.reason)
             known = self._refused.setdefault(_account(job), {})

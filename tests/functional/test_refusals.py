@@ -24,11 +24,14 @@ class TestAtSubmission(OperatorMixin, CloudTestCase):
         site = types.SimpleNamespace(
             known=Known(),
             nova=lambda: (session, {}),
-            conf=types.SimpleNamespace(nova=types.SimpleNamespace(auth_type="password")),
+            conf=types.SimpleNamespace(
+                nova=types.SimpleNamespace(auth_type="password"),
+                manager=types.SimpleNamespace(flavor=self.flavor),
+            ),
         )
         caller = types.SimpleNamespace(project_id=PROJECT, user_id="admin")
         try:
-            job_resources.check(site, caller, wanted, None)
+            job_resources.check(site, caller, {"size": 2, **wanted}, None)
         except Refused as refusal:
             return list(refusal.details)
         return []
@@ -46,6 +49,18 @@ class TestAtSubmission(OperatorMixin, CloudTestCase):
         wrong = str(uuid.uuid4())
         told = self.refused(flavor="none", image=wrong, networks=[network, wrong])
         self.assertEqual(["flavor", "image", "networks"], [each.split(":")[0] for each in told])
+
+    def test_quota(self):
+        self.flags(instances=4, cores=-1, ram=8 * 64, group="quota")
+        self.assertEqual([], self.refused(size=4))
+        [told] = self.refused(size=5)
+        self.assertIn(
+            "it needs 5 of Nova's quota instances, of which your project may have 4", told
+        )
+        self.flags(instances=-1, group="quota")
+        self.assertEqual([], self.refused(size=8))
+        [told] = self.refused(size=9)
+        self.assertIn("it needs 576 of Nova's quota ram, of which your project may have 512", told)
 
 
 class TestAtStart(QueueTestCase):

@@ -186,3 +186,11 @@ QUOTA = Code(
     "Nova or Neutron refused its servers, because a quota of its project is used up.",
     "Delete other servers of the project, or ask for a larger quota; it is tried again.",
 )
+QUOTA_TOO_SMALL = Code(
+    "quota-too-small",
+    "its project's quota of {resource} is too small for a job of this size[: it is {limit}]",
+    "Nova refused its servers, and would do so even if the project had no others.",
+    "Cancel it and submit it with a smaller size, or ask for a larger quota; it is tried again.",
+)
+#: The codes of jobs that Nova or Neutron refused for a quota.
+OF_QUOTA = frozenset({QUOTA, QUOTA_TOO_SMALL})

@@ -7,7 +7,7 @@ from functools import partial
 from oslo_log import log as logging
 
 from nova_twotier.cloud.boot_errors import BootRefused
-from nova_twotier.cloud.errors import CloudError, Unfit
+from nova_twotier.cloud.errors import CloudError, Unfit, shortage
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.reasons import Effect, Reason, changes, failures, waits
 from nova_twotier.db.models import costly_pause, pause
@@ -104,7 +104,10 @@ class Start(Operation):
         job, env, gang = context.job, context.env, context.gang
         if len(gang) >= job.size:
             return None
-        # Some or all are missing: Nova may still be working on the request.
+        # Some or all are missing: Nova may still be working on the request, and makes the servers
+        # one by one before it answers. As long as there are more of them, it is at work.
+        if len(gang) > context.progress.made:
+            context.record(made=len(gang), booted_at=env.now)
         booted_at = context.progress.booted_at
         if booted_at is not None and env.now < booted_at + env.boot_grace:
             return Step()
@@ -181,6 +184,9 @@ class Start(Operation):
         """Done when the whole gang is up, with slots in the tier and within its bandwidth."""
         job, gang = context.job, context.gang
         if reason := context.defect():
+            if refusal := _quota_was_taken(context):
+                context.record(refusal=refusal)
+                raise NoStart(refusal.reason, refusal.detail)
             if _crowded_out(context):
                 detail = in_full(reason, context.fault())
                 raise NoStart(failures.SLOTS_TAKEN(), detail, crowded_out=True)
@@ -297,15 +303,26 @@ def _crowded_out(context: Context) -> bool:
     return room < job.size - held.count(tier)
 
 
+def _quota_was_taken(context: Context) -> Refusal | None:
+    """The refusal of servers that were made, if Nova found their quota used up afterwards.
+
+    Nova counts again when they have their hosts: requests at the same time may all have passed.
+    """
+    faults = (server.fault for server in context.gang if server.status == "ERROR")
+    short = next((found for fault in faults if (found := shortage(fault))), "")
+    return Refusal(waits.QUOTA(resources=short), context.fault()) if short else None
+
+
 def _short_of_quota(context: Context) -> bool:
     refusal = context.progress.refusal
-    return refusal is not None and refusal.reason.code is waits.QUOTA
+    return refusal is not None and refusal.reason.code in waits.OF_QUOTA
 
 
 def _refusal(error: CloudError, purpose: str) -> Refusal | None:
     """Why a start is given up after a request was refused; None if the request may be repeated."""
     if error.shortage:
-        return Refusal(waits.QUOTA(resources=error.shortage), str(error))
+        told = error.reason if error.reason and error.reason.code in waits.OF_QUOTA else None
+        return Refusal(told or waits.QUOTA(resources=error.shortage), str(error))
     reason = error.reason or _boot_refused(error)
     if isinstance(error, Unfit) or _is_hopeless(error):
         return Refusal(reason, str(error), unfit=True)

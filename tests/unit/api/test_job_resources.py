@@ -112,6 +112,56 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
         self.assertIn("accepted without asking Nova", self.logged.output)
 
 
+class TestQuota(NovaMixin, ApiCase):
+    """What a project may have at all; what its servers use of it is waited for."""
+
+    OPTIONS = OPTIONS
+
+    def setUp(self):
+        super().setUp()
+        self.limits(maxTotalInstances=8, maxTotalCores=20, maxTotalRAMSize=-1)
+        big = {"name": "big", "id": "5", "vcpus": 4, "ram": 1, "extra_specs": {}}
+        self.nova.get(f"{NOVA}/flavors/detail", json={"flavors": [big]}, headers=JSON)
+
+    def limits(self, **absolute):
+        answer = {"limits": {"rate": [], "absolute": absolute}}
+        self.nova.get(f"{NOVA}/limits", json=answer, headers=JSON)
+
+    def test_what_can_start_is_accepted(self):
+        self.answered(201, self.submitting(size=8))
+        self.answered(201, self.submitting(size=5, flavor="big"))
+
+    def test_what_never_can_is_refused(self):
+        for body, told in (
+            ({"size": 9}, "it needs 9 of Nova's quota instances, of which your project may have 8"),
+            ({"size": 6, "flavor": "big"}, "it needs 24 of Nova's quota cores, of which your proj"),
+        ):
+            [detail] = self.refused(403, "quota.exceeded", self.submitting(**body))
+            self.assertIn(told, detail)
+        self.assertEqual([], self.store.jobs())
+
+    def test_a_task_of_an_array_counts_alone(self):
+        one = {"size": 8, "indexes": "0-9"}
+        self.answered(201, self.ask("POST", "/v1/arrays", "alice:demo", json=one))
+        answer = self.ask("POST", "/v1/arrays", "alice:demo", json=one | {"size": 9})
+        self.refused(403, "quota.exceeded", answer)
+
+    def test_nova_is_asked_once_in_a_while(self):
+        for size in (8, 8, 3):
+            self.answered(201, self.submitting(size=size))
+        self.assertEqual(1, self.asked.count("/v2.1/limits"))
+        self.answered(201, self.submitting(size=2, by="bob:other"))
+        self.assertEqual(2, self.asked.count("/v2.1/limits"))
+        self.refused(403, "quota.exceeded", self.submitting(size=9))
+        self.assertEqual(3, self.asked.count("/v2.1/limits"))
+
+    def test_a_server_group(self):
+        self.limits(maxServerGroupMembers=3)
+        self.answered(201, self.submitting(size=3))
+        [detail] = self.refused(403, "quota.exceeded", self.submitting(size=4))
+        self.assertIn("it needs 4 of Nova's quota server_group_members, of which your", detail)
+
+
 class TestWithoutNova(ApiCase):
     def test_an_api_that_does_not_know_nova_checks_nothing(self):
         self.submit(key_name="yours", flavor="huge")

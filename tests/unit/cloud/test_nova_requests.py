@@ -13,6 +13,7 @@ from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImag
 from nova_twotier.cloud.nova import CONSOLE_PAUSE, CONSOLE_TIMEOUT
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.reasons import waits
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
 from tests.unit.cloud.listings import serve
 from tests.unit.manager.builders import job
@@ -205,6 +206,68 @@ class TestRefusals(CloudCase):
             self.assertEqual(short, self.refused(403, words).shortage)
         self.assertEqual("", self.refused(403, "Policy doesn't allow it").shortage)
         self.assertEqual("", self.refused(409, text).shortage)
+
+
+class TestQuota(CloudCase):
+    """What Nova says of its quotas when it refuses a job, and what that means for the job."""
+
+    UNIFIED = "Project p is over a limit for [Resource {} is over limit of {} due to current usage "
+
+    def refused(self, said, groups=(), status=200, **absolute):
+        limits = {"limits": {"rate": [], "absolute": absolute}}
+        self.http.get(f"{NOVA}/limits", json=limits, status_code=status)
+        self.http.get(f"{NOVA}/os-server-groups", json={"server_groups": groups})
+        answer = {"forbidden": {"message": said, "code": 403}}
+        self.http.post(f"{NOVA}/servers", status_code=403, json=answer)
+        error = self.assertRaises(CloudError, self.cloud.boot, job(size=4, uuid="u"))
+        self.assertFalse(error.passing)
+        return error
+
+    def too_small(self, error):
+        """What is told of a quota that is; None: it is not."""
+        reason = error.reason
+        too_small = reason is not None and reason.code is waits.QUOTA_TOO_SMALL
+        return dict(reason.parameters) if too_small else None
+
+    def test_others_use_it(self):
+        said = "Quota exceeded for instances: Requested 4, but already used 2 of 5 instances"
+        error = self.refused(said, maxTotalInstances=5)
+        self.assertEqual(("instances", None), (error.shortage, error.reason))
+
+    def test_the_job_is_too_large(self):
+        said = "Quota exceeded for instances: Requested 4, but already used 0 of 3 instances"
+        error = self.refused(said, maxTotalInstances=3)
+        self.assertEqual({"resource": "instances", "limit": 3}, self.too_small(error))
+
+    def test_limits_that_are_not_told(self):
+        said = "Quota exceeded for cores: Requested 4, but already used 0 of 3"
+        error = self.refused(said, status=503)
+        self.assertEqual(("cores", None), (error.shortage, error.reason))
+
+    def test_unified_limits(self):
+        said = self.UNIFIED.format("class:VCPU", 5) + "2 and delta 4]"
+        error = self.refused(said)
+        self.assertEqual(("class:VCPU", None), (error.shortage, error.reason))
+        error = self.refused(self.UNIFIED.format("servers", 3) + "0 and delta 4]")
+        self.assertEqual({"resource": "servers", "limit": 3}, self.too_small(error))
+
+    def test_a_group_of_its_own(self):
+        told = {"resource": "server_group_members", "limit": 3}
+        error = self.refused("Quota exceeded, too many servers in group", maxServerGroupMembers=3)
+        self.assertEqual(told, self.too_small(error))
+        unified = self.UNIFIED.format("server_group_members", 3) + "3 and delta 1]"
+        self.assertEqual(told, self.too_small(self.refused(unified)))
+        error = self.refused("Quota exceeded, too many servers in group", maxServerGroupMembers=10)
+        self.assertEqual({"resource": "server_group_members"}, self.too_small(error))
+
+    def test_a_group_with_members_before(self):
+        """With unified limits, servers that are deleted count: the next attempt gets another."""
+        gone = self.http.delete(f"{NOVA}/os-server-groups/g7", status_code=204)
+        group = {"id": "g7", "name": "twotier-u"}
+        error = self.refused("Quota exceeded, too many servers in group", [group])
+        self.assertEqual("servers in group", error.shortage)
+        self.assertIsNone(self.too_small(error))
+        self.assertTrue(gone.called)
 
 
 class TestPower(CloudCase):

@@ -6,6 +6,7 @@ from unittest import mock
 import fixtures
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.reasons import waits
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import claims
@@ -186,6 +187,33 @@ class TestStart(OperationCase):
         self.assertEqual([], self.calls)
         self.advance(self.record(one, **begun), one, seen(), now=106.0)
         self.assertEqual([("boot", one, "dXNlcg==")], self.calls)
+
+    def test_waits_as_long_as_there_are_more_of_them(self):
+        """Nova makes the servers of a large job one by one, for longer than a client waits."""
+        one = job(size=4, state=JobState.STARTING)
+        record = self.record(one, attempts={"boot": 0}, booted_at=95.0)
+        gang = servers(one, "BUILD", "scheduling", hosts=(None,))
+        for count, now in ((1, 104.0), (1, 113.0), (3, 113.5), (3, 123.0)):
+            self.advance(record, one, seen(gang[:count]), now=now)
+            self.assertIsNone(record.progress.undoing, now)
+        self.advance(record, one, seen(gang[:3]), now=124.0)
+        self.assertEqual("Nova made 3 of 4 servers", str(record.progress.undoing))
+        self.assertEqual([("delete", server) for server in gang[:3]], self.calls)
+
+    def test_a_quota_that_others_used_up_meanwhile(self):
+        """Nova counts again when the servers have their hosts: that is no fault of the job."""
+        one = job(state=JobState.STARTING)
+        fault = "Quota exceeded for instances: Requested 2, but already used 3 of 3 instances"
+        gang = [
+            dataclasses.replace(each, fault=fault) for each in servers(one, "ERROR", hosts=(None,))
+        ]
+        record = self.record(one, attempts={"boot": 1}, booted_at=95.0)
+        self.advance(record, one, seen(gang))
+        self.assertEqual([("delete", server) for server in gang], self.calls)
+        step = self.advance(record, one, seen())
+        self.assertEqual((ActionState.FAILED, True), (step.state, step.alone))
+        self.assertEqual(waits.QUOTA(resources="instances"), one.reason)
+        self.assertEqual((JobState.QUEUED, 0, 1), (one.state, one.failures, one.setbacks))
 
     def test_does_not_wait_for_a_request_that_was_not_taken(self):
         one = job(state=JobState.STARTING)

@@ -342,6 +342,14 @@ class TestRefused(OperationCase):
         self.answer(record, "boot", error)
         return one, record
 
+    def test_a_quota_that_is_too_small_is_waited_for_with_that_reason(self):
+        reason = waits.QUOTA_TOO_SMALL(resource="cores", limit=1)
+        one, record = self.refuse(CloudError(self.QUOTA, 403, reason))
+        self.advance(record, one, seen(), now=101.0)
+        self.assertEqual((JobState.QUEUED, 0), (one.state, one.failures))
+        self.assertEqual(reason, one.reason)
+        self.assertEqual(103.0, one.not_before)
+
     def test_quota_is_waited_for(self):
         one, record = self.refuse(CloudError(self.QUOTA, 403))
         step = self.advance(record, one, seen(), now=101.0)

@@ -39,6 +39,12 @@ class TestShortages(testtools.TestCase):
             self.assertEqual({other.number: 110.0 + HEAD_START}, self.wait(other))
             self.assertEqual(QUOTA, other.reason)
 
+    def test_jobs_that_the_quota_is_too_small_for(self):
+        self.refused.reason = waits.QUOTA_TOO_SMALL(resource="instances", limit=1)
+        larger, smaller = waiting(size=3), waiting(size=1)
+        self.assertEqual({larger.number: 110.0 + HEAD_START}, self.wait(larger, smaller))
+        self.assertEqual(self.refused.reason, larger.reason)
+
     def test_nobody_else(self):
         for other in (
             waiting(project="other"),

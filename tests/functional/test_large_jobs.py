@@ -1,0 +1,146 @@
+"""Jobs that meet the limits of real Nova: what each becomes when it is too large for them."""
+
+from unittest import mock
+
+from nova import exception
+from nova.limit import local, placement
+from nova.virt.fake import FakeDriver
+from oslo_limit.fixture import LimitFixture
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.core.reasons import waits
+from nova_twotier.db.states import JobState
+from tests.functional.queue_case import QueueTestCase
+
+#: The limits that Nova may ask Keystone for.
+LEGACY = [*local.LEGACY_LIMITS, *placement.LEGACY_LIMITS]
+CLASSES = ["class:DISK_GB", "class:CUSTOM_TWOTIER_SLOT"]
+
+
+class LargeJobCase(QueueTestCase):
+    SLOTS = 8
+
+    def until_refused(self, job):
+        """The reason of a job that waits because Nova refused it for a quota."""
+
+        def waits_for_it():
+            self.engine.poll()
+            found = self.store.job(job.number)
+            self.assertEqual(0, found.failures, self.reasons())
+            told = found.reason is not None and found.reason.code in waits.OF_QUOTA
+            return found.reason if told else None
+
+        return self.poll(waits_for_it, f"job {job.number} lacks quota")
+
+    def assert_none_is_left(self, job):
+        self.poll(lambda: not self.servers(job.number), "no server is left")
+
+
+class TestQuotas(LargeJobCase):
+    def test_members_of_a_server_group(self):
+        self.flags(server_group_members=3, group="quota")
+        job = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=3)
+        self.assertEqual(expected, self.until_refused(job))
+        self.assert_none_is_left(job)
+        three = self.store.submit(3, [0.5])
+        self.until(three.number, JobState.RUNNING)
+        self.flags(server_group_members=4, group="quota")
+        self.until(job.number, JobState.RUNNING)
+
+    def test_instances(self):
+        self.flags(instances=3, group="quota")
+        job = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="instances", limit=3)
+        self.assertEqual(expected, self.until_refused(job))
+        # The quota is large enough for each of these, and not for both.
+        one, two = (self.store.submit(size, [0.5]) for size in (3, 2))
+        self.until(one.number, JobState.RUNNING)
+        self.assertIs(waits.QUOTA, self.until_refused(two).code)
+
+    def test_memory(self):
+        self.flags(ram=3 * 64, group="quota")
+        expected = waits.QUOTA_TOO_SMALL(resource="ram", limit=3 * 64)
+        self.assertEqual(expected, self.until_refused(self.store.submit(4, [0.5])))
+
+    def test_a_group_whose_earlier_members_count(self):
+        """As with unified limits, by which deleted servers stay members: it gets another group."""
+        refusals = [exception.GroupMemberLimitExceeded()]
+        job = self.store.submit(2, [0.5])
+        made = self.api.post_server_groups({"name": f"twotier-{job.uuid}", "policy": "affinity"})
+        create = "nova.compute.api.API.create"
+
+        def refused(*_args, **_kwargs):
+            raise refusals[0]
+
+        with mock.patch(create, refused):
+            self.assertIs(waits.QUOTA, self.until_refused(job).code)
+        groups = [group["id"] for group in self.api.get_server_groups()]
+        self.assertNotIn(made["id"], groups)
+        self.until(job.number, JobState.RUNNING)
+
+
+class TestUnifiedLimits(LargeJobCase):
+    """Nova says in other words that a limit in Keystone is reached."""
+
+    def limit(self, **limits):
+        registered = dict.fromkeys((*LEGACY, *CLASSES), 1000)
+        self.useFixture(LimitFixture(registered | limits, {}))
+        self.flags(driver="nova.quota.UnifiedLimitsDriver", group="quota")
+
+    def test_servers(self):
+        self.limit(servers=3)
+        job = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="servers", limit=3)
+        self.assertEqual(expected, self.until_refused(job))
+        one, two = (self.store.submit(size, [0.5]) for size in (3, 2))
+        self.until(one.number, JobState.RUNNING)
+        self.assertEqual("servers", dict(self.until_refused(two).parameters)["resources"])
+
+    def test_members_that_are_deleted(self):
+        self.limit(server_group_members=3)
+        job = self.store.submit(2, [0.5], retries=2)
+        self.until(job.number, JobState.RUNNING)
+        self.store.request_action(job.number, "requeue")
+        self.until(job.number, JobState.RUNNING, runs=2)
+        four = self.store.submit(4, [0.5])
+        expected = waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=3)
+        self.assertEqual(expected, self.until_refused(four))
+
+
+class TestAnswers(LargeJobCase):
+    def test_one_that_is_lost_after_all_servers_were_made(self):
+        """They are found again, and none is made twice."""
+        boot, boots = self.cloud.boot, []
+
+        def lost(*args, **kwargs):
+            boots.append(args)
+            boot(*args, **kwargs)
+            raise CloudError("no answer within 60 s", 504)
+
+        job = self.store.submit(12, [0.5])
+        with mock.patch.object(self.cloud, "boot", lost):
+            self.until(job.number, JobState.RUNNING)
+        self.assertEqual((1, 12), (len(boots), len(self.servers(job.number))))
+        self.assertEqual(["submitted", "started"], self.kinds(job.number))
+
+
+class TestOneAttempt(LargeJobCase):
+    def test_a_host_that_cannot_build_a_server(self):
+        """Nova tries no other (`max_attempts` is 1): the whole gang is undone, and begins anew."""
+        spawn, broken = "nova.virt.fake.FakeDriver.spawn", [True]
+        job = self.store.submit(12, [0.5])
+
+        original = FakeDriver.spawn
+
+        def fails_once(*args, **kwargs):
+            if broken:
+                broken.clear()
+                raise exception.VirtualInterfaceCreateException()
+            return original(*args, **kwargs)
+
+        with mock.patch(spawn, fails_once):
+            self.until(job.number, JobState.RUNNING)
+        self.assertEqual(["submitted", "not started", "started"], self.kinds(job.number))
+        self.assertEqual(12, len(self.servers(job.number)))
+        self.assertEqual((12, 0), self.totals())
