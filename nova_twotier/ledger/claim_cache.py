@@ -14,8 +14,11 @@ from nova_twotier.ledger.claims import Claim, claims_on
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.ledger.tree import TierHost
 
-#: Number of polls within which each provider is read again even if nothing seems to have changed.
+#: Number of polls within which each provider is read again even if nothing seems to have changed,
+#: unless there are more than this number times `MOST_RENEWED`.
 RENEWAL = 30
+#: Providers that a poll reads at most without a sign of a change, however many there are.
+MOST_RENEWED = 16
 
 
 class ClaimCache:
@@ -37,8 +40,9 @@ class ClaimCache:
     ) -> dict[str, list[Claim]]:
         """All claims on the hosts' slots by consumer, like `claims.read_claims`.
 
-        Two requests, and one for each provider that may have changed. A claim of a settled VM that
-        somebody deletes disappears here within `RENEWAL` polls.
+        Two requests, one for each provider that may have changed, and up to `MOST_RENEWED` for
+        others. A claim of a settled VM that somebody deletes disappears here within `RENEWAL`
+        polls, or, in a large cloud, as soon as all others have been read again.
 
         :param settled: the host of each VM that is on one and that Nova is not working on.
         """
@@ -46,7 +50,8 @@ class ClaimCache:
         for gone in self._claims.keys() - places.keys():
             del self._claims[gone], self._generations[gone]
         now = self._listed() if places else {}
-        oldest = islice(self._claims, math.ceil(len(self._claims) / RENEWAL))
+        share = math.ceil(len(self._claims) / RENEWAL)
+        oldest = islice(self._claims, min(share, MOST_RENEWED))
         due = {uuid for uuid in places if self._changed(uuid, now, settled)}.union(oldest)
         read: set[str] = set()
         while due:
