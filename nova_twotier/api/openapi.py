@@ -8,6 +8,7 @@ from nova_twotier.api import (
     cluster_schemas,
     job_request_schemas,
     job_schemas,
+    login_schemas,
     schedule_schemas,
     schemas,
     selection_schemas,
@@ -25,6 +26,7 @@ _NAMED = {
     **cluster_schemas.NAMED,
     **schedule_schemas.NAMED,
     **usage_schemas.NAMED,
+    **login_schemas.NAMED,
 }
 _NAMES = {id(schema): name for name, schema in _NAMED.items()}
 _COMPONENTS = "#/components/schemas/"
