@@ -208,5 +208,3 @@ class FakeKeystone:
                 """Nothing: the log is the test's."""
 
         return Handler
-
-

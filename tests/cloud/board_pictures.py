@@ -42,17 +42,19 @@ def fill(api):
         idle, later, free = min(number % 5, size - 1), 2, min(2, size - 1)
         reason = waits.SLOTS(size=size, idle=idle, later=later, open=free)
         wait(api.store, job, reason)
-    predict(api, waiting, now)
+    predict(api, waiting, started[0]["number"])
     victim = waiting[0]
     change(api.store, victim, evictions=1, started_at=now - HOUR, run_before=1380.0)
-    winner = api.store.find(started[0]["uuid"]).number
     happen(api.store, victim, "submitted", at=now - 4 * HOUR)
     happen(api.store, victim, "started", at=now - HOUR, detail="8 processes in the background")
-    happen(api.store, victim, "preempted", changes.PREEMPTED(winner), at=now - 0.6 * HOUR)
+    happen(
+        api.store, victim, "preempted", changes.PREEMPTED(started[0]["number"]), at=now - 0.6 * HOUR
+    )
     return victim
 
 
-def predict(api, waiting, now):
+def predict(api, waiting, ahead):
+    now = time.time()
     terms.begin(api.store, "default", "manager")
     with api.store.transaction() as session:
         session.add(
@@ -60,17 +62,20 @@ def predict(api, waiting, now):
                 pool="default",
                 made_at=now,
                 valid_until=now + HOUR,
-                estimator="owner",
+                estimator="sdpn",
                 calibration={"starts": [[], []], "finishes": [[], []]},
             )
         )
         for place, job in enumerate(waiting):
             start = now + 400 * (place + 1)
-            row = Prediction(job=api.store.find(job["uuid"]).number, made_at=now)
+            row = Prediction(
+                job=job["number"], made_at=now, work=0.0, ran=0.0, judged=0, starts_after=ahead
+            )
             row.start, row.start_low, row.start_high = start, start - 90, start + 240 * (place + 1)
             row.finish = start + 2 * HOUR
             row.finish_low, row.finish_high = row.finish - HOUR, row.finish + HOUR
             session.add(row)
+            ahead = job["number"]
 
 
 def main(target):
