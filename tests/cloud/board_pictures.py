@@ -1,4 +1,4 @@
-"""Makes the pictures of the board in the documentation: `python -m tests.cloud.board_pictures doc`."""
+"""Makes the pictures of the board: `python -m tests.cloud.board_pictures doc`."""
 
 import contextlib
 import pathlib
@@ -13,7 +13,7 @@ from nova_twotier.core.reasons import changes, waits
 from nova_twotier.db import terms
 from nova_twotier.db.models import PoolPrediction, Prediction
 from tests.cloud.board_api import Api, change, happen, run, wait
-from tests.cloud.test_board import CHROMIUM
+from tests.cloud.browser import launched
 
 PROJECTS = {"climate": ("ana", "bo"), "fluids": ("chen", "dora"), "genome": ("eli",)}
 NAMES = ("ocean", "mesh", "assembly", "sweep", "turbulence", "alignment")
@@ -86,14 +86,13 @@ def main(target):
         api.start()
         job = fill(api)
         playwright = stack.enter_context(sync_playwright())
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        stack.callback(browser.close)
+        browser = stack.enter_context(launched(playwright))
         for scheme in ("light", "dark"):
             page = browser.new_page(
                 viewport={"width": 1180, "height": 720}, color_scheme=scheme, locale="en-GB"
             )
             page.goto(f"{api.url}/board#/queue")
-            page.get_by_text("between").first.wait_for()
+            page.get_by_text("starts when").first.wait_for()
             page.wait_for_load_state("networkidle")
             page.screenshot(path=target / f"board-queue-{scheme}.png")
             page.goto(f"{api.url}/board#/job/{job['uuid']}")
