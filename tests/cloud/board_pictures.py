@@ -84,6 +84,7 @@ def main(target):
         api = Api(directory, coordination={"lease": 24 * HOUR})
         stack.callback(api.close)
         api.start()
+        api.wait()
         job = fill(api)
         playwright = stack.enter_context(sync_playwright())
         browser = stack.enter_context(launched(playwright))
