@@ -225,7 +225,7 @@ def test_a_narrow_dark_screen(api, board):
     job = api.submit(ALICE, name="narrow-" + 30 * "long", size=2)
     page = board(f"{api.url}/board", viewport={"width": 400, "height": 800}, color_scheme="dark")
     page.get_by_role("searchbox").fill("narrow")
-    expect(page.get_by_role("link", name="narrow")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="narrow")).to_be_visible()
     wide = "document.documentElement.scrollWidth"
     assert page.evaluate(wide) <= 400
     page.goto(f"{api.url}/board#/job/{job['uuid']}")
