@@ -108,6 +108,8 @@ def violates(said):
 def become(page, who):
     page.get_by_label("You are").fill(who)
     page.get_by_role("button", name="Change").click()
+    # It is gone until the page shows what this one may see.
+    expect(page.get_by_label("You are")).to_have_value(who)
 
 
 def test_a_job_waits_is_held_and_is_cancelled(api, board):

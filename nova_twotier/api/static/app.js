@@ -58,6 +58,8 @@ function leave(why) {
 
 async function enter(who) {
   token = who.token;
+  // Nothing of the one who looked before is shown with the new token.
+  session.value = null;
   notice.value = "";
   const all = await answers("/v1/jobs?all_projects=true&limit=1") !== null;
   // The API may have refused the token, or somebody else may have entered meanwhile.

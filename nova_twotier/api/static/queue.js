@@ -135,7 +135,7 @@ function Row({job, index, own, explanation}) {
       <td role="cell" class="c-position" data-title="Position">${told?.position ?? NOTHING}</td>
       <th scope="row" role="rowheader" class="c-job">
         <a href=${`#/job/${job.uuid}`}><span class="number">${label(job)}</span> ${job.name}</a>
-        <small>${job.user_id}${own ? "" : ` · ${job.project_id}`}${job.qos === "normal" ? "" : ` · ${job.qos}`}</small>
+        <small>${[job.user_id, !own && job.project_id, job.qos !== "normal" && job.qos].filter(Boolean).join(" · ")}</small>
       </th>
       <td role="cell" class="c-size" data-title="Size">${job.size}</td>
       <td role="cell" class="c-tier" data-title="Tier">${TIERS[job.tier] ?? NOTHING}</td>
