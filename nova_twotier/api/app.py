@@ -11,12 +11,11 @@ from oslo_middleware.request_id import ENV_REQUEST_ID
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from nova_twotier.api import errors, metrics, openapi, policies
+from nova_twotier.api import board, errors, keystone, metrics, openapi, policies
 from nova_twotier.api.auth import Identified, NoAuth
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.health import Health
-from nova_twotier.api.keystone import Validation
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
 from nova_twotier.api.throttle import Throttle
@@ -55,7 +54,8 @@ def check(conf: cfg.ConfigOpts) -> None:
     policies.enforcer(conf)
     Throttle(conf.api)
     if conf.api.auth_strategy != "noauth":
-        Validation(None, conf)
+        keystone.Validation(None, conf)
+        keystone.logins(conf)
 
 
 def build(conf: cfg.ConfigOpts, store: Store):
@@ -80,6 +80,9 @@ def _resources(site: Site) -> falcon.App:
         api.add_route(path, resource(site))
     if site.conf.api.metrics:
         api.add_route(metrics.PATH, counting)
+    if site.conf.api.board:
+        for path, file in board.files(site.conf.api.auth_strategy).items():
+            api.add_route(path, file)
     # Of all handlers that match an error, falcon picks the one for the most specific class.
     for kind, translate in _TRANSLATIONS.items():
         api.add_error_handler(kind, _handler(translate))
@@ -92,7 +95,7 @@ def _authenticated(conf: cfg.ConfigOpts, application):
             "[api]auth_strategy is noauth: everybody may do everything. For demonstrations only!"
         )
         return NoAuth(application)
-    return Validation(application, conf)
+    return keystone.Validation(application, conf)
 
 
 class _Door:
@@ -111,8 +114,11 @@ class _Door:
             # Healthcheck answers keep oslo.middleware's format, which monitoring systems know.
             environ[OURS] = True
             return self._health(environ, start_response)
-        application = self._public if path in self._open else self._private
+        application = self._public if self._is_open(path) else self._private
         return application(environ, start_response)
+
+    def _is_open(self, path: str) -> bool:
+        return path in self._open or path == board.PATH or path.startswith(f"{board.PATH}/")
 
 
 def _handler(translate):

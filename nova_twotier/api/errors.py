@@ -142,6 +142,33 @@ def too_often(seconds: int) -> Refused:
     )
 
 
+def too_many_logins(seconds: int) -> Refused:
+    return Refused(
+        429,
+        "login.too_often",
+        f"too many logins from this address or of this user; try again in {seconds} s",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def wrong_login() -> Refused:
+    """A refusal that does not show which part of the credentials is wrong."""
+    return Refused(
+        401,
+        "login.refused",
+        "Keystone does not let you in with these: check the names and the secret",
+    )
+
+
+def no_logins() -> Refused:
+    return Refused(
+        404,
+        "login.off",
+        "this API gives no tokens: ask Keystone for one; an operator can switch the board on, "
+        "whose users log in here, with [api]board",
+    )
+
+
 def unavailable(what: str) -> Refused:
     return Refused(
         503,

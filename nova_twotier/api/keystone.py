@@ -3,17 +3,21 @@
 import importlib
 
 import webob.exc
+from keystoneauth1 import loading
 from keystoneauth1.exceptions import MissingRequiredOptions, Unauthorized
 from keystonemiddleware.auth_token import AuthProtocol
 from oslo_config import cfg
 from oslo_log import log as logging
 
+from nova_twotier.cloud.logins import Logins
 from nova_twotier.conf import ConfigError
 from nova_twotier.ledger.placement import login_refused
 
 LOG = logging.getLogger(__name__)
 
 GROUP = "keystone_authtoken"
+#: Seconds that Keystone may take for a login, unless `http_connect_timeout` says otherwise.
+LOGIN_TIMEOUT = 10
 
 
 class Validation(AuthProtocol):
@@ -45,6 +49,31 @@ class Validation(AuthProtocol):
             if _follows_refusal(error):
                 LOG.error("No token can be validated: %s", login_refused("Keystone", GROUP))
             raise
+
+
+def logins(conf: cfg.ConfigOpts) -> Logins | None:
+    """Where users of the board log in: at the Keystone that validates their tokens.
+
+    None if there is no board, or no Keystone.
+
+    :param conf: with the options that `Validation` registers.
+    :raises ConfigError: if the options do not say where Keystone is.
+    """
+    if not conf.api.board or conf.api.auth_strategy == "noauth":
+        return None
+    auth = loading.load_auth_from_conf_options(conf, GROUP)
+    url = getattr(auth, "auth_url", None)
+    if not url:
+        raise ConfigError(f"[api]board is on, but [{GROUP}] has no auth_url, where users log in")
+    options = conf[GROUP]
+    session = loading.session.Session().load_from_options(
+        insecure=options.insecure,
+        cacert=options.cafile,
+        cert=options.certfile,
+        key=options.keyfile,
+        timeout=options.http_connect_timeout or LOGIN_TIMEOUT,
+    )
+    return Logins(url, session)
 
 
 def _follows_refusal(error: BaseException | None) -> bool:

@@ -9,6 +9,7 @@ from nova_twotier.api import (
     examples,
     job_request_schemas,
     job_schemas,
+    login_schemas,
     schedule_schemas,
     schemas,
     selection_schemas,
@@ -26,6 +27,7 @@ _NAMED = {
     **cluster_schemas.NAMED,
     **schedule_schemas.NAMED,
     **usage_schemas.NAMED,
+    **login_schemas.NAMED,
 }
 _NAMES = {id(schema): name for name, schema in _NAMED.items()}
 _COMPONENTS = "#/components/schemas/"

@@ -12,11 +12,12 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_policy.policy import Enforcer
 
-from nova_twotier.api import errors
+from nova_twotier.api import errors, keystone
 from nova_twotier.api.aggregates import Aggregates
 from nova_twotier.api.known import Known
 from nova_twotier.api.sweeping import Sweeper
 from nova_twotier.api.throttle import Throttle
+from nova_twotier.cloud.logins import Logins
 from nova_twotier.cloud.sessions import session_for
 from nova_twotier.cloud.trusts import Trusts
 from nova_twotier.conf import ConfigError
@@ -93,6 +94,11 @@ class Site:
             return None
         session, _options = self._session("nova", "Keystone")
         return Trusts(session, self.conf.trust.roles)
+
+    @functools.cached_property
+    def logins(self) -> Logins | None:
+        """Where users of the board log in; None if there is no board, or no Keystone."""
+        return keystone.logins(self.conf)
 
     def _session(self, group: str, service: str) -> tuple[Session, dict[str, Any]]:
         """A session with short timeouts, and its adapter's options.

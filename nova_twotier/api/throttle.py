@@ -1,7 +1,9 @@
-"""Rate limit of requests for each project, checked before any database access."""
+"""Rate limits: of requests for each project, before any database access, and of logins."""
 
+import hashlib
 import math
 import time
+from collections.abc import Iterable
 
 import limits
 from limits.errors import ConfigurationError, StorageError
@@ -23,12 +25,8 @@ class Throttle:
     """
 
     def __init__(self, options):
-        try:
-            self._limits = limits.parse_many(options.rate_limit) if options.rate_limit else []
-        except ValueError as error:
-            raise ConfigError(
-                f"[api]rate_limit is {options.rate_limit!r}: give such as 1200/minute, or nothing"
-            ) from error
+        self._limits = _parsed(options, "rate_limit", "1200/minute")
+        self._login_limits = _parsed(options, "login_limit", "10/minute")
         try:
             storage = limits.storage.storage_from_string(
                 options.rate_limit_storage, wrap_exceptions=True
@@ -44,10 +42,51 @@ class Throttle:
         """
         whose = ("project", caller.project_id) if caller.project_id else ("user", caller.user_id)
         try:
-            for limit in self._limits:
-                if not self._limiter.hit(limit, *whose):
-                    again = self._limiter.get_window_stats(limit, *whose).reset_time - time.time()
-                    raise errors.too_often(max(1, math.ceil(again)))
+            seconds = self._count(self._limits, whose)
         except StorageError as error:
             # Without the counts, it is better to answer authenticated callers than to refuse them.
             LOG.warning("Could not count a request: %s", error)
+            return
+        if seconds:
+            raise errors.too_often(seconds)
+
+    def admit_login(self, address: str, who: Iterable[str]) -> None:
+        """Count a login from an address and as a user.
+
+        :param who: the names of the user as whom somebody wants to log in.
+        :raises Refused: if it exceeds a limit; also if it cannot be counted, since passwords could
+            be guessed without limit.
+        """
+        # Names may be anything, and be long.
+        user = hashlib.sha256(repr(tuple(who)).encode()).hexdigest()
+        try:
+            for whose in (("login from", address), ("login as", user)):
+                if seconds := self._count(self._login_limits, whose):
+                    raise errors.too_many_logins(seconds)
+        except StorageError as error:
+            LOG.error("Could not count a login: %s", error)
+            raise errors.unavailable("the storage of the rate limit") from None
+
+    def _count(self, wanted: Iterable[limits.RateLimitItem], whose: tuple[str, str]) -> int:
+        """Count a request; the seconds until one is admitted again, 0 if this one is.
+
+        :raises StorageError: if it cannot be counted.
+        """
+        for limit in wanted:
+            if not self._limiter.hit(limit, *whose):
+                again = self._limiter.get_window_stats(limit, *whose).reset_time - time.time()
+                return max(1, math.ceil(again))
+        return 0
+
+
+def _parsed(options, name: str, example: str) -> list[limits.RateLimitItem]:
+    """The rate limits that an option sets.
+
+    :raises ConfigError: if it is not in their notation.
+    """
+    try:
+        return limits.parse_many(options[name]) if options[name] else []
+    except ValueError as error:
+        raise ConfigError(
+            f"[api]{name} is {options[name]!r}: give such as {example}, or nothing"
+        ) from error

@@ -116,6 +116,29 @@ Examples: memory://, memcached://HOST:11211, redis://HOST:6379
 """,
     ),
     cfg.BoolOpt(
+        "board",
+        default=False,
+        help="""
+Serve `/board`, a page for browsers that shows the queue live, and `/v1/login`, with which its users
+get a token of the Keystone of [keystone_authtoken].
+
+Put TLS in front of the API: the page sends passwords. With ``auth_strategy = noauth`` nobody logs
+in, and everybody who reaches the page may do everything.
+""",
+    ),
+    cfg.StrOpt(
+        "login_limit",
+        default="10/minute;100/hour",
+        help="""
+Rate limit on logins at `/v1/login`, both from one address and as one user, in the notation of
+``rate_limit``; they are counted in ``rate_limit_storage``. Behind a proxy all logins come from its
+address, unless ``[oslo_middleware]enable_proxy_headers_parsing`` is on and the proxy sets
+X-Forwarded-For itself. Empty: no limit.
+
+Example: 10/minute
+""",
+    ),
+    cfg.BoolOpt(
         "metrics",
         default=False,
         help="""

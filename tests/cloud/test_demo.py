@@ -19,5 +19,6 @@ def test_a_few_jobs(tmp_path):
     )
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
+    assert "/board shows this queue in a browser" in text, text
     assert "✓ every job finished exactly once, with its work done" in text, text
     assert (tmp_path / "fcfs" / "gantt.png").stat().st_size > 0

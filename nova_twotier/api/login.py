@@ -1,0 +1,72 @@
+"""The resource of logins: gives the board, which cannot reach Keystone itself, a token."""
+
+from oslo_log import log as logging
+
+from nova_twotier.api import errors, login_schemas
+from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint
+from nova_twotier.api.errors import Refused
+from nova_twotier.cloud.logins import LoginError, LoginRefused, Logins
+
+LOG = logging.getLogger(__name__)
+
+
+class Login(Resource):
+    @endpoint(
+        "Get a token from Keystone, with a password or an application credential",
+        rule=None,
+        body=login_schemas.LOGIN,
+        answers={200: login_schemas.LOGGED_IN},
+        refusals=(401, 403, 404, 429),
+    )
+    def on_post(self, request: Request):
+        logins = self.site.logins
+        if logins is None:
+            raise errors.no_logins()
+        address, body = request.req.remote_addr, request.body
+        self.site.throttle.admit_login(address, _who(body))
+        try:
+            access = _access(logins, body)
+        except LoginRefused:
+            # Not the name: some type their password there.
+            LOG.warning("Keystone refused a login from %s", address)
+            raise errors.wrong_login() from None
+        except LoginError as error:
+            LOG.error("A login failed: %s", error)
+            raise errors.unavailable("Keystone") from None
+        if not access.project_id:
+            raise Refused(
+                403,
+                "login.no_project",
+                "project: name the project; the user has no default project",
+            )
+        LOG.info("User %s logged in from %s", access.user_id, address)
+        answer = {
+            "token": access.auth_token,
+            "expires_at": access.expires.isoformat(timespec="milliseconds"),
+            "user": {"id": access.user_id, "name": access.username},
+            "project": {"id": access.project_id, "name": access.project_name},
+            "roles": sorted(access.role_names),
+        }
+        return Reply(answer, 200, {"Cache-Control": "no-store"})
+
+
+def _who(body: dict) -> tuple[str, ...]:
+    """Whose credentials a request has, or claims to have."""
+    if "application_credential" in body:
+        return ("credential", body["application_credential"])
+    # Keystone takes names of users and domains in any case.
+    domain = body.get("domain", login_schemas.DEFAULT_DOMAIN)
+    return ("user", domain.casefold(), body["user"].casefold())
+
+
+def _access(logins: Logins, body: dict):
+    """:raises LoginRefused, LoginError: if there is no token."""
+    if "application_credential" in body:
+        return logins.with_application_credential(body["application_credential"], body["secret"])
+    return logins.with_password(
+        body["user"],
+        body["password"],
+        body.get("domain", login_schemas.DEFAULT_DOMAIN),
+        body.get("project"),
+        body.get("project_domain"),
+    )

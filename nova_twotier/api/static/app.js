@@ -1,0 +1,172 @@
+// The board: who looks at it, which view is shown, and what the views share.
+import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
+import {client} from "./client.js";
+import {Login} from "./login.js";
+import {VIEWS} from "./views.js";
+
+const NOAUTH = "noauth";
+// A token of noauth: user, project, roles.
+const SOMEBODY = "[\\w.@\\-]{1,64}(:[\\w.@\\-]{1,64}(:[\\w,\\-]+)?)?";
+const FIRST = Object.keys(VIEWS)[0];
+
+// Nowhere but in memory.
+let token = "";
+// Who looks: `{token, user, project}`; null: nobody has logged in.
+const session = signal(null);
+const notice = signal("");
+const strategy = signal(null);
+const route = signal(read(location.hash));
+const pools = signal([]);
+
+const api = client({
+  token: () => token,
+  unauthorized: () => leave("The API no longer takes your token. Log in again to go on here."),
+});
+
+const scope = {
+  // The pool that is looked at; empty: all pools.
+  pool: signal(""),
+  search: signal(""),
+  // Whether the reader sees the jobs of all projects.
+  all: signal(false),
+  // The id of the reader's project.
+  project: signal(""),
+  open: (job) => { location.hash = `#/job/${encodeURIComponent(job)}`; },
+};
+
+addEventListener("hashchange", () => { route.value = read(location.hash); });
+
+function read(hash) {
+  const [name, id = ""] = hash.replace(/^#\/?/, "").split("/");
+  const known = Object.hasOwn(VIEWS, name) && (!VIEWS[name].apart || id);
+  return known ? {name, id: decoded(id)} : {name: FIRST, id: ""};
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function leave(why) {
+  token = "";
+  session.value = null;
+  notice.value = why;
+}
+
+async function enter(who) {
+  token = who.token;
+  // Nothing of the one who looked before is shown with the new token.
+  session.value = null;
+  notice.value = "";
+  const all = await answers("/v1/jobs?all_projects=true&limit=1") !== null;
+  // The API may have refused the token, or somebody else may have entered meanwhile.
+  if (token !== who.token) return;
+  scope.project.value = who.project.id;
+  scope.all.value = all;
+  session.value = who;
+  const found = await answers("/v1/pools");
+  pools.value = (found?.pools ?? []).map((pool) => pool.name);
+}
+
+// The answer, or null if it is refused: then the page shows less.
+async function answers(path) {
+  try {
+    return await api.get(path);
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    return null;
+  }
+}
+
+function somebody(token) {
+  const [user, project = user] = token.split(":");
+  return {token, user: {id: user, name: user}, project: {id: project, name: project}};
+}
+
+async function start() {
+  strategy.value = (await api.get("/board/settings.json")).auth_strategy;
+  if (strategy.value === NOAUTH) await enter(somebody("admin"));
+}
+
+function App() {
+  const who = session.value;
+  const {name, id} = route.value;
+  const {title, view: View} = VIEWS[name];
+  const main = useRef(null);
+  const before = useRef(name + id);
+  useEffect(() => {
+    document.title = `${title} · twotier board`;
+    // A reader of the screen learns that the view has changed.
+    if (before.current !== name + id) main.current.focus();
+    before.current = name + id;
+  }, [name, id]);
+  const key = `${who?.token} ${name} ${id}`;
+  return html`
+    <button type="button" class="skip" onClick=${() => main.current.focus()}>Skip to the content</button>
+    <header class="top">
+      <h1>twotier</h1>
+      ${who && html`<${Navigation} name=${name} /><${Chooser} /><${Who} who=${who} />`}
+    </header>
+    ${strategy.value === NOAUTH && html`<${Noauth} who=${who} />`}
+    <p class="lost" role="status">${who && api.lost.value ? lost(api.lost.value) : ""}</p>
+    <main ref=${main} tabindex="-1" aria-label=${title}>
+      ${who && html`<${View} key=${key} api=${api} scope=${scope} id=${id} />`}
+      ${!who && strategy.value && strategy.value !== NOAUTH && html`
+        <${Login} api=${api} notice=${notice.value} entered=${enter} />`}
+    </main>`;
+}
+
+function lost(error) {
+  const why = error.status === 0 ? "Connection lost." : `The API says: ${error.message}.`;
+  return `${why} What you see is old; trying again…`;
+}
+
+function Navigation({name}) {
+  const listed = Object.entries(VIEWS).filter(([, each]) => !each.apart);
+  return html`
+    <nav aria-label="Views">${listed.map(([each, {title}]) => html`
+      <a key=${each} href=${`#/${each}`} aria-current=${each === name ? "page" : undefined}>${title}</a>`)}</nav>`;
+}
+
+function Chooser() {
+  return html`
+    <form class="chooser" role="search" onSubmit=${(event) => event.preventDefault()}>
+      ${pools.value.length > 1 && html`
+        <label><span class="hidden">Pool</span>
+          <select value=${scope.pool.value} onChange=${(event) => { scope.pool.value = event.target.value; }}>
+            <option value="">All pools</option>
+            ${pools.value.map((pool) => html`<option key=${pool} value=${pool}>${pool}</option>`)}
+          </select></label>`}
+      <label><span class="hidden">Search for jobs</span>
+        <input type="search" placeholder="Number, name, user, reason" value=${scope.search.value}
+          onInput=${(event) => { scope.search.value = event.target.value; }} /></label>
+    </form>`;
+}
+
+function Who({who}) {
+  if (strategy.value === NOAUTH) return null;
+  return html`
+    <p class="who">${who.user.name}, project ${who.project.name}${" "}
+      <button type="button" onClick=${() => leave("")}>Log out</button></p>`;
+}
+
+function Noauth({who}) {
+  const submit = (event) => {
+    event.preventDefault();
+    enter(somebody(new FormData(event.target).get("as")));
+  };
+  return html`
+    <form class="banner" onSubmit=${submit} aria-label="Demonstration">
+      <span>Demonstration without passwords: everybody who reaches this page may do everything.</span>
+      ${who && html`
+        <label>You are <input name="as" defaultValue=${who.token} pattern=${SOMEBODY} required
+          title="user, user:project or user:project:role,role" /></label>
+        <button type="submit">Change</button>`}
+    </form>`;
+}
+
+render(html`<${App} />`, document.body);
+start();
