@@ -1,12 +1,9 @@
-"""A `twotier-api` of its own process with a board, on a store that the test fills, and Keystone."""
+"""A `twotier-api` with a board in a process of its own, on a store that the test fills."""
 
 import contextlib
-import http.server
-import json
 import socket
 import subprocess
 import sys
-import threading
 import time
 import uuid
 
@@ -77,8 +74,9 @@ class Api:
         assert answer.ok, answer.text
         return answer.json()
 
-    def submit(self, token="alice:demo", **body):
-        return self.ask("POST", "/v1/jobs", token, json={"size": 1, **body})
+    def submit(self, by, **body):
+        """A new job of `user:project`."""
+        return self.ask("POST", "/v1/jobs", by, json={"size": 1, **body})
 
 
 def change(store, job, **values):
@@ -122,91 +120,3 @@ def happen(store, job, kind, reason=None, detail="", at=None):
         number = store.find(job["uuid"]).number
         at = time.time() if at is None else at
         session.add(Event(at=at, job=number, kind=kind, detail=detail, reason=reason))
-
-
-class FakeKeystone:
-    """The part of Keystone that logins and the validation of tokens need.
-
-    :param users: name, password, project and roles of each.
-    """
-
-    def __init__(self, *users):
-        self._users = {user: (password, project, roles) for user, password, project, roles in users}
-        self._tokens = {}
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v3"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-    def revoke_all(self):
-        self._tokens.clear()
-
-    def login(self, body):
-        """The id and the body of a token; None if the password is wrong."""
-        user = body["auth"]["identity"]["password"]["user"]
-        password, project, roles = self._users.get(user["name"], (None, None, None))
-        if password is None or user["password"] != password:
-            return None
-        token = uuid.uuid4().hex
-        domain = {"id": "default", "name": "Default"}
-        self._tokens[token] = {
-            "token": {
-                "methods": ["password"],
-                "user": {"id": user["name"], "name": user["name"], "domain": domain},
-                "project": {"id": project, "name": project, "domain": domain},
-                "roles": [{"id": role, "name": role} for role in roles],
-                "issued_at": "2026-01-01T00:00:00.000000Z",
-                "expires_at": "2096-01-01T00:00:00.000000Z",
-                "catalog": [
-                    {
-                        "type": "identity",
-                        "id": "identity",
-                        "name": "keystone",
-                        "endpoints": [
-                            {"id": face, "interface": face, "region": "one", "url": self.url}
-                            for face in ("public", "internal", "admin")
-                        ],
-                    }
-                ],
-            }
-        }
-        return token, self._tokens[token]
-
-    def _handler(keystone):  # noqa: N805
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):  # noqa: N802
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if found := keystone.login(body):
-                    self.answer(201, found[1], found[0])
-                else:
-                    self.answer(401, {"error": {"code": 401, "message": "no", "title": "no"}})
-
-            def do_GET(self):  # noqa: N802
-                if not self.path.endswith("/auth/tokens"):
-                    links = [{"rel": "self", "href": keystone.url}]
-                    version = {"id": "v3.14", "status": "stable", "links": links}
-                    self.answer(200, {"version": version})
-                elif shown := keystone._tokens.get(self.headers["X-Subject-Token"]):
-                    self.answer(200, shown, self.headers["X-Subject-Token"])
-                else:
-                    self.answer(404, {"error": {"code": 404, "message": "no", "title": "no"}})
-
-            def answer(self, status, body, token=None):
-                text = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(text)))
-                if token:
-                    self.send_header("X-Subject-Token", token)
-                self.end_headers()
-                self.wfile.write(text)
-
-            def log_message(self, *_):
-                """Nothing: the log is the test's."""
-
-        return Handler
-
-

@@ -1,4 +1,4 @@
-"""Makes the pictures of the board in the documentation: `python -m tests.cloud.board_pictures doc`."""
+"""Makes the pictures of the board: `python -m tests.cloud.board_pictures doc`."""
 
 import contextlib
 import pathlib
@@ -13,7 +13,7 @@ from nova_twotier.core.reasons import changes, waits
 from nova_twotier.db import terms
 from nova_twotier.db.models import PoolPrediction, Prediction
 from tests.cloud.board_api import Api, change, happen, run, wait
-from tests.cloud.test_board import CHROMIUM
+from tests.cloud.browser import launched
 
 PROJECTS = {"climate": ("ana", "bo"), "fluids": ("chen", "dora"), "genome": ("eli",)}
 NAMES = ("ocean", "mesh", "assembly", "sweep", "turbulence", "alignment")
@@ -42,17 +42,19 @@ def fill(api):
         idle, later, free = min(number % 5, size - 1), 2, min(2, size - 1)
         reason = waits.SLOTS(size=size, idle=idle, later=later, open=free)
         wait(api.store, job, reason)
-    predict(api, waiting, now)
+    predict(api, waiting, started[0]["number"])
     victim = waiting[0]
     change(api.store, victim, evictions=1, started_at=now - HOUR, run_before=1380.0)
-    winner = api.store.find(started[0]["uuid"]).number
     happen(api.store, victim, "submitted", at=now - 4 * HOUR)
     happen(api.store, victim, "started", at=now - HOUR, detail="8 processes in the background")
-    happen(api.store, victim, "preempted", changes.PREEMPTED(winner), at=now - 0.6 * HOUR)
+    happen(
+        api.store, victim, "preempted", changes.PREEMPTED(started[0]["number"]), at=now - 0.6 * HOUR
+    )
     return victim
 
 
-def predict(api, waiting, now):
+def predict(api, waiting, ahead):
+    now = time.time()
     terms.begin(api.store, "default", "manager")
     with api.store.transaction() as session:
         session.add(
@@ -60,17 +62,20 @@ def predict(api, waiting, now):
                 pool="default",
                 made_at=now,
                 valid_until=now + HOUR,
-                estimator="owner",
+                estimator="sdpn",
                 calibration={"starts": [[], []], "finishes": [[], []]},
             )
         )
         for place, job in enumerate(waiting):
             start = now + 400 * (place + 1)
-            row = Prediction(job=api.store.find(job["uuid"]).number, made_at=now)
+            row = Prediction(
+                job=job["number"], made_at=now, work=0.0, ran=0.0, judged=0, starts_after=ahead
+            )
             row.start, row.start_low, row.start_high = start, start - 90, start + 240 * (place + 1)
             row.finish = start + 2 * HOUR
             row.finish_low, row.finish_high = row.finish - HOUR, row.finish + HOUR
             session.add(row)
+            ahead = job["number"]
 
 
 def main(target):
@@ -81,14 +86,13 @@ def main(target):
         api.start()
         job = fill(api)
         playwright = stack.enter_context(sync_playwright())
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        stack.callback(browser.close)
+        browser = stack.enter_context(launched(playwright))
         for scheme in ("light", "dark"):
             page = browser.new_page(
                 viewport={"width": 1180, "height": 720}, color_scheme=scheme, locale="en-GB"
             )
             page.goto(f"{api.url}/board#/queue")
-            page.get_by_text("between").first.wait_for()
+            page.get_by_text("starts when").first.wait_for()
             page.wait_for_load_state("networkidle")
             page.screenshot(path=target / f"board-queue-{scheme}.png")
             page.goto(f"{api.url}/board#/job/{job['uuid']}")

@@ -154,9 +154,10 @@ function Noauth({who}) {
   return html`
     <form class="banner" onSubmit=${submit} aria-label="Demonstration">
       <span>Demonstration without passwords: everybody who reaches this page may do everything.</span>
-      <label>You are <input name="as" key=${who?.token} defaultValue=${who?.token} pattern=${SOMEBODY} required
-        title="user, user:project or user:project:role,role" /></label>
-      <button type="submit">Change</button>
+      ${who && html`
+        <label>You are <input name="as" defaultValue=${who.token} pattern=${SOMEBODY} required
+          title="user, user:project or user:project:role,role" /></label>
+        <button type="submit">Change</button>`}
     </form>`;
 }
 

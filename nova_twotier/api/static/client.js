@@ -10,6 +10,8 @@ const TOO_MANY = 429;
 // Milliseconds between two polls, and the most after errors.
 const INTERVAL = 2000;
 const LONGEST = 30000;
+// The API spends at most one part in this many of its time on a lasting request.
+const SHARE = 5;
 
 // A request that the API refused, or did not answer: its status is 0 then.
 export class ApiError extends Error {
@@ -97,11 +99,12 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
       clearTimeout(timer);
       if (abort.signal.aborted || document.hidden) return;
       polling = true;
+      const began = performance.now();
       try {
         const data = pages
           ? await whole(path, known, abort.signal)
           : await single(path, known, abort.signal);
-        succeeded(data);
+        succeeded(data, performance.now() - began);
       } catch (error) {
         if (error.name === "AbortError") return;
         if (!(error instanceof ApiError)) throw error;
@@ -119,8 +122,8 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
       return data;
     }
 
-    function succeeded(data) {
-      pause = interval;
+    function succeeded(data, took) {
+      pause = Math.min(Math.max(interval, (SHARE - 1) * took), LONGEST);
       const before = state.value;
       state.value = {data: data === undefined ? before.data : data, error: null, at: Date.now()};
       failing.delete(poll);

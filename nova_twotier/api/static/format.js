@@ -28,9 +28,10 @@ export function since(time, until = null) {
   return ((until === null ? now.value : Date.parse(until)) - Date.parse(time)) / 1000;
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit"});
-const DATED = new Intl.DateTimeFormat(undefined, {month: "short", day: "numeric", hour: "2-digit", minute: "2-digit"});
-const EXACT = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
+const TIME = {hour: "2-digit", minute: "2-digit", hourCycle: "h23"};
+const CLOCK = new Intl.DateTimeFormat(undefined, TIME);
+const DATED = new Intl.DateTimeFormat(undefined, {month: "short", day: "numeric", ...TIME});
+const EXACT = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium", hourCycle: "h23"});
 
 // The time of day, with the date unless it is today.
 export function clock(time) {
@@ -43,9 +44,9 @@ export function exactly(time) {
   return time ? EXACT.format(new Date(time)) : NOTHING;
 }
 
-// The interval of a prediction: `between 14:20 and 15:05`.
+// The interval of a prediction: `14:20 – 15:05`.
 export function between(low, high) {
-  return low && high ? `between ${clock(low)} and ${clock(high)}` : "";
+  return low && high ? `${clock(low)} – ${clock(high)}` : "";
 }
 
 export const TIERS = {fg: "foreground", bg: "background"};

@@ -28,11 +28,15 @@ export function Job({api, id}) {
         ${refused && html`<p class="alert" role="alert">${refused}</p>`}
       </header>
       <${Actions} api=${api} job=${job} path=${path} done=${() => { live.poll(); why.poll(); }} />
-      <${Reason} job=${job} told=${told} />
-      <${Facts} job=${job} told=${told} />
-      <section aria-labelledby="cpu"><h3 id="cpu">CPU</h3><${Profile} job=${job} /></section>
-      <${Processes} job=${job} />
-      <${Events} events=${told?.events ?? []} />
+      <div class="columns">
+        <div>
+          <${Reason} job=${job} told=${told} />
+          <section aria-labelledby="cpu"><h3 id="cpu">CPU</h3><${Profile} job=${job} /></section>
+          <${Facts} job=${job} told=${told} />
+          <${Processes} job=${job} />
+        </div>
+        <${Events} events=${told?.events ?? []} />
+      </div>
     </article>`;
 }
 
@@ -42,7 +46,7 @@ function Reason({job, told}) {
       <h3 id="why">Why</h3>
       <p>${told?.reason ?? (job.reason || job.state)}${" "}${job.why && html`<code>${job.why.code}</code>`}<${By} why=${job.why} /></p>
       ${told?.cure && html`<p>${told.cure}</p>`}
-      ${told?.unblock && html`<p>Its start depends on: ${told.unblock.text}${" "}<code>${told.unblock.code}</code><${By} why=${told.unblock} /></p>`}
+      ${told?.unblock && html`<p>Expected: ${told.unblock.text}${" "}<code>${told.unblock.code}</code><${By} why=${told.unblock} /></p>`}
     </section>`;
 }
 
@@ -54,7 +58,7 @@ function By({why}) {
 function Facts({job, told}) {
   const runs = job.run_since ? job.run_before + since(job.run_since) : job.run_before;
   const predicted = (kind) => job[`predicted_${kind}`]
-    ? `${exactly(job[`predicted_${kind}`])} ${between(job[`predicted_${kind}_low`], job[`predicted_${kind}_high`])}`
+    ? `${exactly(job[`predicted_${kind}`])} (${between(job[`predicted_${kind}_low`], job[`predicted_${kind}_high`])})`
     : job.unpredicted?.text ?? NOTHING;
   const facts = [
     ["Position", job.state === WAITING ? told?.position ?? NOTHING : null],
@@ -76,9 +80,9 @@ function Facts({job, told}) {
     ["Estimate", job.estimate && duration(job.estimate)],
     ["Walltime", job.walltime && duration(job.walltime)],
     ["Evictions", job.evictions],
-    ["Migrations", job.migrations],
-    ["Swaps", job.swaps],
-    ["Failures", job.failures],
+    ["Migrations", job.migrations || null],
+    ["Swaps", job.swaps || null],
+    ["Failures", job.failures || null],
     ["Flavor", job.flavor],
     ["Uuid", job.uuid],
   ].filter(([, value]) => value !== null && value !== undefined && value !== "");

@@ -12,8 +12,8 @@ const PHASES = {
   all: {title: "All", takes: () => true},
 };
 // Pixels of a row, as style.css has them.
-const HEIGHT = 56;
-const HEIGHT_NARROW = 132;
+const HEIGHT = 74;
+const HEIGHT_NARROW = 150;
 const NARROW = "(max-width: 640px)";
 const REFRESH = 5000;
 

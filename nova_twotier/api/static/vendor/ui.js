@@ -1,4 +1,4 @@
-// The libraries of the board in one module: `import {html, signal} from "./vendor/ui.js"`.
+// What the board uses of the libraries, in one module.
 import htm from "./htm.js";
 import {h} from "./preact.js";
 

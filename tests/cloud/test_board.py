@@ -1,0 +1,274 @@
+"""The board in a browser, on a real API."""
+
+import contextlib
+import json
+import re
+
+import pytest
+
+from nova_twotier.core.reasons import changes, waits
+from tests.cloud.board_api import Api, happen, run, wait
+from tests.cloud.browser import CHROMIUM, launched
+from tests.cloud.fake_keystone import FakeKeystone
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+expect = playwright_api.expect
+
+pytestmark = [
+    pytest.mark.cloud,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+
+ALICE, BOB = "alice:demo", "bob:other"
+PATIENCE = 30000
+
+
+@pytest.fixture(scope="module")
+def browser():
+    expect.set_options(timeout=PATIENCE)
+    with playwright_api.sync_playwright() as playwright, launched(playwright) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    """Without passwords."""
+    with contextlib.closing(Api(tmp_path_factory.mktemp("noauth"))) as found:
+        found.start()
+        yield found
+
+
+@pytest.fixture
+def board(browser):
+    """Opens a page of the board: `board(url, **options)`.
+
+    The test fails if a page has met an error, or has broken its content security policy.
+    """
+    with contextlib.ExitStack() as stack:
+        wrong = []
+
+        def opened(url, **options):
+            context = browser.new_context(locale="en-GB", **options)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE)
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.on("console", lambda said: wrong.append(said.text) if violates(said) else None)
+            page.goto(url)
+            return page
+
+        yield opened
+        assert wrong == []
+
+
+def violates(said):
+    return "Content Security Policy" in said.text
+
+
+def become(page, who):
+    page.get_by_label("You are").fill(who)
+    page.get_by_role("button", name="Change").click()
+
+
+def test_a_job_waits_is_held_and_is_cancelled(api, board):
+    job = api.submit(ALICE, size=4, name="ocean")
+    wait(api.store, job, waits.SLOTS(size=4, idle=1, open=0))
+    page = board(f"{api.url}/board")
+    expect(page.get_by_role("form", name="Demonstration")).to_contain_text("without passwords")
+    row = page.get_by_role("row").filter(has_text="ocean")
+    expect(row).to_contain_text("needs 4 foreground slots, 1 idle")
+    expect(row.locator("code")).to_have_text("slots")
+    expect(row.locator(".c-position")).to_have_text("1")
+    row.get_by_role("link", name="ocean").press("Enter")
+    assert page.url.endswith(f"/board#/job/{job['uuid']}")
+
+    page.get_by_role("button", name="Hold").click()
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("held until it is released")
+    assert api.store.find(job["uuid"]).held
+    page.get_by_role("button", name="Release").click()
+    expect(page.get_by_role("button", name="Hold")).to_be_visible()
+
+    page.get_by_role("button", name="Cancel job").click()
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert api.store.find(job["uuid"]).requested_action is None
+    page.get_by_role("button", name="Cancel job").click()
+    page.get_by_role("button", name="Cancel the job").click()
+    expect(page.get_by_text("asked to cancel", exact=True)).to_be_visible()
+    assert api.store.find(job["uuid"]).requested_action == "cancel"
+
+
+def test_what_has_not_changed_is_not_sent_again(api, board):
+    page = board(f"{api.url}/board")
+    with page.expect_response(lambda answer: answer.status == 304 and "/v1/jobs?" in answer.url):
+        pass
+    api.submit(ALICE, name="newcomer")
+    expect(page.get_by_role("link", name="newcomer")).to_be_visible()
+
+
+def test_a_refusal_is_told_in_words(api, board):
+    job = api.submit(ALICE, name="refused")
+    page = board(f"{api.url}/board#/job/{job['uuid']}")
+    become(page, "rita:demo:reader")
+    page.get_by_role("button", name="Hold").click()
+    expect(page.get_by_role("alert")).to_contain_text("twotier:jobs:hold")
+    assert not api.store.find(job["uuid"]).held
+
+
+def test_nothing_of_another_project_reaches_the_browser(api, board):
+    theirs = api.submit(BOB, name="confidential")
+    run(api.store, theirs, ["node-of-theirs"])
+    mine = api.submit(ALICE, name="victim")
+    run(api.store, mine, ["node-of-mine"], tier="bg")
+    happen(api.store, mine, "preempted", changes.PREEMPTED(theirs["number"]))
+    page = board(f"{api.url}/board")
+    become(page, ALICE)
+    expect(page.get_by_role("checkbox", name="Own jobs first")).to_have_count(0)
+    answers = []
+    page.on("response", answers.append)
+    page.get_by_text("All", exact=False).filter(has_text=re.compile("^All ")).click()
+    page.get_by_role("link", name="victim").click()
+    expect(page.get_by_role("main")).to_contain_text("preempted by a job of another project")
+    page.goto(f"{api.url}/board#/job/{theirs['uuid']}")
+    expect(page.get_by_text("there is no such job in your project")).to_be_visible()
+    texts = [answer.text() for answer in answers if "/v1/" in answer.url and answer.ok]
+    assert any("victim" in text for text in texts)
+    for secret in ("confidential", "bob", theirs["uuid"], "node-of-"):
+        assert not any(secret in text for text in texts), secret
+
+
+def test_names_are_texts(api, board):
+    name = "<img src=x onerror=document.title=1><b>bold</b>"
+    job = api.submit(ALICE, name=name)
+    page = board(f"{api.url}/board")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", level=2)).to_have_text(f"{job['number']} {name}")
+    assert page.locator("img").count() == 0
+    assert not any(url.endswith("/x") for url in asked)
+
+
+def test_ten_thousand_jobs(api, board):
+    one = api.submit(ALICE, name="many")
+    listed = api.ask("GET", "/v1/jobs?name=many", ALICE)["jobs"][0]
+    # What the view does not show would only take time.
+    shown = {name: value for name, value in listed.items() if value not in (None, 0, [])}
+    jobs = [{**shown, "number": 100000 + each, "uuid": f"u{each}"} for each in range(10000)]
+    body = json.dumps({"jobs": jobs, "links": []})
+    assert one["uuid"] == listed["uuid"]
+
+    def once(route):
+        if "if-none-match" in route.request.headers:
+            route.fulfill(status=304)
+        else:
+            route.fulfill(body=body, headers={"ETag": "many"})
+
+    page = board("about:blank")
+    page.route(re.compile(r"/v1/jobs\?active"), once)
+    page.route(re.compile(r"/explain$"), lambda route: route.fulfill(status=404, body="{}"))
+    page.goto(f"{api.url}/board")
+    expect(page.get_by_text("Waiting 10000")).to_be_visible()
+    page.get_by_role("region", name="Jobs").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    expect(page.get_by_role("link", name="109999 many")).to_be_visible()
+    assert page.locator("tbody tr").count() < 100
+    page.get_by_role("button", name="Job").click()
+    expect(page.get_by_role("columnheader", name="Job")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+    page.get_by_role("searchbox").fill("104321")
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_screen(api, board, scheme):
+    job = api.submit(ALICE, name="narrow-" + 30 * "long", size=2)
+    page = board(f"{api.url}/board", viewport={"width": 400, "height": 800}, color_scheme=scheme)
+    page.get_by_role("searchbox").fill("narrow")
+    expect(page.get_by_role("link", name="narrow").first).to_be_visible()
+    wide = "document.documentElement.scrollWidth"
+    assert page.evaluate(wide) <= 400
+    page.goto(f"{api.url}/board#/job/{job['uuid']}")
+    expect(page.get_by_role("heading", level=2)).to_be_visible()
+    assert page.evaluate(wide) <= 400
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
+
+
+@pytest.fixture(scope="module")
+def keystone():
+    with contextlib.closing(
+        FakeKeystone(
+            ("twotier", "service-secret", "service", ["admin"]),
+            ("alice", "correct horse", "demo", ["member", "reader"]),
+        )
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, keystone):
+    """An API whose tokens Keystone validates."""
+    login = {
+        "auth_type": "password",
+        "auth_url": keystone.url,
+        "www_authenticate_uri": keystone.url,
+        "username": "twotier",
+        "password": "service-secret",
+        "user_domain_name": "Default",
+        "project_name": "service",
+        "project_domain_name": "Default",
+        # Revoked tokens count no longer at once.
+        "token_cache_time": -1,
+    }
+    directory = tmp_path_factory.mktemp("keystone")
+    with contextlib.closing(Api(directory, "keystone", keystone_authtoken=login)) as found:
+        found.start()
+        yield found
+
+
+def log_in(page, password):
+    page.get_by_label("User").fill("alice")
+    page.get_by_label("Password", exact=True).and_(page.locator("[type=password]")).fill(password)
+    page.get_by_role("button", name="Log in").click()
+
+
+def test_a_login_and_its_end(guarded, keystone, board):
+    job = guarded.store.submit(1, [], project_id="demo", user_id="alice", name="mine")
+    guarded.store.submit(1, [], project_id="other", user_id="bob", name="theirs")
+    page = board(f"{guarded.url}/board#/job/{job.uuid}")
+    log_in(page, "wrong")
+    expect(page.get_by_role("alert")).to_contain_text("does not let you in")
+    log_in(page, "correct horse")
+    expect(page.get_by_role("heading", level=2)).to_have_text(f"{job.number} mine")
+    kept = "() => [localStorage.length, sessionStorage.length, document.cookie]"
+    assert page.evaluate(kept) == [0, 0, ""]
+    page.get_by_role("link", name="Queue").click()
+    expect(page.get_by_role("link", name="mine")).to_be_visible()
+    assert page.get_by_text("theirs").count() == 0
+    page.go_back()
+    keystone.tokens.clear()
+    expect(page.get_by_text("Log in again to go on here")).to_be_visible()
+    assert page.url.endswith(f"#/job/{job.uuid}")
+    log_in(page, "correct horse")
+    expect(page.get_by_role("heading", level=2)).to_have_text(f"{job.number} mine")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_label("User")).to_be_visible()
+    for secret in ("correct horse", *keystone.tokens):
+        assert secret not in guarded.logged
+
+
+def test_the_api_goes_away_and_comes_back(api, board):
+    page = board(f"{api.url}/board")
+    expect(page.get_by_role("region", name="Jobs")).to_be_visible()
+    lost = page.get_by_text("Connection lost")
+    expect(lost).to_have_count(0)
+    api.stop()
+    expect(lost).to_be_visible()
+    api.start()
+    # The reader looks at the page again: it need not wait for the next of its rarer attempts.
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(lost).to_have_count(0)
+    api.submit(ALICE, name="after-the-outage")
+    expect(page.get_by_role("link", name="after-the-outage")).to_be_visible()
