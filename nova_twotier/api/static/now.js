@@ -41,7 +41,7 @@ export function Now({api, scope}) {
 
   useEffect(() => {
     const now = Date.now();
-    source.want({begin: now, end: now + 1});
+    source.want({begin: now - 1000, end: now});
     return source.stop;
   }, [source]);
   const search = scope.search.value;
