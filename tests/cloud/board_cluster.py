@@ -28,12 +28,14 @@ class Cluster:
     """Jobs, stays and predictions to be written into a store at once.
 
     :param hosts: their number; those from the `first` one on are filled at random.
+    :param full: the share of their slots that jobs hold.
+    :param jobs: so many there are at least: the rest of them wait.
     """
 
-    def __init__(self, hosts, slots=16, first=1, jobs=0, seed=7):
+    def __init__(self, hosts, slots=16, first=1, full=0.9, jobs=0, seed=7):
         self.now = time.time()
         self.hosts, self.slots = hosts, slots
-        self._chance = random.Random(seed)
+        self._chance, self._full = random.Random(seed), full
         self._numbers = itertools.count(1)
         self._jobs, self._places, self._predictions = [], [], []
         for host in range(first, hosts):
@@ -91,7 +93,7 @@ class Cluster:
         while slot < self.slots:
             size = min(self._chance.choice(SIZES), self.slots - slot)
             begin = -self._chance.uniform(0.2, 5) * HOUR
-            if self._chance.random() < 0.9:
+            if self._chance.random() < self._full:
                 job = self.job(size, tier=tier, since=begin)
                 for process in range(size):
                     self.stay(job, slot + process, begin, process=process, host=host, tier=tier)

@@ -7,9 +7,9 @@ const SHADES = {
 };
 const HUES = 18;
 const WHITE = "#ffffff";
-const BLACK = "#111111";
+const BLACK = "#000000";
 // Above this luminance, black on a colour has more contrast than white.
-const MIDDLE = 0.18;
+const MIDDLE = 0.179;
 
 const known = new Map();
 

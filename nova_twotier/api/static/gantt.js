@@ -17,7 +17,7 @@ const GUTTER_NARROW = 84;
 const PALE = 0.4;
 const PALER = 0.2;
 const FONT = "11px system-ui, sans-serif";
-const SMALL = "9px system-ui, sans-serif";
+const SMALL = "10px system-ui, sans-serif";
 const MOST_ROWS = 60;
 // Pixels that a pointer moves at least in a drag.
 const DRAGGED = 4;

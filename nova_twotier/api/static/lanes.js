@@ -1,7 +1,7 @@
 // Where the timeline has what: for each host its slots, one below the other, and for each slot a lane
 // of the foreground above those of the background. Waiting jobs that are predicted have lanes above all.
 
-export const SIZES = {lane: 11, slot: 5, host: 9};
+export const SIZES = {lane: 12, slot: 5, host: 9};
 
 // Rows of equal slots by host: `tops` has the upper edge of each host, and the lower one of the last.
 export function arrangeLanes(hosts, sizes = SIZES) {

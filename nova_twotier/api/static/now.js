@@ -1,6 +1,6 @@
 // The view Now: each slot of each host in both tiers, and which job holds it.
 import {html, useEffect, useMemo, useRef, useState} from "./vendor/ui.js";
-import {NOTHING, TIERS} from "./format.js";
+import {NOTHING} from "./format.js";
 import {colourOf, mixed} from "./colours.js";
 import {follow, painted as measured} from "./follow.js";
 import {useHosts} from "./hosts.js";
@@ -168,7 +168,7 @@ function grid() {
           const colour = pale ? mixed(base, view.theme.back, PALE) : base;
           const flags = [
             stay?.job && next?.job === stay.job ? "joined" : "",
-            row > 0 && closed.has(placeOf(host, row, slot)) ? "closed" : "",
+            row > 0 && closed.has(placeOf(host, row, slot)) ? view.theme[stay ? "text" : "closed"] : "",
             cursor && cursor.index === index && cursor.row === row && cursor.slot === slot ? "cursor" : "",
           ];
           wanted.set(`${index}/${row}/${slot}`, [colour, ...flags].join(" "));
@@ -193,7 +193,7 @@ function grid() {
     context.fillRect(left, up, layout.step, layout.step);
     context.fillStyle = colour;
     context.fillRect(left, up, joined ? layout.step : cell, cell);
-    if (closed) hatch(context, left, up, cell, cell, theme.closed);
+    if (closed) hatch(context, left, up, cell, cell, closed);
     if (marked) {
       context.strokeStyle = theme.text;
       context.lineWidth = 2;

@@ -3,7 +3,6 @@
 // A lane is a slot in a tier of a host. Its stays do not overlap, so those of a span of time are found
 // by bisection, however many there are.
 
-const TIERS = ["fg", "bg"];
 // Milliseconds between the stays of a process that is swapped or moved; a longer gap is a suspension.
 const AT_ONCE = 1000;
 
@@ -109,7 +108,8 @@ export function endOf(stay, waits = () => false) {
   const next = run[after(run, stay.begin)];
   if (!next) return waits(stay.job.uuid) ? {kind: "eviction", next: null} : null;
   if (next.begin - stay.end > AT_ONCE) return {kind: "eviction", next};
-  return {kind: next.lane.host === stay.lane.host ? "swap" : "move", next};
+  const swapped = next.lane.host === stay.lane.host && next.lane.tier !== stay.lane.tier;
+  return {kind: swapped ? "swap" : "move", next};
 }
 
 // The stays of a lane with a part in the span from `begin` until before `end`.
@@ -140,8 +140,6 @@ export function laneCount(stays, host, tier) {
   const slots = host.slots ?? had;
   return Math.max(had, tier === "bg" ? slots * Math.max(0, (host.tiers ?? 2) - 1) : slots);
 }
-
-export {TIERS};
 
 function runOf({job, process}) {
   let run = job.runs.get(process);
