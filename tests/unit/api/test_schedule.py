@@ -158,6 +158,8 @@ class TestStays(ScheduleCase):
             (self.window(-33 * 86400), "from: give a time at most 31 days before to"),
             (self.window(-66 * 86400, -33 * 86400), "from: give a time at most 31 days before to"),
             ("marker=7", "marker: "),
+            ("changed_since=yesterday", "changed_since: give a time with its zone"),
+            ("part=all", "part: "),
             ("marker=1.0000000_9999999999", "marker: there is no such stay"),
         ):
             [detail] = self.refused(400, "request.invalid", self.get(f"/v1/schedule?{query}"))
@@ -215,6 +217,10 @@ class TestPages(ScheduleCase):
             self.assertEqual(7, sum(counts))
             self.assertEqual({size}, {*counts[:-1], size})
             self.assertEqual({whole["from"]}, {page["from"] for page in pages})
+            for part, name in (("recorded", "stays"), ("predicted", "predicted")):
+                pages = self.pages(f"limit={size}&part={part}")
+                found = [each for page in pages for each in (*page["stays"], *page["predicted"])]
+                self.assertEqual(whole[name], found, (part, size))
 
 
 class TestAnonymity(ScheduleCase):
