@@ -6,6 +6,7 @@ import contextlib
 import pathlib
 import shutil
 import signal
+import socket
 import sys
 import time
 
@@ -145,18 +146,24 @@ def _uninterrupted():
 
 
 def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, say) -> dict:
-    """One policy: a queue of its own, a manager, a replay."""
+    """One policy: a queue of its own, a manager, an API with the board, a replay."""
     out = directory / policy
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     manager_conf = out / "nova-twotier.conf"
-    _write_conf(cloud_conf, manager_conf, out / "state", policy)
+    port = _free_port()
+    _write_conf(cloud_conf, manager_conf, out / "state", policy, port)
     conf = configuration.load([f"--config-file={manager_conf}"], PROG)
     say("")
     say(f"policy {policy}")
     argv = python("nova_twotier.cmd.manager", f"--config-file={manager_conf}")
-    with Supervisor("manager", argv, out / "manager.log", say) as manager:
+    serving = python("nova_twotier.cmd.api", f"--config-file={manager_conf}")
+    with (
+        Supervisor("manager", argv, out / "manager.log", say) as manager,
+        Supervisor("API", serving, out / "api.log", say),
+    ):
         say(f"manager: pid {manager.pid}; try `kill -9 {manager.pid}`, the replay goes on")
+        say(f"board: http://127.0.0.1:{port}/board shows this queue in a browser")
         settings = Settings(TRACE, out, jobs, SPEEDUP, LOAD_SCALE, timeout=TIMEOUT)
         done = replay(conf, settings, console, watch=lambda _player: manager.check())
     if done["interrupted"] == "interrupted":
@@ -164,8 +171,15 @@ def _play(policy: str, cloud_conf: pathlib.Path, directory, jobs: int, console, 
     return done
 
 
-def _write_conf(source: pathlib.Path, path: pathlib.Path, state: pathlib.Path, policy: str) -> None:
-    """The cloud's configuration, with this policy and a state of its own."""
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def _write_conf(
+    source: pathlib.Path, path: pathlib.Path, state: pathlib.Path, policy: str, port: int
+) -> None:
+    """The cloud's configuration, with this policy, a state of its own, and a port for the API."""
     # oslo.config's [DEFAULT] is a section like the others, and % and $ are its own business.
     ini = configparser.RawConfigParser(default_section="", strict=False)
     ini.read(source)
@@ -173,6 +187,7 @@ def _write_conf(source: pathlib.Path, path: pathlib.Path, state: pathlib.Path, p
         ("DEFAULT", "state_path", str(state)),
         ("manager", "policy", policy),
         ("manager", "poll_interval", "0.5"),
+        ("api", "port", str(port)),
     ):
         if not ini.has_section(section):
             ini.add_section(section)

@@ -1,7 +1,7 @@
 """Logins at Keystone for people who have no OpenStack client at hand, such as the board's."""
 
 from keystoneauth1 import exceptions as ksa_exc
-from keystoneauth1.access import AccessInfoV3
+from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
@@ -41,27 +41,25 @@ class Logins:
         domain: str,
         project: str | None = None,
         project_domain: str | None = None,
-    ) -> AccessInfoV3:
+    ) -> AccessInfo:
         """The token of a user and, if none is named, of the user's default project.
 
         :param domain: the user's, by name; the project's, unless that is named.
         :raises LoginRefused, LoginError: if there is no token.
         """
-        scope = {}
-        if project is not None:
-            scope = {"project_name": project, "project_domain_name": project_domain or domain}
         return self._access(
             v3.Password(
                 self._url,
                 username=user,
                 password=password,
                 user_domain_name=domain,
+                project_name=project,
+                project_domain_name=None if project is None else project_domain or domain,
                 include_catalog=False,
-                **scope,
             )
         )
 
-    def with_application_credential(self, identifier: str, secret: str) -> AccessInfoV3:
+    def with_application_credential(self, identifier: str, secret: str) -> AccessInfo:
         """The token of an application credential, which is for one project.
 
         :raises LoginRefused, LoginError: if there is no token.
@@ -75,7 +73,7 @@ class Logins:
             )
         )
 
-    def _access(self, auth: v3.Auth) -> AccessInfoV3:
+    def _access(self, auth: v3.Auth) -> AccessInfo:
         try:
             return auth.get_access(self._session)
         except _REFUSALS:

@@ -46,6 +46,9 @@ class Api:
         with self._log.open("a") as log:
             argv = [sys.executable, "-m", "nova_twotier.cmd.api", *self._arguments]
             self._process = subprocess.Popen(argv, stdout=log, stderr=log)
+
+    def wait(self):
+        """Return when it answers."""
         wait_for(self._answers, f"the API does not answer; see {self._log}")
 
     def _answers(self):

@@ -8,10 +8,11 @@ import tempfile
 import time
 
 from playwright.sync_api import sync_playwright
+from sqlalchemy import update
 
 from nova_twotier.core.reasons import changes, waits
 from nova_twotier.db import terms
-from nova_twotier.db.models import PoolPrediction, Prediction
+from nova_twotier.db.models import Event, PoolPrediction, Prediction
 from tests.cloud.board_api import Api, change, happen, run, wait
 from tests.cloud.browser import launched
 
@@ -45,8 +46,9 @@ def fill(api):
     predict(api, waiting, started[0]["number"])
     victim = waiting[0]
     change(api.store, victim, evictions=1, started_at=now - HOUR, run_before=1380.0)
-    happen(api.store, victim, "submitted", at=now - 4 * HOUR)
-    happen(api.store, victim, "started", at=now - HOUR, detail="8 processes in the background")
+    with api.store.transaction() as session:
+        session.execute(update(Event).values(at=now - 4 * HOUR))
+    happen(api.store, victim, "started", at=now - HOUR, detail="in the background")
     happen(
         api.store, victim, "preempted", changes.PREEMPTED(started[0]["number"]), at=now - 0.6 * HOUR
     )
@@ -84,6 +86,7 @@ def main(target):
         api = Api(directory, coordination={"lease": 24 * HOUR})
         stack.callback(api.close)
         api.start()
+        api.wait()
         job = fill(api)
         playwright = stack.enter_context(sync_playwright())
         browser = stack.enter_context(launched(playwright))

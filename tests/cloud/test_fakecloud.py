@@ -69,7 +69,7 @@ def test_manager_configuration(fakecloud):
             **conf.defaults(),
         },
         "manager": {"flavor": "twotier.slot", "image": info["image"], **conf.defaults()},
-        "api": {"auth_strategy": "noauth", **conf.defaults()},
+        "api": {"auth_strategy": "noauth", "board": "true", **conf.defaults()},
     }
     assert conf.defaults() == {"state_path": f"{info['dir']}/twotier"}
 

@@ -1,6 +1,7 @@
 """What setup.cfg installs is what there is."""
 
 import configparser
+import fnmatch
 import pathlib
 
 import testtools
@@ -37,6 +38,23 @@ class TestPackages(testtools.TestCase):
         for top in TOPS:
             for module in (ROOT / top).rglob("*.py"):
                 self.assertTrue((module.parent / "__init__.py").exists(), module)
+
+    def test_every_file_of_the_board_is_data_of_its_package(self):
+        config = configparser.ConfigParser()
+        config.read(ROOT / "setup.cfg")
+        patterns = config["options.package_data"]["nova_twotier.api"].split(", ")
+        package = ROOT / "nova_twotier" / "api"
+        files = [path for path in (package / "static").rglob("*") if path.is_file()]
+        self.assertGreater(len(files), 10)
+        for path in files:
+            # A star does not match a slash there, so the depths are equal.
+            name = path.relative_to(package).as_posix()
+            fitting = [
+                each
+                for each in patterns
+                if fnmatch.fnmatch(name, each) and name.count("/") == each.count("/")
+            ]
+            self.assertTrue(fitting, name)
 
     def test_mapped_directories_exist(self):
         _packages, directories = listed()

@@ -85,7 +85,7 @@ def write_manager_conf(layout: Layout, access: Access) -> None:
         "nova": access.auth(access.compute_url),
         "placement": access.auth(access.placement_url),
         "manager": {"flavor": FLAVOR, "image": access.image_id},
-        "api": {"auth_strategy": "noauth" if access.token else "keystone"},
+        "api": {"auth_strategy": "noauth" if access.token else "keystone", "board": True},
     }
     if not access.token:
         sections["keystone_authtoken"] = {

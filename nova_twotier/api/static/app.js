@@ -109,12 +109,17 @@ function App() {
       ${who && html`<${Navigation} name=${name} /><${Chooser} /><${Who} who=${who} />`}
     </header>
     ${strategy.value === NOAUTH && html`<${Noauth} who=${who} />`}
-    <p class="lost" role="status">${who && api.lost.value ? "Connection lost. What you see is old; trying again…" : ""}</p>
+    <p class="lost" role="status">${who && api.lost.value ? lost(api.lost.value) : ""}</p>
     <main ref=${main} tabindex="-1" aria-label=${title}>
       ${who && html`<${View} key=${key} api=${api} scope=${scope} id=${id} />`}
       ${!who && strategy.value && strategy.value !== NOAUTH && html`
         <${Login} api=${api} notice=${notice.value} entered=${enter} />`}
     </main>`;
+}
+
+function lost(error) {
+  const why = error.status === 0 ? "Connection lost." : `The API says: ${error.message}.`;
+  return `${why} What you see is old; trying again…`;
 }
 
 function Navigation({name}) {

@@ -31,8 +31,9 @@ export class ApiError extends Error {
 //   token() returns the token to send, or nothing;
 //   unauthorized() is called when the API no longer takes the token.
 export function client({token = () => "", unauthorized = () => {}, interval = INTERVAL} = {}) {
-  const lost = signal(false);
-  const failing = new Set();
+  const lost = signal(null);
+  // The errors of the lasting requests that fail, by how they are polled.
+  const failing = new Map();
 
   async function request(method, path, {body, tag, abort} = {}) {
     const headers = {"Accept": "application/json", "OpenStack-API-Version": VERSION};
@@ -127,17 +128,17 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
       const before = state.value;
       state.value = {data: data === undefined ? before.data : data, error: null, at: Date.now()};
       failing.delete(poll);
-      lost.value = failing.size > 0;
+      tell();
       // The API is back: nobody else need wait.
-      for (const other of [...failing]) other();
+      for (const other of [...failing.keys()]) other();
     }
 
     function failed(error) {
       pause = Math.min(error.passes ? 2 * pause : LONGEST, LONGEST);
       state.value = {...state.value, error};
-      if (error.passes) failing.add(poll);
+      if (error.passes) failing.set(poll, error);
       else failing.delete(poll);
-      lost.value = failing.size > 0;
+      tell();
     }
 
     document.addEventListener("visibilitychange", poll, {signal: abort.signal});
@@ -146,15 +147,19 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
       clearTimeout(timer);
       abort.abort();
       failing.delete(poll);
-      lost.value = failing.size > 0;
+      tell();
     };
     poll();
     return state;
   }
 
+  function tell() {
+    lost.value = failing.values().next().value ?? null;
+  }
+
   const data = async (...asked) => (await request(...asked)).data;
   return {
-    // Whether a lasting request gets no answer.
+    // A signal of the error for which lasting requests are tried again; null: all is well.
     lost,
     live,
     get: (path) => data("GET", path),

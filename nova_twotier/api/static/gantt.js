@@ -12,6 +12,8 @@ import {fitting} from "./surface.js";
 const AXIS = 24;
 const WAITING_LANES = 3;
 const LANE = 13;
+// The axis, the lanes of waiting jobs, and a little room.
+const HEAD = AXIS + WAITING_LANES * LANE + 8;
 const GUTTER = 132;
 const GUTTER_NARROW = 84;
 const PALE = 0.4;
@@ -37,9 +39,8 @@ export function gantt(span) {
 
   const gutter = () => (self.narrow ? GUTTER_NARROW : GUTTER);
   const width = () => Math.max(1, view.width - gutter());
-  const head = () => AXIS + (predicted.length ? LANE + WAITING_LANES * LANE : 0);
 
-  self.height = (hosts) => arrangeLanes(hosts).height + head() + 12;
+  self.height = (hosts) => arrangeLanes(hosts).height + HEAD + 12;
 
   self.show = (hosts, options) => {
     layout = arrangeLanes(hosts);
@@ -105,13 +106,13 @@ export function gantt(span) {
   // The slots in view; heights are those of the canvas.
   function slotsInView() {
     const above = view.top;
-    return visibleSlots(layout, above, above + view.height - head())
-      .map((slot) => ({...slot, y: slot.y - above + head()}));
+    return visibleSlots(layout, above, above + view.height - HEAD)
+      .map((slot) => ({...slot, y: slot.y - above + HEAD}));
   }
 
   function lines(context, {times}) {
     context.fillStyle = view.theme.line;
-    for (const time of times) context.fillRect(x(time), head(), 1, view.height);
+    for (const time of times) context.fillRect(x(time), HEAD, 1, view.height);
   }
 
   function row(context, {host, slot, y}) {
@@ -190,12 +191,12 @@ export function gantt(span) {
   function cover(context) {
     const {theme} = view;
     context.fillStyle = theme.back;
-    context.fillRect(0, 0, view.width, head());
+    context.fillRect(0, 0, view.width, HEAD);
     context.fillRect(0, 0, gutter(), view.height);
     const named = new Set();
     for (const {host, slot, y} of slotsInView()) {
       const height = host.tiers * layout.sizes.lane;
-      if (y + height / 2 < head()) continue;
+      if (y + height / 2 < HEAD) continue;
       context.font = FONT;
       context.fillStyle = theme.muted;
       context.textAlign = "right";
@@ -219,17 +220,17 @@ export function gantt(span) {
       if (at + context.measureText(text).width < view.width) context.fillText(text, at + 3, AXIS / 2);
     }
     context.fillStyle = theme.line;
-    context.fillRect(0, head() - 1, view.width, 1);
+    context.fillRect(0, HEAD - 1, view.width, 1);
   }
 
   function waitingJobs(context) {
-    if (!predicted.length) return;
     const {theme} = view;
     const fit = packed(inView(), WAITING_LANES);
     const left = inView().length - fit.length;
+    const title = `Waiting${left ? `, ${left} more` : fit.length ? "" : ": none"}`;
     context.font = FONT;
     context.fillStyle = theme.muted;
-    context.fillText(fitting(context, `Waiting${left ? `, ${left} more` : ""}`, gutter() - 8), 6, AXIS + LANE);
+    context.fillText(fitting(context, title, gutter() - 8), 6, AXIS + LANE);
     for (const each of fit) {
       const colour = mixed(shade(each), theme.back, PALE);
       const begin = clip(x(each.begin));
@@ -273,11 +274,11 @@ export function gantt(span) {
   function under({x: across, y: down}) {
     if (!view || across < gutter()) return null;
     const time = timeOf(span, width(), across - gutter());
-    if (down < head()) {
+    if (down < HEAD) {
       const lane = Math.floor((down - AXIS - 4) / LANE);
       return packed(inView(), WAITING_LANES).find((each) => each.lane === lane && each.begin <= time && time < each.end) ?? null;
     }
-    const found = laneAt(layout, down - head() + view.top);
+    const found = laneAt(layout, down - HEAD + view.top);
     const lane = found && self.source.stays.lanes(found.host, found.tier)[found.slot];
     if (!lane) return null;
     // A pixel to each side, for stays that are short.

@@ -97,11 +97,12 @@ function Table({jobs, loading, explained, project}) {
     const timer = setInterval(() => document.hidden || explained.want(waiting), REFRESH);
     return () => clearInterval(timer);
   }, [waiting.join(" ")]);
+  // On narrow screens style.css lays the table out as a list; the roles say that it still is a table.
   return html`
     <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="Jobs">
-      <table class="jobs" aria-rowcount=${jobs.length + 1}>
-        <thead><tr>${COLUMNS.map((column) => html`<${Head} key=${column.name} column=${column} />`)}</tr></thead>
-        <tbody>
+      <table class="jobs" role="table" aria-rowcount=${jobs.length + 1}>
+        <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<${Head} key=${column.name} column=${column} />`)}</tr></thead>
+        <tbody role="rowgroup">
           ${above > 0 && html`<tr class="space" aria-hidden="true"><td colspan=${COLUMNS.length} style=${{height: `${above}px`}}></td></tr>`}
           ${shown.map((job, index) => html`
             <${Row} key=${job.uuid} job=${job} index=${first + index + 2} own=${job.project_id === project}
@@ -119,7 +120,7 @@ function Head({column}) {
   const turn = () => { order.value = {name: column.name, down: current && !down}; };
   const sort = current ? (down ? "descending" : "ascending") : undefined;
   return html`
-    <th scope="col" class=${`c-${column.name}`} aria-sort=${sort}>
+    <th scope="col" role="columnheader" class=${`c-${column.name}`} aria-sort=${sort}>
       ${column.by
         ? html`<button type="button" onClick=${turn}>${column.title}<span aria-hidden="true">${current ? (down ? " ↓" : " ↑") : ""}</span></button>`
         : column.title}
@@ -130,21 +131,21 @@ function Row({job, index, own, explanation}) {
   const told = job.state === WAITING ? explanation.value : undefined;
   const unblock = told?.unblock;
   return html`
-    <tr class=${own ? "own" : ""} aria-rowindex=${index}>
-      <td class="c-position" data-title="Position">${told?.position ?? NOTHING}</td>
-      <th scope="row" class="c-job">
+    <tr class=${own ? "own" : ""} role="row" aria-rowindex=${index}>
+      <td role="cell" class="c-position" data-title="Position">${told?.position ?? NOTHING}</td>
+      <th scope="row" role="rowheader" class="c-job">
         <a href=${`#/job/${job.uuid}`}><span class="number">${label(job)}</span> ${job.name}</a>
         <small>${job.user_id}${own ? "" : ` · ${job.project_id}`}${job.qos === "normal" ? "" : ` · ${job.qos}`}</small>
       </th>
-      <td class="c-size" data-title="Size">${job.size}</td>
-      <td class="c-tier" data-title="Tier">${TIERS[job.tier] ?? NOTHING}</td>
-      <td class="c-reason" title=${[job.reason, unblock?.text].filter(Boolean).join("\n")}>
+      <td role="cell" class="c-size" data-title="Size">${job.size}</td>
+      <td role="cell" class="c-tier" data-title="Tier">${TIERS[job.tier] ?? NOTHING}</td>
+      <td role="cell" class="c-reason" title=${[job.reason, unblock?.text].filter(Boolean).join("\n")}>
         <span class="text">${job.reason || job.state}</span>
         <small>${job.why && html`<code>${job.why.code}</code> `}${unblock && html`<span>${unblock.text}</span>`}</small>
       </td>
-      <td class="c-start" data-title="Start">${startOf(job)}</td>
-      <td class="c-evictions" data-title="Evictions">${job.evictions}</td>
-      <td class="c-age" data-title="Age" title=${exactly(job.submitted_at)}>${duration(since(job.submitted_at))}</td>
+      <td role="cell" class="c-start" data-title="Start">${startOf(job)}</td>
+      <td role="cell" class="c-evictions" data-title="Evictions">${job.evictions}</td>
+      <td role="cell" class="c-age" data-title="Age" title=${exactly(job.submitted_at)}>${duration(since(job.submitted_at))}</td>
     </tr>`;
 }
 

@@ -7,6 +7,7 @@ import fixtures
 import testtools
 from falcon import testing
 from keystoneauth1 import fixture as tokens
+from keystoneauth1.access import AccessInfoV3
 from keystonemiddleware.fixture import AuthTokenFixture
 
 from nova_twotier import conf as config
@@ -154,6 +155,22 @@ class FakeTrusts:
     def delete(self, trust):
         self.deleted.append(trust)
         self.there.pop(trust, None)
+
+
+class FakeLogins:
+    """Stands in for logins at Keystone: it lets everybody into the project demo."""
+
+    def __init__(self):
+        token = tokens.V3Token(user_id="alice", user_name="Alice")
+        token.set_project_scope(id="demo", name="demo")
+        token.add_role(name="member")
+        self._access = AccessInfoV3(token, auth_token="token")
+
+    def with_password(self, *_):
+        return self._access
+
+    def with_application_credential(self, *_):
+        return self._access
 
 
 class KeystoneCase(ApiCase):

@@ -11,7 +11,7 @@ from nova_twotier.api.site import Site
 from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.shape import Shape
-from tests.unit.api.case import ApiCase
+from tests.unit.api.case import ApiCase, FakeLogins
 from tests.unit.api.network import Network
 
 PAGE = pathlib.Path(__file__).parents[3] / "doc" / "api.md"
@@ -24,6 +24,7 @@ class TestDocumentation(ApiCase):
         for service in ("placement", "aggregates"):
             network = Network({"node17": Shape(4, 2)})
             self.useFixture(fixtures.MockPatchObject(Site, service, network))
+        self.useFixture(fixtures.MockPatchObject(Site, "logins", FakeLogins()))
 
     def examples(self):
         """Method, path, headers and body of each `curl`, with the variables that the page sets."""

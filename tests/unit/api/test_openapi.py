@@ -16,7 +16,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from nova_twotier.api import openapi, policies, routes
 from nova_twotier.api.site import Site
 from nova_twotier.db.arrays import Tasks
-from tests.unit.api.case import ApiCase, KeystoneCase
+from tests.unit.api.case import ApiCase, FakeLogins, KeystoneCase
 from tests.unit.api.network import Network
 
 #: What is answered besides the operations, and not described: it is for operators.
@@ -113,6 +113,7 @@ class TestTruth(KeystoneCase):
         network.used["host111"] = 300
         for service in ("placement", "aggregates"):
             self.useFixture(fixtures.MockPatchObject(Site, service, network))
+        self.useFixture(fixtures.MockPatchObject(Site, "logins", FakeLogins()))
         self.token = self.token_for("admin", "member", project_id="demo")
         self.job = self.submit(self.token)["uuid"]
         self.array = str(self.store.submit(1, [], project_id="demo", tasks=Tasks("0-3")).number)
