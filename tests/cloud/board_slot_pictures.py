@@ -47,10 +47,11 @@ def main(target):
         closed = {host_name(number): number % 4 for number in range(HOSTS)}
         placement = FakePlacement(HOSTS, SLOTS, closed)
         stack.callback(placement.close)
-        api = Api(directory, placement=placement.options, coordination={"lease": 24 * HOUR})
+        api = Api(directory, placement=placement.options, coordination={"lease": 86400})
         stack.callback(api.close)
-        cluster.write(api.store)
         api.start()
+        cluster.write(api.store)
+        api.wait()
         browser = stack.enter_context(launched(stack.enter_context(sync_playwright())))
         for scheme, width, height, suffix in (
             ("light", 1200, 720, ""),

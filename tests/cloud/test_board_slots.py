@@ -72,8 +72,9 @@ class Some:
         stack.callback(placement.close)
         self.api = Api(directory, placement=placement.options)
         stack.callback(self.api.close)
-        cluster.write(self.api.store)
         self.api.start()
+        cluster.write(self.api.store)
+        self.api.wait()
 
     def begin(self, name, slot):
         """A job begins in a slot of the foreground, whose holder has ended. Returns its row."""

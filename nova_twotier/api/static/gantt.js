@@ -15,7 +15,7 @@ const LANE = 13;
 // The axis, the lanes of waiting jobs, and a little room.
 const HEAD = AXIS + WAITING_LANES * LANE + 8;
 const GUTTER = 132;
-const GUTTER_NARROW = 84;
+const GUTTER_NARROW = 96;
 const PALE = 0.4;
 const PALER = 0.2;
 const FONT = "11px system-ui, sans-serif";
@@ -144,8 +144,8 @@ export function gantt(span) {
     if (stay.job && end - begin > 30) {
       context.font = SMALL;
       context.fillStyle = inkOn(colour);
-      const text = fitting(context, `${stay.job.label} ${stay.job.name}`, end - begin - 12);
-      if (text.length > 2) context.fillText(text, begin + 3, y + height / 2 + 0.5);
+      const text = fitting(context, `${stay.job.label} ${stay.job.name}`, end - begin - 16);
+      if (text.length > 2) context.fillText(text, begin + 7, y + height / 2 + 0.5);
     }
     mark(context, stay, y, height, host);
   }
