@@ -1,4 +1,4 @@
-"""A store and a ledger as a queue manager leaves them on a large cluster, for the views of slots."""
+"""A store and a ledger as a manager leaves them on a large cluster, for the views of slots."""
 
 import http.server
 import itertools
@@ -109,7 +109,6 @@ class Cluster:
             "valid_until": self.now + 24 * HOUR,
             "estimator": "owner",
             "calibration": {"starts": [[], []], "finishes": [[], []]},
-            "calibration": {"starts": [[], []], "finishes": [[], []]},
         }
         nothing = {"start": None, "finish": None, "work": 0.0, "ran": 0.0, "judged": 0}
         predictions = [{**nothing, **row} for row in self._predictions]
@@ -175,9 +174,9 @@ class FakePlacement:
                     },
                 )
 
-    def _handler(placement):  # noqa: N805
+    def _handler(placement):
         class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):  # noqa: N802
+            def do_GET(self):
                 text = json.dumps(placement.answer(self.path)).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")

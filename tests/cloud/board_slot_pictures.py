@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.cloud.board_api import Api
 from tests.cloud.board_cluster import HOUR, Cluster, FakePlacement, host_name
-from tests.cloud.browser import CHROMIUM, launched
+from tests.cloud.browser import launched
 
 HOSTS, SLOTS = 48, 16
 PATIENCE = 60000

@@ -30,8 +30,8 @@ GUTTER, HEAD, HOST, SLOT, LANE = 132, 71, 9, 29, 12
 WATCH = """
 window.seen = {refreshes: [], long: [], rectangles: 0};
 const keep = (kind, list) => new PerformanceObserver((found) => {
-  list.push(...found.getEntries().filter((each) => kind !== "measure" || each.name === "board-refresh")
-    .map((each) => each.duration));
+  const ours = found.getEntries().filter(({name}) => kind !== "measure" || name === "board-refresh");
+  list.push(...ours.map(({duration}) => duration));
 }).observe({type: kind});
 keep("measure", seen.refreshes);
 keep("longtask", seen.long);
@@ -176,7 +176,7 @@ def lane(slot, row=0):
 
 
 def report(name, view, seconds):
-    """Prints how long a refresh took; the machine may be busy, so that nothing is asserted of it."""
+    """Prints how long a refresh took: nothing is asserted of it, since machines may be busy."""
     seen = view.seen()
     assert seen["refreshes"]
     print(
@@ -242,6 +242,18 @@ def test_a_job_by_keyboard_in_the_dark_on_a_small_screen(some, view):
     now.page.keyboard.press("ArrowUp")
     now.page.keyboard.press("Enter")
     expect(now.page).to_have_url(f"{some.api.url}/board#/job/{some.solver['uuid']}")
+
+
+def test_the_last_host_is_reached_by_scrolling(some, view):
+    now = view("now")
+    expect(now.page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
+    now.shows(cell(0), now.colour(some.solver))
+    now.canvas.hover(**now.at(cell(0)))
+    now.page.mouse.wheel(0, 1_000_000)
+    now.page.locator("summary").click()
+    expect(now.page.locator("details")).to_contain_text(host_name(HOSTS - 1))
+    x, y = 300, now.canvas.bounding_box()["height"] - 30
+    wait_for(lambda: now.pixel((x, y)) != now.style("back"), "nothing is painted at the bottom")
 
 
 def test_a_tenant_sees_no_jobs_of_others(some, view):

@@ -20,6 +20,7 @@ export function Now({api, scope}) {
   const pool = scope.pool.value;
   const box = useRef(null);
   const canvas = useRef(null);
+  const space = useRef(null);
   const model = useRef(null);
   const [told, setTold] = useState("");
   const [listed, setListed] = useState([]);
@@ -32,11 +33,7 @@ export function Now({api, scope}) {
   );
   model.current ??= grid();
   const self = model.current;
-  self.ask = ask;
-  self.box = box;
-  self.source = source;
-  self.tell = setTold;
-  self.list = setListed;
+  Object.assign(self, {ask, box, space, source, tell: setTold, list: setListed});
   self.renew = () => setVersion((before) => before + 1);
 
   useEffect(() => {
@@ -79,7 +76,7 @@ export function Now({api, scope}) {
         aria-roledescription="grid of slots, arrow keys move, Enter opens the job"
         onPointerMove=${move} onPointerLeave=${() => self.leave()} onKeyDown=${press}
         onClick=${(event) => { self.point(event.offsetX, event.offsetY); open(); }}></canvas>
-      <div class="space" style=${{height: `${self.height(selected, box.current)}px`}}></div>
+      <div class="space" ref=${space}></div>
     </div>
     <${Listed} rows=${listed} scope=${scope} ask=${() => self.table()} />`;
 }
@@ -104,7 +101,7 @@ function Listed({rows, ask}) {
 
 // What is painted, and where the cursor is: kept outside the component, which need not be rendered for it.
 function grid() {
-  const self = {ask: null, box: null, source: null, tell: null, list: null, renew: null};
+  const self = {ask: null, box: null, space: null, source: null, tell: null, list: null, renew: null};
   const painted = new Map();
   let hosts = [];
   let search = "";
@@ -114,8 +111,6 @@ function grid() {
   let cursor = null;
   // The scrolled height and theme of the last painting.
   let top = 0;
-
-  self.height = (some, box) => (box ? arrange(some, box.clientWidth - 2 * PAD).height + 2 * PAD : 0);
 
   self.show = (some, options) => {
     const same = some.length === hosts.length && some.every((host, index) => alike(host, hosts[index]));
@@ -138,6 +133,7 @@ function grid() {
     if (!layout || width !== view.width) {
       width = view.width;
       layout = arrange(hosts, width - 2 * PAD);
+      self.space.current.style.height = `${layout.height + 2 * PAD}px`;
       view.whole = true;
     }
     top = view.top;
