@@ -30,7 +30,8 @@ GUTTER, HEAD, HOST, SLOT, LANE = 132, 71, 9, 29, 12
 WATCH = """
 window.seen = {refreshes: [], long: [], rectangles: 0};
 const keep = (kind, list) => new PerformanceObserver((found) => {
-  const ours = found.getEntries().filter(({name}) => kind !== "measure" || name === "board-refresh");
+  const all = found.getEntries();
+  const ours = all.filter(({name}) => kind !== "measure" || name === "board-refresh");
   list.push(...ours.map(({duration}) => duration));
 }).observe({type: kind});
 keep("measure", seen.refreshes);
@@ -70,7 +71,9 @@ class Some:
         cluster.stay(self.evicted, 7, -0.5 * HOUR)
         placement = FakePlacement(HOSTS, SLOTS, {host_name(0): 3})
         stack.callback(placement.close)
-        self.api = Api(directory, placement=placement.options)
+        # Predictions are told as long as the manager lives.
+        lease = {"lease": 86400}
+        self.api = Api(directory, placement=placement.options, coordination=lease)
         stack.callback(self.api.close)
         self.api.start()
         cluster.write(self.api.store)
