@@ -78,7 +78,7 @@ export function Now({api, scope}) {
         onClick=${(event) => { self.point(event.offsetX, event.offsetY); open(); }}></canvas>
       <div class="space" ref=${space}></div>
     </div>
-    <${Listed} rows=${listed} scope=${scope} ask=${() => self.table()} />`;
+    <${Listed} rows=${listed} ask=${() => self.table()} />`;
 }
 
 // The hosts in view as text.
