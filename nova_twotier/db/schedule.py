@@ -6,7 +6,7 @@ through in an index for the stays that had begun before.
 
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select
 from sqlalchemy.orm import Session, defer
 
 from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
@@ -77,11 +77,11 @@ def stays(
 
 def _parts(
     window: Window, after: Marker | None, changed: float | None
-) -> list[tuple[ColumnElement[float], ColumnElement[bool]]]:
+) -> list[tuple[SQLColumnExpression[float], ColumnElement[bool]]]:
     """Conditions on stays that have each an index, and what to order their stays by."""
     before = func.coalesce(Place.since, 0.0)  # An expression: by its index, all that was is read.
     begin = window.begin if changed is None else max(changed, window.begin)
-    parts = []
+    parts: list[tuple[SQLColumnExpression[float], ColumnElement[bool]]] = []
     if after is None or after.at < begin:
         ended = Place.until > window.begin
         if changed is not None:

@@ -13,7 +13,7 @@ import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, visible} 
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 const PAD = 8;
 const PALE = 0.22;
-const MOST_ROWS = 40;
+const MOST_ROWS = 100;
 const FONT = "12px system-ui, sans-serif";
 
 export function Now({api, scope}) {
