@@ -8,6 +8,7 @@ from nova_twotier.api.disclosure import Disclosure
 from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.predictions import Shown, Told, tell
+from nova_twotier.api.schedule_schemas import PREDICTED_PART, RECORDED
 from nova_twotier.api.validation import parse_seconds
 from nova_twotier.db import schedule
 from nova_twotier.db.models import Job
@@ -35,7 +36,7 @@ class Schedule(Resource):
     def on_get(self, request: Request):
         query, size = request.query, page_size(self.site, request)
         window = _window(query)
-        found, jobs, ends = self._page(window, query.get("pool"), query.get("marker"), size)
+        found, jobs, ends = self._page(window, query, size)
         told = self._told([*(stay.job for stay in found), *jobs])
         seen = Disclosure(request.caller)
         expected = ((job, told[job.number].row) for job in jobs)
@@ -50,18 +51,20 @@ class Schedule(Resource):
         }
 
     def _page(
-        self, window: Window, pool: str | None, marker: str | None, size: int
+        self, window: Window, query: Mapping[str, str], size: int
     ) -> tuple[list[Stay], list[Job], str | None]:
         """A page of `size` entries, stays before waiting jobs, and its marker if more follow."""
+        pool, marker, part = query.get("pool"), query.get("marker"), query.get("part")
         after = _parsed(marker) if marker else None
+        changed = _seconds(query, "changed_since")
         stays: list[Stay] = []
         jobs: list[Job] = []
         ends: list[str] = []
         with self.site.store.reading() as session:
-            if not (marker or "").startswith(PREDICTED):
-                stays = schedule.stays(session, window, pool, after, size + 1)
+            if part != PREDICTED_PART and not (marker or "").startswith(PREDICTED):
+                stays = schedule.stays(session, window, pool, after, size + 1, changed)
                 ends, after = [_written(stay.marker) for stay in stays], None
-            if len(stays) <= size:
+            if part != RECORDED and len(stays) <= size:
                 left = size + 1 - len(stays)
                 jobs, markers = schedule.starts(session, window, pool, after, left)
                 ends += [PREDICTED + _written(each) for each in markers]
@@ -80,9 +83,7 @@ class Schedule(Resource):
 
 def _window(query: Mapping[str, str]) -> Window:
     """:raises Refused: if it is empty, or so long that a page could cost a look at all stays."""
-    begin, end = (
-        parse_seconds(name, query[name]) if name in query else None for name in ("from", "to")
-    )
+    begin, end = _seconds(query, "from"), _seconds(query, "to")
     last = time.time() if end is None else min(end, time.time())
     if begin is None:
         # A full hour, so that the answer stays the same for a while.
@@ -92,6 +93,10 @@ def _window(query: Mapping[str, str]) -> Window:
     if last - begin > LONGEST:
         raise invalid("from: give a time at most 31 days before to, which is now by default")
     return Window(begin, end)
+
+
+def _seconds(query: Mapping[str, str], name: str) -> float | None:
+    return parse_seconds(name, query[name]) if name in query else None
 
 
 def _parsed(marker: str) -> Marker:

@@ -2,6 +2,9 @@
 
 from nova_twotier.api.schemas import COUNT, IN_ARRAY, NAME, NUMBER, PAGE, UUID, object_of
 
+#: What can be asked for alone.
+RECORDED, PREDICTED_PART = "recorded", "predicted"
+
 _TIME = {"type": "string", "format": "date-time"}
 _MAYBE = {"type": ["string", "null"], "format": "date-time"}
 _INTERVAL = "of the interval that holds it with a probability of 80 %; null if that is not known."
@@ -151,6 +154,17 @@ SCHEDULE_QUERY = {
     },
     "to": {**_TIME, "description": "Only stays that begin before this time; default: no end."},
     "pool": {**NAME, "description": "Only of jobs of this pool."},
+    "changed_since": {
+        **_TIME,
+        "description": "Of the recorded stays only those that began or ended at this time or "
+        "later. What has just happened may be recorded a little later: take a time a minute "
+        "before the latest one that you know.",
+    },
+    "part": {
+        "type": "string",
+        "enum": [RECORDED, PREDICTED_PART],
+        "description": "Only the recorded stays, or only the predicted ones; default: both.",
+    },
 }
 
 NAMED = {"JobOfStay": JOB, "Stay": STAY, "PredictedStay": PREDICTED, "Schedule": SCHEDULE}

@@ -6,7 +6,7 @@ through in an index for the stays that had begun before.
 
 from typing import NamedTuple
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select
 from sqlalchemy.orm import Session, defer
 
 from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
@@ -43,7 +43,12 @@ class Stay(NamedTuple):
 
 
 def stays(
-    session: Session, window: Window, pool: str | None, after: Marker | None, limit: int
+    session: Session,
+    window: Window,
+    pool: str | None,
+    after: Marker | None,
+    limit: int,
+    changed: float | None = None,
 ) -> list[Stay]:
     """Stays with a part in the window, by begin; at most `limit`.
 
@@ -51,18 +56,10 @@ def stays(
 
     :param pool: only of jobs of this pool.
     :param after: the last one of the page before.
+    :param changed: only stays that began or ended at this time or later.
     """
-    before = func.coalesce(Place.since, 0.0)  # An expression: by its index, all that was is read.
-    parts = []
-    if after is None or after.at < window.begin:
-        parts = [
-            (Place.since, Place.until.is_(None) & (Place.since < window.begin)),
-            (before, and_(Place.until > window.begin, before < window.begin)),
-        ]
-    begun = Place.since >= window.begin, or_(Place.until.is_(None), Place.until > Place.since)
-    parts.append((Place.since, and_(*begun)))
     found: list[tuple[float, int]] = []
-    for since, wanted in parts:
+    for since, wanted in _parts(window, after, changed):
         query = select(Place.since, Place.id).where(wanted).order_by(since, Place.id).limit(limit)
         if window.end is not None:
             query = query.where(since < window.end)
@@ -76,6 +73,27 @@ def stays(
     whole = select(Place, Job).join(Job, Job.number == Place.job).where(Place.id.in_(ids))
     rows = session.execute(_without_long_columns(whole.order_by(Place.since, Place.id)))
     return [Stay(place, job) for place, job in rows]
+
+
+def _parts(
+    window: Window, after: Marker | None, changed: float | None
+) -> list[tuple[SQLColumnExpression[float], ColumnElement[bool]]]:
+    """Conditions on stays that have each an index, and what to order their stays by."""
+    before = func.coalesce(Place.since, 0.0)  # An expression: by its index, all that was is read.
+    begin = window.begin if changed is None else max(changed, window.begin)
+    parts: list[tuple[SQLColumnExpression[float], ColumnElement[bool]]] = []
+    if after is None or after.at < begin:
+        ended = Place.until > window.begin
+        if changed is not None:
+            ended &= Place.until >= changed
+        parts.append((before, ended & (before < begin)))
+        if changed is None:
+            parts.append((Place.since, Place.until.is_(None) & (Place.since < begin)))
+        elif changed < begin:
+            began = Place.since >= changed, Place.since < begin
+            parts.append((Place.since, and_(Place.until.is_(None), *began)))
+    lasted = or_(Place.until.is_(None), Place.until > Place.since)
+    return [*parts, (Place.since, (Place.since >= begin) & lasted)]
 
 
 def starts(

@@ -126,6 +126,20 @@ class TestStays(ScheduleCase):
         ):
             self.assertEqual(begin, self.schedule(query)["from"])
 
+    def test_what_changed_since(self):
+        """It began or ended since, in the window, on one page or on several."""
+        spans = ((-90, -80), (-70, -30), (-65, None), (-40, -35), (-30, None), (-20, -10))
+        for slot, (begin, end) in enumerate(spans):
+            until = None if end is None else self.now + end
+            self.hold_slot(self.job, 0, since=self.now + begin, until=until, slot=slot)
+        since = self.window(-30.0).replace("from", "changed_since")
+        for window, slots in ((-100.0, [1, 4, 5]), (-30.0, [4, 5]), (-15.0, [4, 5]), (-5.0, [4])):
+            query = f"{self.window(window)}&{since}"
+            for limit in (1, 10):
+                pages = self.pages(f"{query}&limit={limit}")
+                found = [stay["slot"] for page in pages for stay in page["stays"]]
+                self.assertEqual(slots, found, (window, limit))
+
     def test_a_pool(self):
         self.run_now(self.job)
         self.assertEqual(1, len(self.schedule("pool=default")["stays"]))
@@ -144,6 +158,8 @@ class TestStays(ScheduleCase):
             (self.window(-33 * 86400), "from: give a time at most 31 days before to"),
             (self.window(-66 * 86400, -33 * 86400), "from: give a time at most 31 days before to"),
             ("marker=7", "marker: "),
+            ("changed_since=yesterday", "changed_since: give a time with its zone"),
+            ("part=all", "part: "),
             ("marker=1.0000000_9999999999", "marker: there is no such stay"),
         ):
             [detail] = self.refused(400, "request.invalid", self.get(f"/v1/schedule?{query}"))
@@ -201,6 +217,10 @@ class TestPages(ScheduleCase):
             self.assertEqual(7, sum(counts))
             self.assertEqual({size}, {*counts[:-1], size})
             self.assertEqual({whole["from"]}, {page["from"] for page in pages})
+            for part, name in (("recorded", "stays"), ("predicted", "predicted")):
+                pages = self.pages(f"limit={size}&part={part}")
+                found = [each for page in pages for each in (*page["stays"], *page["predicted"])]
+                self.assertEqual(whole[name], found, (part, size))
 
 
 class TestAnonymity(ScheduleCase):

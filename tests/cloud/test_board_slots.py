@@ -1,0 +1,350 @@
+"""The views of slots in a browser, with a thousand hosts: what is painted, said and measured."""
+
+import contextlib
+import hashlib
+import time
+
+import pytest
+
+from nova_twotier.db.models import Place
+from tests.cloud.board_api import Api, happen
+from tests.cloud.board_cluster import HOUR, Cluster, FakePlacement, host_name
+from tests.cloud.browser import CHROMIUM, launched
+from tests.cloud.waiting import wait_for
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+expect = playwright_api.expect
+
+pytestmark = [
+    pytest.mark.cloud,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+
+HOSTS, SLOTS, JOBS = 1000, 16, 10000
+PATIENCE = 60000
+#: Pixels, as in now.js and tiles.js.
+PAD, STEP, LABEL, MIDDLE = 8, 14, 16, 6
+#: The same of gantt.js and lanes.js.
+GUTTER, HEAD, HOST, SLOT, LANE = 132, 71, 9, 29, 12
+#: Steps of the zoom until few minutes are in view.
+CLOSER = 12
+#: Counts what is painted, and keeps how long it took from an answer to what is painted of it.
+WATCH = """
+window.seen = {refreshes: [], long: [], rectangles: 0};
+const keep = (kind, list) => new PerformanceObserver((found) => {
+  const all = found.getEntries();
+  const ours = all.filter(({name}) => kind !== "measure" || name === "board-refresh");
+  list.push(...ours.map(({duration}) => duration));
+}).observe({type: kind});
+keep("measure", seen.refreshes);
+keep("longtask", seen.long);
+const fill = CanvasRenderingContext2D.prototype.fillRect;
+CanvasRenderingContext2D.prototype.fillRect = function (...rectangle) {
+  seen.rectangles += 1;
+  return fill.apply(this, rectangle);
+};
+"""
+PIXEL = """([x, y]) => {
+  const canvas = document.querySelector("canvas.slots");
+  const {data} = canvas.getContext("2d").getImageData(x, y, 1, 1);
+  return "#" + [...data].slice(0, 3).map((each) => each.toString(16).padStart(2, "0")).join("");
+}"""
+COLOUR = """async ([uuid, scheme]) => (await import("/board/colours.js")).colourOf(uuid, scheme)"""
+STYLE = "(name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
+
+
+class Some:
+    """The jobs of the first host, and the API that tells of them and of those of all others."""
+
+    def __init__(self, directory, stack):
+        cluster = Cluster(HOSTS, SLOTS, full=0.35, jobs=JOBS)
+        self.cluster = cluster
+        self.solver = cluster.job(4, name="solver", project="demo")
+        for process in range(4):
+            cluster.stay(self.solver, process, -7 * HOUR, -HOUR, process, tier="bg")
+            cluster.stay(self.solver, process, -HOUR, None, process)
+        cluster.predict(self.solver, finish=cluster.now + HOUR)
+        self.secret = cluster.job(2, name="secret", project="other")
+        for process in range(2):
+            cluster.stay(self.secret, 4 + process, -7 * HOUR, None, process)
+        self.evicted = cluster.job(name="evicted", project="demo")
+        cluster.stay(self.evicted, 6, -7 * HOUR, -3 * HOUR)
+        cluster.stay(self.evicted, 6, -2 * HOUR, -0.5 * HOUR)
+        cluster.stay(self.evicted, 7, -0.5 * HOUR)
+        placement = FakePlacement(HOSTS, SLOTS, {host_name(0): 3})
+        stack.callback(placement.close)
+        # Predictions are told as long as the manager lives.
+        lease = {"lease": 86400}
+        self.api = Api(directory, placement=placement.options, coordination=lease)
+        stack.callback(self.api.close)
+        self.api.start()
+        cluster.write(self.api.store)
+        self.api.wait()
+
+    def begin(self, name, slot):
+        """A job begins in a slot of the foreground, whose holder has ended. Returns its row."""
+        job = self.api.submit("dora:fluids", name=name)
+        now = time.time()
+        with self.api.store.transaction() as session:
+            held = session.query(Place).filter_by(
+                host=host_name(0), tier="fg", slot=slot, until=None
+            )
+            held.update({"until": now})
+            place = {"host": host_name(0), "tier": "fg", "slot": slot, "since": now, "process": 0}
+            session.add(Place(job=job["number"], server=f"server-{slot}", **place))
+        happen(self.api.store, job, "started")
+        return job
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory):
+    with contextlib.ExitStack() as stack:
+        yield Some(tmp_path_factory.mktemp("cluster"), stack)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    expect.set_options(timeout=PATIENCE)
+    with playwright_api.sync_playwright() as playwright, launched(playwright) as started:
+        yield started
+
+
+@pytest.fixture
+def view(browser, some):
+    """Opens a view, as a `View`: `view("now")`. The test fails if the page has met an error."""
+    with contextlib.ExitStack() as stack:
+        wrong = []
+
+        def opened(name, scheme="light", width=1200):
+            size = {"width": width, "height": 760}
+            context = browser.new_context(locale="en-GB", color_scheme=scheme, viewport=size)
+            stack.callback(context.close)
+            context.add_init_script(WATCH)
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE)
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            began = time.time()
+            page.goto(f"{some.api.url}/board#/{name}")
+            page.locator("canvas.slots").wait_for()
+            return View(page, scheme, began)
+
+        yield opened
+        assert wrong == []
+
+
+class View:
+    """A view of slots in a page."""
+
+    def __init__(self, page, scheme, began):
+        self.page, self.scheme, self.began = page, scheme, began
+        self.told = page.locator(".told")
+        self.canvas = page.locator("canvas.slots")
+
+    def pixel(self, point):
+        return self.page.evaluate(PIXEL, list(map(round, point)))
+
+    def colour(self, job):
+        return self.page.evaluate(COLOUR, [job["uuid"], self.scheme])
+
+    def style(self, name):
+        return self.page.evaluate(STYLE, f"--{name}")
+
+    def shows(self, point, colour):
+        wait_for(lambda: self.pixel(point) == colour, f"{colour} at {point}")
+
+    def at(self, point):
+        x, y = point
+        return {"position": {"x": x, "y": y}}
+
+    def x(self, hours):
+        """Of a time so many hours from now, as the timeline begins."""
+        width = self.canvas.bounding_box()["width"] - GUTTER
+        return GUTTER + width * (2 / 3 + hours / 6)
+
+    def whole(self):
+        """Everything has been read."""
+        expect(self.told).to_contain_text("Point at")
+
+    def forget(self):
+        self.page.evaluate("seen.refreshes.length = 0; seen.long.length = 0; seen.rectangles = 0;")
+
+    def seen(self):
+        return self.page.evaluate("seen")
+
+
+def cell(slot, row=0):
+    return PAD + slot * STEP + MIDDLE, PAD + LABEL + row * STEP + MIDDLE
+
+
+def lane(slot, row=0):
+    return HEAD + HOST + slot * SLOT + row * LANE + LANE / 2
+
+
+def report(name, view, seconds):
+    """Prints how long a refresh took: nothing is asserted of it, since machines may be busy."""
+    seen = view.seen()
+    assert seen["refreshes"]
+    print(
+        f"\n{name}: first paint after {seconds:.1f} s; of the last refresh "
+        f"{max(seen['refreshes']):.1f} ms from the answer to the painting, "
+        f"longest task {max(seen['long'], default=0):.0f} ms (0: below 50), "
+        f"{seen['rectangles']} rectangles painted"
+    )
+    return seen
+
+
+def test_now(some, view):
+    now = view("now")
+    solver = now.colour(some.solver)
+    now.shows(cell(0), solver)
+    first = time.time() - now.began
+    now.shows(cell(3), solver)
+    assert now.pixel(cell(4)) == now.colour(some.secret)
+    assert now.pixel(cell(8)) == now.pixel(cell(0, row=1)) == now.style("place")
+    # Lines across the last of the free places.
+    x, y = cell(15, row=1)
+    closed = {now.pixel((x + across, y)) for across in range(-4, 5)}
+    assert len(closed) > 1
+    assert len({now.pixel((cell(8, 1)[0] + across, y)) for across in range(-4, 5)}) == 1
+
+    now.canvas.hover(**now.at(cell(2)))
+    expect(now.told).to_contain_text(
+        f"Job {some.solver['number']} solver, process 2, foreground of slot 2 of host node0000"
+    )
+    now.canvas.hover(**now.at(cell(15, row=1)))
+    expect(now.told).to_contain_text("Closed: background of slot 15 of host node0000")
+    now.canvas.hover(**now.at(cell(8)))
+    now.canvas.press("ArrowLeft")
+    expect(now.told).to_contain_text("evicted")
+    now.canvas.press("Tab")
+
+    now.page.mouse.move(0, 0)
+    now.whole()
+    assert now.page.locator(".legend").inner_text().startswith("1000 hosts")
+    now.forget()
+    began = some.begin("newcomer", 12)
+    now.shows(cell(12), now.colour(began))
+    seen = report("Now", now, first)
+    assert seen["rectangles"] < SLOTS
+    now.page.locator("summary").click()
+    expect(now.page.locator("details")).to_contain_text("newcomer")
+
+    now.canvas.click(**now.at(cell(2)))
+    expect(now.page).to_have_url(f"{some.api.url}/board#/job/{some.solver['uuid']}")
+
+
+def test_a_job_by_keyboard_in_the_dark_on_a_small_screen(some, view):
+    now = view("now", scheme="dark", width=400)
+    now.shows(cell(0), now.colour(some.solver))
+    assert now.colour(some.solver) != now.page.evaluate(COLOUR, [some.solver["uuid"], "light"])
+    now.canvas.focus()
+    now.page.keyboard.press("ArrowRight")
+    expect(now.told).to_contain_text("solver, process 0")
+    now.page.keyboard.press("ArrowRight")
+    expect(now.told).to_contain_text("solver, process 1")
+    now.page.keyboard.press("ArrowDown")
+    expect(now.told).to_contain_text("Free: background of slot 1")
+    now.page.keyboard.press("ArrowUp")
+    now.page.keyboard.press("Enter")
+    expect(now.page).to_have_url(f"{some.api.url}/board#/job/{some.solver['uuid']}")
+
+
+def test_the_last_host_is_reached_by_scrolling(some, view):
+    now = view("now")
+    expect(now.page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
+    now.shows(cell(0), now.colour(some.solver))
+    now.canvas.hover(**now.at(cell(0)))
+    now.page.mouse.wheel(0, 1_000_000)
+    now.page.locator("summary").click()
+    expect(now.page.locator("details")).to_contain_text(host_name(HOSTS - 1))
+    # Whatever is in view there.
+    height = int(now.canvas.bounding_box()["height"])
+    found = {now.pixel((PAD + MIDDLE, y)) for y in range(height // 2, height, 5)}
+    assert len(found) > 1
+
+
+def test_a_tenant_sees_no_jobs_of_others(some, view):
+    now = view("now")
+    now.page.get_by_label("You are").fill("alice:demo")
+    now.page.get_by_role("button", name="Change").click()
+    host = hashlib.sha224(f"demo{host_name(0)}".encode()).hexdigest()
+    now.page.get_by_role("searchbox").fill(host)
+    expect(now.page.locator(".legend")).to_contain_text("1 host")
+    now.shows(cell(0), now.colour(some.solver))
+    assert now.pixel(cell(4)) == now.style("foreign")
+    now.canvas.hover(**now.at(cell(4)))
+    expect(now.told).to_contain_text("A job of another project with 2 processes, foreground of")
+    now.canvas.click(**now.at(cell(4)))
+    expect(now.page).to_have_url(f"{some.api.url}/board#/now")
+    now.page.get_by_role("searchbox").fill("solver")
+    now.shows(cell(0), now.colour(some.solver))
+    assert now.pixel(cell(4)) not in (now.style("foreign"), now.style("back"))
+
+
+def test_timeline(some, view):
+    line = view("timeline")
+    solver, evicted = line.colour(some.solver), line.colour(some.evicted)
+    line.shows((line.x(-0.1), lane(0)), solver)
+    first = time.time() - line.began
+    line.shows((line.x(-1.5), lane(0, row=1)), solver)
+    back = line.style("back")
+    assert line.pixel((line.x(-1.5), lane(0))) == line.pixel((line.x(-0.1), lane(0, row=1))) == back
+    # Until it was evicted, while it was suspended, and since then.
+    for at, colour in {-3.2: evicted, -1.1: evicted, -2.5: back}.items():
+        line.shows((line.x(at), lane(6)), colour)
+    paler = line.pixel((line.x(0.7), lane(0)))
+    assert paler not in (solver, back)
+    present = {line.pixel((line.x(0) + across, lane(9))) for across in range(-6, 7)}
+    assert line.style("accent") in present
+
+    line.canvas.hover(**line.at((line.x(-1.2), lane(2, row=1))))
+    expect(line.told).to_contain_text(f"Job {some.solver['number']} solver, process 2")
+    expect(line.told).to_contain_text("then swapped to the foreground of slot 2 of host node0000")
+    line.canvas.hover(**line.at((line.x(-3.1), lane(6))))
+    expect(line.told).to_contain_text("then evicted")
+    line.canvas.hover(**line.at((line.x(-0.8), lane(6))))
+    expect(line.told).to_contain_text("then moved to the foreground of slot 7")
+
+    line.page.mouse.move(0, 0)
+    line.whole()
+    line.forget()
+    began = some.begin("newer", 13)
+    wait_for(lambda: line.seen()["refreshes"], "nothing is painted anew")
+    report("Timeline", line, first)
+    # It has held its slot for seconds: they have some pixels if the time is zoomed in.
+    for _step in range(CLOSER):
+        line.canvas.press("+")
+    line.shows((line.x(0) - 6, lane(13)), line.colour(began))
+    for _step in range(CLOSER):
+        line.canvas.press("-")
+    line.page.locator("summary").click()
+    expect(line.page.locator("details")).to_contain_text("solver, process 0")
+    line.page.locator("summary").click()
+
+    # What was an hour ago moves to the left when the time is zoomed in, and back again.
+    gap = line.x(-2.3), lane(6)
+    assert line.pixel(gap) == back
+    line.canvas.press("+")
+    line.shows(gap, evicted)
+    line.canvas.press("-")
+    line.shows(gap, back)
+    line.canvas.hover(**line.at((line.x(0), lane(6))))
+    line.page.mouse.wheel(0, -300)
+    line.shows(gap, evicted)
+    line.page.mouse.wheel(0, 300)
+    line.shows(gap, back)
+    line.page.get_by_role("button", name="Later").click()
+    line.shows((line.x(-2.6 - 0.9), lane(6)), back)
+    line.canvas.press("Home")
+    line.shows(gap, back)
+    line.canvas.press("ArrowLeft")
+    line.shows((line.x(-2.6 + 0.9), lane(6)), back)
+    box = line.canvas.bounding_box()
+    line.page.mouse.move(box["x"] + 700, box["y"] + 300)
+    line.page.mouse.down()
+    line.page.mouse.move(box["x"] + 700 - (line.x(0) - line.x(-0.9)), box["y"] + 300, steps=3)
+    line.page.mouse.up()
+    line.shows(gap, back)
+    line.shows((line.x(-1.1), lane(6)), evicted)
+    line.canvas.click(**line.at((line.x(-1.1), lane(6))))
+    expect(line.page).to_have_url(f"{some.api.url}/board#/job/{some.evicted['uuid']}")
