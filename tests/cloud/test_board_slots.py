@@ -122,7 +122,7 @@ def view(browser, some):
             context.add_init_script(WATCH)
             page = context.new_page()
             page.set_default_timeout(PATIENCE)
-            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.on("pageerror", lambda error: wrong.append(error.stack or str(error)))
             began = time.time()
             page.goto(f"{some.api.url}/board#/{name}")
             page.locator("canvas.slots").wait_for()

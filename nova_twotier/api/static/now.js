@@ -133,7 +133,7 @@ function grid() {
     if (!layout || width !== view.width) {
       width = view.width;
       layout = arrange(hosts, width - 2 * PAD);
-      self.space.current.style.height = `${layout.height + 2 * PAD}px`;
+      if (self.space.current) self.space.current.style.height = `${layout.height + 2 * PAD}px`;
       view.whole = true;
     }
     top = view.top;

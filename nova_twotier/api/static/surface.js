@@ -33,7 +33,8 @@ function surface() {
 
   function draw() {
     frame = null;
-    if (!canvas) return;
+    // The page may show another view by now.
+    if (!canvas?.isConnected) return;
     const view = {
       width: canvas.clientWidth, height: canvas.clientHeight, theme: colours, whole, top: box.scrollTop,
     };
