@@ -140,7 +140,7 @@ class TestAtStart(QueueTestCase):
             self.engine.poll()
             found = self.store.job(job.number)
             self.assertNotEqual(JobState.FAILED, found.state)
-            return found.reason is not None and found.reason.code is waits.QUOTA
+            return found.reason is not None and found.reason.code is waits.QUOTA_TOO_SMALL
 
         self.poll(waits_for_it, "it waits for quota")
         self.assertEqual(0, self.store.job(job.number).failures)
