@@ -50,9 +50,14 @@ class Login(Resource):
         return Reply(answer, 200, {"Cache-Control": "no-store"})
 
 
+def _has_credential(body: dict) -> bool:
+    """Whether the login is by an application credential: its schema lets only one way be whole."""
+    return {"application_credential", "secret"} <= body.keys()
+
+
 def _who(body: dict) -> tuple[str, ...]:
     """Whose credentials a request has, or claims to have."""
-    if "application_credential" in body:
+    if _has_credential(body):
         return ("credential", body["application_credential"])
     # Keystone takes names of users and domains in any case.
     domain = body.get("domain", login_schemas.DEFAULT_DOMAIN)
@@ -61,7 +66,7 @@ def _who(body: dict) -> tuple[str, ...]:
 
 def _access(logins: Logins, body: dict):
     """:raises LoginRefused, LoginError: if there is no token."""
-    if "application_credential" in body:
+    if _has_credential(body):
         return logins.with_application_credential(body["application_credential"], body["secret"])
     return logins.with_password(
         body["user"],

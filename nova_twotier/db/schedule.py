@@ -83,15 +83,12 @@ def _parts(
     begin = window.begin if changed is None else max(changed, window.begin)
     parts: list[tuple[SQLColumnExpression[float], ColumnElement[bool]]] = []
     if after is None or after.at < begin:
-        ended = Place.until > window.begin
+        held = [Place.until.is_(None), Place.since < begin]
+        ended = [Place.until > window.begin, before < begin]
         if changed is not None:
-            ended &= Place.until >= changed
-        parts.append((before, ended & (before < begin)))
-        if changed is None:
-            parts.append((Place.since, Place.until.is_(None) & (Place.since < begin)))
-        elif changed < begin:
-            began = Place.since >= changed, Place.since < begin
-            parts.append((Place.since, and_(Place.until.is_(None), *began)))
+            held.append(Place.since >= changed)
+            ended.append(Place.until >= changed)
+        parts += [(Place.since, and_(*held)), (before, and_(*ended))]
     lasted = or_(Place.until.is_(None), Place.until > Place.since)
     return [*parts, (Place.since, (Place.since >= begin) & lasted)]
 

@@ -206,6 +206,11 @@ class TestLogin(LoginCase):
         identity = self.sent["identity"]
         self.assertEqual({"id": "c1", "secret": "s1"}, identity["application_credential"])
 
+    def test_what_is_missing_of_the_other_way_does_not_matter(self):
+        body = {**PASSWORD, "application_credential": "c1"}
+        self.answered(200, self.login(body))
+        self.assertEqual(["password"], self.sent["identity"]["methods"])
+
     def test_no_project(self):
         self.token = tokens.V3Token(user_id="a1", user_name="alice")
         self.issue()

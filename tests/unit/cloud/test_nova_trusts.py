@@ -37,7 +37,7 @@ class TestBoot(CloudCase):
     def test_broken_trust(self):
         self.trust_status = 403
         error = self.assertRaises(CloudError, self.boot, trust_id="t1")
-        self.assertIn("the user is disabled, or has lost the role", str(error.reason))
+        self.assertIn("the user is disabled, has lost the role", str(error.reason))
         self.assertFalse(error.passing)
         self.assertFalse(self.booted.called)
 

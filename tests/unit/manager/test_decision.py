@@ -337,13 +337,13 @@ class TestWhatIsShown(DecisionCase):
         self.front = job(number=9, size=1)
         self.maker = self.decisions("fcfs")
         self.asked = []
-        play = self.maker._policy.play
+        schedule = self.maker._policy.schedule
 
         def spy(snapshot, event, now):
             self.asked.append((event, [each.number for each in snapshot.queue]))
-            return play(snapshot, event, now)
+            return schedule(snapshot, event, now)
 
-        self.maker._policy.play = spy
+        self.maker._policy.schedule = spy
 
     def poll(self, *jobs, now=1000.0):
         """What the policy was asked at it, if it was."""
