@@ -76,9 +76,12 @@ def _numbers(cpus: Cpus) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request about one VM that the hypervisor has not answered yet."""
+    """A request that the hypervisor has not answered yet.
 
-    uuid: str
+    :ivar uuid: of the VM that it is about; None: it is about all VMs.
+    """
+
+    uuid: str | None
     began: float = field(default_factory=time.monotonic)
 
     @property

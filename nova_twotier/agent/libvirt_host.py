@@ -83,9 +83,13 @@ class LibvirtHost:
 
         :raises HypervisorError: if libvirt does not answer.
         """
-        with _errors():
-            domains = self._open().listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)
-            return [domain.UUIDString() for domain in domains]
+        self.asks = Request(None)
+        try:
+            with _errors():
+                domains = self._open().listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE)
+                return [domain.UUIDString() for domain in domains]
+        finally:
+            self.asks = None
 
     def is_busy(self, uuid: str) -> bool:
         """Whether libvirt has been doing something to a VM for more than a moment.

@@ -16,10 +16,11 @@ class Lifeline(threading.Thread):
     about all of them. Beside a busy foreground VM, a process with a low weight takes minutes for
     that.
 
-    :param lift: called once for each request that hangs, with the uuid of the VM.
+    :param lift: called once for each request that hangs, with the uuid of the VM; None if it may
+        hang with any VM.
     """
 
-    def __init__(self, hypervisor: Hypervisor, lift: Callable[[str], None]):
+    def __init__(self, hypervisor: Hypervisor, lift: Callable[[str | None], None]):
         super().__init__(name="lifeline", daemon=True)
         self._hypervisor, self._lift = hypervisor, lift
         self._ended = threading.Event()

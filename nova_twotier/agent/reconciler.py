@@ -106,15 +106,22 @@ class Reconciler:
             # Not `now`: Placement and libvirt may have taken long.
             self._telemetry.step(self._clock(), self._claims.found, self._guests)
 
-    def lift(self, uuid: str) -> None:
+    def lift(self, uuid: str | None) -> None:
         """Give a VM about which the hypervisor does not answer the weight of the foreground.
 
         Any thread may call it. When the hypervisor answers again, the VM is compared.
+
+        :param uuid: None: it may be because of any VM, so all in the background are lifted.
         """
-        if uuid in self._claims.found.claims:
+        claims = self._claims.found.claims
+        if uuid is None:
+            lifted = [each for each, claim in claims.items() if claim.tier is Tier.BG]
+        else:
+            lifted = [uuid] if uuid in claims else []
+        for each in lifted:
             with contextlib.suppress(HypervisorError):
-                self._hypervisor.lift(uuid, self._rules.weights[Tier.FG])
-                self.changed(uuid)
+                self._hypervisor.lift(each, self._rules.weights[Tier.FG])
+                self.changed(each)
 
     def _attended(self) -> set[str]:
         """VMs that are being started, and those that have become busy or are so no longer.
@@ -128,7 +135,8 @@ class Reconciler:
                 with contextlib.suppress(HypervisorError):  # the sweep reports it
                     if self._hypervisor.is_busy(uuid) != guest.busy:
                         found.add(uuid)
-        # After the others: this request hangs with any VM, and does not say with which.
+        # After the others: this request hangs with any VM, and does not say with which: then all in
+        # the background are lifted.
         with contextlib.suppress(HypervisorError):
             found |= set(self._hypervisor.running()) - set(self._guests)
         return found

@@ -134,6 +134,12 @@ class TestReconciler(testtools.TestCase):
         thread.join(30)
         self.assertFalse(thread.is_alive())
 
+    def test_libvirt_does_not_say_which_vm_it_waits_for(self):
+        self.step()
+        self.assertEqual(100, self.host.held["x"].weight)
+        self.reconciler.lift(None)
+        self.assertEqual({"a": 10000, "x": 10000, "other": 1024}, self.weights())
+
     def test_a_vm_that_a_dead_agent_left_raised_is_lowered(self):
         self.host.held["x"] = replace(self.host.held["x"], weight=10000)
         self.reconciler = self.new()
