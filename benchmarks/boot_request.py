@@ -1,4 +1,4 @@
-"""What a request for many servers costs nova-api and the broker: python benchmarks/boot_request.py
+"""What a request for many servers costs nova-api and the broker: python -m benchmarks.boot_request
 
     --sizes 1,16,64           servers of a request     --user-data 0,65535   its size in base64
 
