@@ -6,10 +6,13 @@ process at such a number.
 """
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from nova_twotier.core.actions import FG
 
 Taken = defaultdict[tuple[Hashable, str], set[int]]
 
@@ -32,7 +35,7 @@ class Stay(NamedTuple):
 
 def take(
     begun: Collection[Place],
-    before: Mapping[tuple[Hashable, Hashable], int],
+    before: Mapping[tuple[Any, Any], int],
     taken: Taken,
     slots: Mapping | None = None,
 ) -> list[int]:
@@ -48,8 +51,8 @@ def take(
     left = []
     for index, (process, host, tier) in enumerate(begun):
         its, same = taken[host, tier], before.get((process, host))
-        beyond = slots is not None and same is not None and tier == "fg"
-        if same is None or same in its or (beyond and same >= slots.get(host, 0)):
+        limit = slots.get(host, 0) if slots is not None and tier == FG else math.inf
+        if same is None or same in its or same >= limit:
             left.append((index, its))
             continue
         found[index] = same
