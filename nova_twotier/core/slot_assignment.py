@@ -28,10 +28,6 @@ class _Slot(Generic[Key]):
     def fg_load(self) -> float:
         return sum(self.fg.values())
 
-    @property
-    def bg_load(self) -> float:
-        return sum(self.bg.values())
-
     def is_open(self, threshold: float) -> bool:
         return not any(is_hot(cpu, threshold) for cpu in self.fg.values())
 

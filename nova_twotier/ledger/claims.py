@@ -10,7 +10,6 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import consumers, names, providers
 from nova_twotier.ledger.consumers import Allocations, Change
 from nova_twotier.ledger.placement import Conflict, NotFound, Placement, StaleGeneration
-from nova_twotier.ledger.reading import wanted_tier
 from nova_twotier.ledger.tree import TierHost
 
 LOG = logging.getLogger(__name__)
@@ -91,11 +90,6 @@ def claims_on(
     ], answer["resource_provider_generation"]
 
 
-def job_tier(placement: Placement, job: str) -> Tier | None:
-    """The tier that a job's entry asks for; None if it has no entry."""
-    return wanted_tier(placement.get(f"/allocations/{job}"))
-
-
 def read_jobs(placement: Placement) -> list[JobEntry]:
     """All job entries. A request for each pool, and with links in the ledger for each job, too."""
     pool_of = {
@@ -164,21 +158,6 @@ def admit(
 def release(placement: Placement, job: str) -> None:
     """Remove a job's entry, with its links; does nothing without one."""
     consumers.rewrite(placement, {job: lambda _held: {}}, {})
-
-
-def move(placement: Placement, job: str, tier: Tier) -> None:
-    """Change the tier in a job's entry before its VMs are live-migrated; size and links stay.
-
-    :raises NotFound: if the job has no entry.
-    """
-
-    def entry(held: Allocations) -> Allocations:
-        for provider, resources in held.items():
-            if size := _size(resources):
-                return {**held, provider: {names.JOB_SIZE[tier]: size}}
-        raise NotFound(f"job {job} has no entry in the ledger: admit it first")
-
-    consumers.rewrite(placement, {job: entry}, {})
 
 
 def swap(
@@ -281,11 +260,6 @@ def _children(hosts: Iterable[TierHost]) -> set[str]:
 
 def _jobs_entry(tier: Tier, size: int, pool: str) -> dict[str, dict[str, int]]:
     return {names.jobs_uuid(pool): {names.JOB_SIZE[tier]: size}}
-
-
-def _size(resources: Mapping[str, int]) -> int:
-    """Places that an entry wants in either tier; 0 if the resources are no entry."""
-    return sum(resources.get(resource_class, 0) for resource_class in names.JOB_SIZE.values())
 
 
 def _job_owner(project: str, user: str) -> dict[str, str]:

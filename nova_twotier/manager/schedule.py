@@ -2,20 +2,19 @@
 
 import csv
 import io
-import itertools
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from nova_twotier.core.actions import Tier
+from nova_twotier.core import slot_numbers
 from nova_twotier.db.models import Job, Place
 from nova_twotier.manager.observation import Observation
 
-COLUMNS = ("job", "process", "host", "tier", "from", "to")
+COLUMNS = ("job", "process", "host", "tier", "from", "to", "slot")
 
 
 def open_places(session: Session, pool: str) -> list[Place]:
@@ -109,34 +108,25 @@ def _new(seen: Observation, running: Iterable[Job], kept: Container[str]) -> Ite
 
 
 def _number(
-    begun: Iterable[Place],
+    begun: Sequence[Place],
     closed: Iterable[Place],
     held: Iterable[_OpenPlace],
     slots: Mapping[str, int],
 ) -> None:
-    """Number the slots of new places: each gets one that is free in its tier of the host.
+    """Number the slots of new places.
 
-    A process whose tier was swapped keeps its number if it can; others get the lowest.
-
-    :param slots: of each host; the background of more than two tiers has higher numbers, too.
+    :param slots: of each host.
     """
-    before = {(place.server, place.host): place.slot for place in closed}
-    taken: dict[tuple[str, str], set[int | None]] = defaultdict(set)
+    # An earlier release did not record the slots.
+    before = {(old.server, old.host): old.slot for old in closed if old.slot is not None}
+    taken: slot_numbers.Taken = defaultdict(set)
     for entry in held:
-        taken[entry.host, entry.tier].add(entry.record.slot)
-    left = []
-    for place in begun:
-        its, same = taken[place.host, place.tier], before.get((place.server, place.host))
-        beyond = same is not None and place.tier == Tier.FG and same >= slots.get(place.host, 0)
-        if same is None or same in its or beyond:
-            left.append(place)
-            continue
-        place.slot = same
-        its.add(same)
-    for place in left:
-        its = taken[place.host, place.tier]
-        place.slot = next(number for number in itertools.count() if number not in its)
-        its.add(place.slot)
+        if entry.record.slot is not None:
+            taken[entry.host, entry.tier].add(entry.record.slot)
+    new = [slot_numbers.Place(place.server, place.host, place.tier) for place in begun]
+    numbers = slot_numbers.take(new, before, taken, slots)
+    for place, number in zip(begun, numbers, strict=True):
+        place.slot = number
 
 
 def as_csv(rows: Iterable[Place]) -> str:
@@ -147,6 +137,14 @@ def as_csv(rows: Iterable[Place]) -> str:
     for place in rows:
         until = "" if place.until is None else f"{place.until:.3f}"
         writer.writerow(
-            (place.job, place.process, place.host, place.tier, f"{place.since:.3f}", until)
+            (
+                place.job,
+                place.process,
+                place.host,
+                place.tier,
+                f"{place.since:.3f}",
+                until,
+                place.slot,
+            )
         )
     return text.getvalue()

@@ -1,10 +1,15 @@
 """The schedule itself: which process was on which slot, in which tier, from when to when."""
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nova_twotier.core import slot_numbers
 from nova_twotier.core.actions import Tier
 from nova_twotier.sim.execution import Execution
+
+#: When a job came to its slots and left them, its number, its tier, and the host of each process.
+Gang = tuple[float, float, int, Tier, tuple[int, ...]]
 
 
 class Stay(NamedTuple):
@@ -26,7 +31,7 @@ class Recorder:
 
     def __init__(self, slots: int = 1):
         self._slots = slots
-        self._gangs: list[tuple[float, float, int, Tier, tuple[int, ...]]] = []
+        self._gangs: list[Gang] = []
 
     def left(self, job: Execution, now: float) -> None:
         """Record that `job` leaves its slots, or its tier."""
@@ -34,30 +39,22 @@ class Recorder:
             self._gangs.append((job.placed, now, job.job.number, job.tier, job.hosts))
 
     def stays(self) -> Iterator[Stay]:
-        """All stays by begin. The slots of a host are assigned as they become free, the lowest
-        first."""
-        lanes = _Lanes(self._slots)
-        for begin, end, number, tier, hosts in sorted(self._gangs):
+        """All stays by begin. The slots of a host have the numbers that the queue manager would
+        give them; beyond its slots, several background VMs share one."""
+        gangs = sorted(self._gangs)
+        numbers = self._numbers(gangs)
+        for begin, end, number, tier, hosts in gangs:
             for process, host in enumerate(hosts):
-                yield Stay(number, process, lanes.take(tier, host, begin, end), tier, begin, end)
+                slot = host * self._slots + next(numbers) % self._slots
+                yield Stay(number, process, slot, tier, begin, end)
 
-
-class _Lanes:
-    """Gives each process of a host a slot, which the decisions only count."""
-
-    def __init__(self, slots: int):
-        self._slots = slots
-        #: When each lane of a tier of a host is free again.
-        self._free: dict[tuple[Tier, int], list[float]] = {}
-
-    def take(self, tier: Tier, host: int, begin: float, end: float) -> int:
-        lanes = self._free.setdefault((tier, host), [])
-        for lane, free in enumerate(lanes):
-            if free <= begin:
-                lanes[lane] = end
-                break
-        else:
-            lane = len(lanes)
-            lanes.append(end)
-        # Beyond its slots, several background VMs share one.
-        return host * self._slots + lane % self._slots
+    def _numbers(self, gangs: list[Gang]) -> Iterator[int]:
+        if self._slots == 1:
+            return itertools.repeat(0)
+        stays = [
+            slot_numbers.Stay(begin, end, slot_numbers.Place((number, process), host, tier))
+            for begin, end, number, tier, hosts in gangs
+            for process, host in enumerate(hosts)
+        ]
+        slots = dict.fromkeys((stay.place.host for stay in stays), self._slots)
+        return iter(slot_numbers.of_history(stays, slots))

@@ -14,13 +14,16 @@ from nova_twotier.sim.simulation import Result
 ABOUT = ("policy", "workload", "load")
 #: Columns that only the table of `twotier-manage schedule` has, and their names here.
 RECORDED = {"host": "slot", "from": "begin", "to": "end"}
+#: Recorded since a later release: the number of the slot on the host. A row here is a host.
+LANE = {"slot": "lane"}
 
 
 @dataclass(frozen=True)
 class Schedule:
     """Stays of processes: a table with job, process, slot, tier, begin and end.
 
-    :param stays: times in seconds.
+    :param stays: times in seconds. If slots stand for hosts, `lane` is the number of the slot on
+        the host, in its tier; an earlier release did not record it.
     :param title: which run it is of.
     :param hosts: the host of each slot number; empty: slots are numbers only.
     :param dated: whether times count from the epoch (1970, UTC), not from the start of a trace.
@@ -70,7 +73,7 @@ def _recorded(places: pandas.DataFrame, written: float) -> Schedule:
     begin, end = (pandas.to_numeric(places[name]) for name in ("from", "to"))
     stays = places.assign(
         host=places["host"].astype(str).map(numbers), to=end.fillna(max(written, 0))
-    ).rename(columns=RECORDED)
+    ).rename(columns=RECORDED | LANE)
     # The clock of the file's disk may be behind that of the manager.
     stays["end"] = stays["end"].clip(lower=begin)
     return Schedule(stays, "Queue manager", tuple(hosts), dated=True)

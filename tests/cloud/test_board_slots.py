@@ -49,7 +49,9 @@ PIXEL = """([x, y]) => {
   const {data} = canvas.getContext("2d").getImageData(x, y, 1, 1);
   return "#" + [...data].slice(0, 3).map((each) => each.toString(16).padStart(2, "0")).join("");
 }"""
-COLOUR = """async ([uuid, scheme]) => (await import("/board/colours.js")).colourOf(uuid, scheme)"""
+COLOUR = """async ([number, scheme]) => {
+  return (await import("/board/colours.js")).colourOf(number, scheme);
+}"""
 STYLE = "(name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
 
 
@@ -144,7 +146,7 @@ class View:
         return self.page.evaluate(PIXEL, list(map(round, point)))
 
     def colour(self, job):
-        return self.page.evaluate(COLOUR, [job["uuid"], self.scheme])
+        return self.page.evaluate(COLOUR, [job["number"], self.scheme])
 
     def style(self, name):
         return self.page.evaluate(STYLE, f"--{name}")
@@ -236,7 +238,7 @@ def test_now(some, view):
 def test_a_job_by_keyboard_in_the_dark_on_a_small_screen(some, view):
     now = view("now", scheme="dark", width=400)
     now.shows(cell(0), now.colour(some.solver))
-    assert now.colour(some.solver) != now.page.evaluate(COLOUR, [some.solver["uuid"], "light"])
+    assert now.colour(some.solver) != now.page.evaluate(COLOUR, [some.solver["number"], "light"])
     now.canvas.focus()
     now.page.keyboard.press("ArrowRight")
     expect(now.told).to_contain_text("solver, process 0")

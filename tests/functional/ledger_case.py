@@ -10,6 +10,7 @@ from placement.tests.functional.fixtures import placement as placement_fixtures
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import claims, names, tree
 from nova_twotier.ledger.placement import Placement
+from nova_twotier.ledger.reading import wanted_tier
 
 FG, BG = Tier.FG, Tier.BG
 PROJECT, USER = "project", "user"
@@ -19,6 +20,11 @@ def client_of(fixture):
     """The client of the product, with nothing of it replaced, on a Placement of this process."""
     auth = token_endpoint.Token(fixture.endpoint, "admin")
     return Placement(session.Session(auth=auth, session=requests.Session()))
+
+
+def job_tier(placement, job):
+    """The tier that a job's entry asks for; None if it has no entry."""
+    return wanted_tier(placement.get(f"/allocations/{job}"))
 
 
 class Overtaken(Placement):
@@ -129,6 +135,11 @@ class LedgerTestCase(testtools.TestCase):
         job = job or str(uuid.uuid4())
         claims.admit(self.ledger, job, size, tier, PROJECT, USER, **rest)
         return job
+
+    def move(self, job, size, tier):
+        """Change the tier of a job's entry only, as before its VMs are live-migrated."""
+        swap = claims.Swap(job, size, tier, ())
+        claims.swap(self.ledger, self.tiers, [swap], PROJECT, USER)
 
     def generations(self):
         """The generation of every provider there is."""

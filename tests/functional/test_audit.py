@@ -22,6 +22,7 @@ from nova_twotier.db.store import Store
 from nova_twotier.ledger import claims, consumers, names, tree
 from nova_twotier.manager.election import Candidate
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
+from tests.functional.ledger_case import job_tier
 from tests.functional.operator_case import OperatorMixin
 
 CPU = 0.5
@@ -152,7 +153,7 @@ class TestDisorders(AuditTestCase):
         self.repairs("missing-entry", job.uuid)
         self.admit(FG, 1, job.uuid)
         self.repairs("wrong-entry", job.uuid)
-        self.assertEqual(BG, claims.job_tier(self.ledger, job.uuid))
+        self.assertEqual(BG, job_tier(self.ledger, job.uuid))
 
     def test_hosts(self):
         _job, [server] = self.running(FG, 1)

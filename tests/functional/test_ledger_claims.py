@@ -5,7 +5,7 @@ import uuid
 from nova_twotier.ledger import claims, names, retry, tree
 from nova_twotier.ledger.claims import Swap
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
-from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase, Overtaken
+from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase, Overtaken, job_tier
 
 
 class TestJobEntry(LedgerTestCase):
@@ -20,12 +20,12 @@ class TestJobEntry(LedgerTestCase):
         self.assertEqual((PROJECT, USER), (entry["project_id"], entry["user_id"]))
         for tier in (FG, FG, BG):
             self.admit(tier, 3, job)
-            self.assertEqual(tier, claims.job_tier(self.ledger, job))
+            self.assertEqual(tier, job_tier(self.ledger, job))
         for _attempt in range(2):
             claims.release(self.ledger, job)
-            self.assertIsNone(claims.job_tier(self.ledger, job))
+            self.assertIsNone(job_tier(self.ledger, job))
         self.admit(FG, 3, job)
-        self.assertEqual(FG, claims.job_tier(self.ledger, job))
+        self.assertEqual(FG, job_tier(self.ledger, job))
 
     def test_another_request_boots_it(self):
         """A manager that is started again makes its requests under another id."""
@@ -41,7 +41,7 @@ class TestJobEntry(LedgerTestCase):
         ledger = Overtaken(self.ledger, lambda number: self.admit(FG, 3, job), times=1)
         claims.admit(ledger, job, 4, BG, PROJECT, USER)
         self.assertEqual(2, ledger.writes)
-        self.assertEqual(BG, claims.job_tier(self.ledger, job))
+        self.assertEqual(BG, job_tier(self.ledger, job))
 
 
 class TestSwap(LedgerTestCase):
@@ -66,7 +66,7 @@ class TestSwap(LedgerTestCase):
         }
         self.assertEqual(expected, self.held())
         self.assertEqual({FG: [1, 1], BG: [1, 1]}, self.usage())
-        tiers = [claims.job_tier(self.ledger, job) for job in (self.front, self.back)]
+        tiers = [job_tier(self.ledger, job) for job in (self.front, self.back)]
         self.assertEqual([BG, FG] if exchanged else [FG, BG], tiers)
 
     def test_at_full_capacity(self):

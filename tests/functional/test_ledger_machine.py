@@ -199,7 +199,8 @@ class Machine(RuleBasedStateMachine):
     @rule(number=index, tier=tiers)
     def move(self, number, tier):
         job = sorted(self.jobs)[number % len(self.jobs)]
-        claims.move(self.ledger, job, tier)
+        swap = claims.Swap(job, self.jobs[job][1], tier, ())
+        claims.swap(self.ledger, (), [swap], PROJECT, USER)
         self.jobs[job] = (tier, *self.jobs[job][1:])
 
     @precondition(lambda self: self.jobs)

@@ -62,7 +62,6 @@ class TestEntries(LedgerTestCase):
         self.assertEqual(before, self.generations())
         job = self.admit(FG, 3, pool="gpu")
         other = self.admit(BG, 2)
-        claims.move(self.ledger, job, BG)
         swaps = [claims.Swap(job, 3, FG, (), "gpu"), claims.Swap(other, 2, FG, ())]
         claims.swap(self.ledger, self.tiers, swaps, "project", "user")
         entries = {entry.uuid: entry for entry in claims.read_jobs(self.ledger)}

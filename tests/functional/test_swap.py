@@ -3,6 +3,7 @@
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.claims import Swap
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
+from tests.functional.ledger_case import job_tier
 
 
 class TestSwap(TwoTierTestCase):
@@ -28,8 +29,8 @@ class TestSwap(TwoTierTestCase):
         )
         self.assertEqual(hosts, [self.host_of(server) for server in (*fronts, *backs)])
         self.assertEqual({FG: [1, 1], BG: [1, 1]}, self.usage())
-        self.assertEqual(BG, claims.job_tier(self.ledger, front))
-        self.assertEqual(FG, claims.job_tier(self.ledger, back))
+        self.assertEqual(BG, job_tier(self.ledger, front))
+        self.assertEqual(FG, job_tier(self.ledger, back))
         self.assertEqual(
             (40, 90), tuple(sum(cpu) for cpu in self.usage("CUSTOM_TWOTIER_CPU").values())
         )
@@ -97,7 +98,7 @@ class TestPartialSwap(TwoTierTestCase):
 
         swap = Swap(job, 2, FG, (free["id"],))
         claims.swap(self.ledger, self.tiers, [swap], PROJECT, USER)
-        self.assertEqual(FG, claims.job_tier(self.ledger, job))
+        self.assertEqual(FG, job_tier(self.ledger, job))
         self.assertEqual({FG: [1, 1, 0], BG: [1, 0, 0]}, self.usage())
 
         claims.set_cpu_points(self.ledger, self.tiers, {stuck["id"]: 60})

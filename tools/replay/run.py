@@ -17,6 +17,8 @@ from nova_twotier.db import queue_policy
 from nova_twotier.db.models import DEFAULT_POOL
 from nova_twotier.db.store import Store
 from nova_twotier.ledger.placement import PlacementError
+from nova_twotier.sim.plots import files
+from nova_twotier.sim.plots.gantt import Chart
 from nova_twotier.sim.workloads import swf
 from nova_twotier.tools.replay import chart, live, summary
 from nova_twotier.tools.replay.clock import Clock
@@ -186,12 +188,9 @@ def _title(done: dict) -> str:
     return f"{done['name']}: {totals['jobs']} jobs of {done['trace']}, what Nova and Placement did"
 
 
-def _write(out: pathlib.Path, done: dict, drawn: chart.Chart, console: Console) -> None:
-    # Late: the plotting libraries take longer to import than a replay takes to begin.
-    from nova_twotier.tools.replay import gantt_html, gantt_png
-
+def _write(out: pathlib.Path, done: dict, drawn: Chart, console: Console) -> None:
     summary.save(done, out)
-    gantt_png.draw(drawn, out / "gantt.png")
-    gantt_html.draw(drawn, out / "gantt.html")
+    files.draw(drawn, out / "gantt.png")
+    files.draw(drawn, out / "gantt.html")
     for name in (summary.FILE, "gantt.png", "gantt.html"):
         console.print(f"{out / name}", markup=False, highlight=False, soft_wrap=True)

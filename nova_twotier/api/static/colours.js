@@ -1,4 +1,5 @@
 // The colour of a job: always the same for the same job, and readable on a light and a dark page.
+// Plots (sim/plots/job_colours.py) have the colours of the light page.
 
 // Lightness and chroma of OKLCH: two steps, so that jobs of a similar hue still differ.
 const SHADES = {
@@ -6,22 +7,19 @@ const SHADES = {
   dark: [{lightness: 0.72, chroma: 0.12}, {lightness: 0.56, chroma: 0.12}],
 };
 const HUES = 18;
+// Hues from a number to the next: neighbours are far apart on the circle.
+const STEP = 7;
+const COLOURS = Object.fromEntries(Object.entries(SHADES).map(([scheme, shades]) => (
+  [scheme, Array.from({length: shades.length * HUES}, (_, number) => made(number, shades))])));
 const WHITE = "#ffffff";
 const BLACK = "#000000";
 // Above this luminance, black on a colour has more contrast than white.
 const MIDDLE = 0.179;
 
-const known = new Map();
-
-// `#rrggbb` of a job by its uuid.
-export function colourOf(uuid, scheme) {
-  const key = scheme + uuid;
-  let colour = known.get(key);
-  if (colour === undefined) {
-    colour = made(hash(uuid), scheme);
-    known.set(key, colour);
-  }
-  return colour;
+// `#rrggbb` of a job by its number: those of the next numbers differ.
+export function colourOf(number, scheme) {
+  const colours = COLOURS[scheme];
+  return colours[number % colours.length];
 }
 
 // The colour of text on a colour.
@@ -48,21 +46,10 @@ export function channels(colour) {
   return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
 
-function made(number, scheme) {
-  const shades = SHADES[scheme];
-  const {lightness, chroma} = shades[number % shades.length];
-  const hue = (2 * Math.PI * (Math.floor(number / shades.length) % HUES)) / HUES;
+function made(number, shades) {
+  const {lightness, chroma} = shades[(number + Math.floor(number / HUES)) % shades.length];
+  const hue = (2 * Math.PI * ((number * STEP) % HUES)) / HUES;
   return hex(fromOklch(lightness, chroma, hue));
-}
-
-// FNV-1a, and a last mixing, since uuids made in a row may differ in few digits.
-function hash(text) {
-  let number = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    number = Math.imul(number ^ text.charCodeAt(index), 0x01000193);
-  }
-  number = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
-  return (number ^ (number >>> 16)) >>> 0;
 }
 
 // Björn Ottosson's OKLab, https://bottosson.github.io/posts/oklab/.

@@ -258,7 +258,7 @@ export function gantt(span) {
 
   function shade(stay) {
     const {theme} = view;
-    const base = stay.job ? colourOf(stay.job.uuid, theme.scheme) : theme.foreign;
+    const base = stay.job ? colourOf(stay.job.number, theme.scheme) : theme.foreign;
     return search && stay.lane && !matches(stay, search) ? mixed(base, theme.back, PALER) : base;
   }
 

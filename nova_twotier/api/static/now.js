@@ -159,7 +159,7 @@ function grid() {
         for (let slot = 0; slot < host.slots; slot += 1) {
           const stay = holder(host, row, slot);
           const next = slot + 1 < host.slots ? holder(host, row, slot + 1) : null;
-          const base = stay ? (stay.job ? colourOf(stay.job.uuid, view.theme.scheme) : view.theme.foreign) : view.theme.place;
+          const base = stay ? (stay.job ? colourOf(stay.job.number, view.theme.scheme) : view.theme.foreign) : view.theme.place;
           const pale = stay && search && !matches(stay, search);
           const colour = pale ? mixed(base, view.theme.back, PALE) : base;
           const flags = [

@@ -68,7 +68,7 @@ export class Stays {
   #job(row) {
     let job = this.jobs.get(row.uuid);
     if (!job) {
-      job = {uuid: row.uuid, runs: new Map()};
+      job = {uuid: row.uuid, number: row.number, runs: new Map()};
       this.jobs.set(row.uuid, job);
     }
     job.label = labelOf(row);

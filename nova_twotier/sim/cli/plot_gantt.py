@@ -55,21 +55,22 @@ class PlotGantt(Action):
 
 def _chart(schedule, parsed):
     """Bars, or the density of more of them than can be read; and a line about that, or none."""
-    from nova_twotier.sim.plots import density, gantt
+    from nova_twotier.sim.plots import density, recorded
+    from nova_twotier.sim.plots import window as windows
 
     slots = parsed.slots
     if slots and slots[0] < len(schedule.hosts):
         slots = slots[0], min(slots[1], len(schedule.hosts) - 1)
     window = {"begin": parsed.begin, "end": parsed.end, "slots": slots}
-    kind, hint = density if parsed.density else gantt, ""
+    kind, hint = density if parsed.density else recorded, ""
     if not parsed.bars and not parsed.density:
-        bars = len(gantt.cut(schedule.stays, **window).stays)
-        if bars > gantt.READABLE:
+        bars = len(windows.cut(schedule.stays, **window).stays)
+        if bars > recorded.READABLE:
             kind = density
             hint = (
                 f"{bars:,} bars cannot be read in one chart, so this shows how full each slot "
                 f"was; for bars, name a window with --begin, --end and --slots (up to "
-                f"{gantt.READABLE:,} bars), or give --bars (up to {gantt.MOST:,})"
+                f"{recorded.READABLE:,} bars), or give --bars (up to {recorded.MOST:,})"
             )
     chart = kind.of(
         schedule.stays,

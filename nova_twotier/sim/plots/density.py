@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy
 import pandas
 
-from nova_twotier.sim.plots import gantt, palette, words
+from nova_twotier.sim.plots import palette, window, words
 from nova_twotier.sim.plots.timed import Timed
 
 #: A picture has as many cells at most: more could not be told apart.
@@ -104,7 +104,7 @@ def of(
     :param dated: whether times count from the epoch.
     :raises files.PlotError: if it is not a schedule, or nothing runs in the window.
     """
-    shown = gantt.cut(schedule, begin=begin, end=end, slots=slots)
+    shown = window.cut(schedule, begin=begin, end=end, slots=slots)
     group = math.ceil(len(shown.slots) / ROWS)
     front = shown.stays["tier"] == "fg"
     tiers = [Tier("foreground", palette.FOREGROUND, _cells(shown, front, group))]
@@ -128,7 +128,7 @@ def _sizes(slots: int, group: int) -> numpy.ndarray:
     return sizes
 
 
-def _cells(shown: gantt.Cut, tier: pandas.Series, group: int) -> numpy.ndarray:
+def _cells(shown: window.Cut, tier: pandas.Series, group: int) -> numpy.ndarray:
     """The time that the stays of a tier spend in each cell, per slot, as a part of the cell."""
     stays = shown.stays[tier]
     sizes = _sizes(len(shown.slots), group)

@@ -1,196 +1,151 @@
-"""The Gantt chart of both tiers: what to draw, nothing of how."""
+"""The Gantt chart of both tiers, as on the board's timeline: what to draw, nothing of how."""
 
-import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-import pandas
-
-from nova_twotier.sim.plots import palette
-from nova_twotier.sim.plots.files import PlotError
+from nova_twotier.sim.plots import job_colours
+from nova_twotier.sim.plots.lanes import Host, Layout, Sizes
+from nova_twotier.sim.plots.stays import End, Stay
 from nova_twotier.sim.plots.timed import Timed
 
-COLUMNS = ("job", "process", "slot", "tier", "begin", "end")
-#: As many bars can be read, or at least told apart, in one chart.
-READABLE = 5_000
-#: More bars than this are not drawn: the page would have 15 MB, which is slow to open.
-MOST = 50_000
-#: Parts of a slot's unit of height: the foreground lane, and all background lanes below it.
-FOREGROUND = 0.53
-BACKGROUND = 0.41
+#: Where each host has one slot, hosts need no more room than slots, and that is little.
+SINGLE = Sizes(slot=2.0, host=0.0)
+#: Between two lanes.
+HAIR = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A stay of a process on a slot; stays that overlap in a tier have different lanes, from 0."""
+class Mark:
+    """A sign in the chart: its name, the signs of matplotlib and plotly, and its relative size."""
 
-    job: int
-    process: int
-    slot: int
-    front: bool
-    lane: int
-    begin: float
-    end: float
+    name: str
+    matplotlib: str
+    plotly: str
+    colour: str
+    size: float = 1.0
 
-    @property
-    def colour(self) -> str:
-        return palette.job(self.job)
+
+SWAP_UP = Mark("swap to the foreground", "^", "triangle-up", "#111111")
+SWAP_DOWN = Mark("swap to the background", "v", "triangle-down", "#111111")
+MOVE = Mark("move", "D", "diamond", "#111111")
+EVICTION = Mark("eviction", "X", "x", "#c62828", 1.3)
+RESUMED = Mark("resumed", "P", "cross", "#0a8f2a", 1.3)
+MARKS = (SWAP_UP, SWAP_DOWN, MOVE, EVICTION, RESUMED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart(Timed):
-    """Everything to draw; times are clipped to the window."""
+    """Everything to draw.
 
-    #: Slots from top to bottom, and the names of hosts that stand for their numbers.
-    slots: tuple[int, ...]
-    hosts: tuple[str, ...] = ()
-    #: Lanes a slot in the foreground, and in the background.
-    fronts: int
-    backs: int
-    bars: tuple[Bar, ...]
+    :param stays: clipped to the window; their lanes are in the layout.
+    :param row: what the names of the layout's hosts name: slot, or host.
+    :param about: what else there is to say of a process, by the numbers of job and process.
+    :param waiting: from when on how many jobs wait; empty: that is not drawn.
+    :param speedup: seconds of a trace that pass in a second of the chart; 0: there is no trace.
+    """
 
-    @property
-    def row(self) -> str:
-        """What a row is: with several foreground lanes, it is more than a slot."""
-        return "slot" if self.fronts == 1 and not self.hosts else "host"
-
-    def label(self, slot: int) -> str:
-        """The name of a row."""
-        return self.hosts[slot] if self.hosts else str(slot)
+    layout: Layout
+    stays: Sequence[Stay]
+    row: str = "slot"
+    about: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    waiting: Sequence[tuple[float, int]] = ()
+    speedup: float = 0.0
 
     @property
     def note(self) -> str:
-        jobs = len({bar.job for bar in self.bars})
-        return f"{self.row}s: {len(self.slots)}, jobs: {jobs}; numbers in the bars are job numbers"
+        jobs = len({stay.job for stay in self.stays})
+        rows = len(self.layout.hosts)
+        return f"{self.row}s: {rows}, jobs: {jobs}; numbers in the bars are job numbers"
 
-    def box(self, bar: Bar) -> tuple[float, float]:
-        """Upper edge and height of a bar; the n-th slot has the heights from n to n+1."""
-        top = bar.slot - self.slots[0]
-        if bar.front:
-            height = FOREGROUND / self.fronts
-        else:
-            top += FOREGROUND
-            height = BACKGROUND / self.backs
-        return top + bar.lane * height, height
+    @property
+    def bar(self) -> float:
+        """The height of a bar, which leaves a hair's breadth of its lane."""
+        return self.layout.sizes.lane - HAIR
 
-    def labelled(self) -> Iterator[Bar]:
-        """One bar of each block of a job on slots side by side: the middle one has its number."""
-        block = []
-        for bar in sorted(self.bars, key=lambda b: (*_block(b), b.slot, b.lane)):
-            if block and not _adjoin(block[-1], bar):
+    def top(self, stay: Stay) -> float:
+        """The upper edge of a bar."""
+        return self.layout.top(stay.host, stay.tier, stay.number)
+
+    def bands(self) -> Iterator[tuple[float, float]]:
+        """Upper and lower edge of all background lanes of each slot."""
+        lane = self.layout.sizes.lane
+        for host, _slot, top in self.layout.rows:
+            if host.tiers > 1:
+                yield top + lane - HAIR / 2, top + host.tiers * lane - HAIR / 2
+
+    def labels(self, most: int) -> list[tuple[float, str]]:
+        """Names of slots at the middle of their foregrounds; if there are more, not all of them."""
+        rows = list(self.layout.rows)
+        step = -(-len(rows) // most)
+        found = []
+        for host, slot, top in rows[::step]:
+            name = f"{host.name}  {slot}" if step > 1 or not slot else str(slot)
+            found.append((top + self.bar / 2, host.name if host.slots == 1 else name))
+        return found
+
+    def labelled(self) -> Iterator[Stay]:
+        """One stay of each block of a job on slots side by side: the middle one has its number."""
+        block: list[Stay] = []
+        for stay in sorted(self.stays, key=lambda stay: (*_block(stay), self.top(stay))):
+            if block and not self._adjoin(block[-1], stay):
                 yield block[len(block) // 2]
                 block = []
-            block.append(bar)
+            block.append(stay)
         if block:
             yield block[len(block) // 2]
 
+    def _adjoin(self, one: Stay, other: Stay) -> bool:
+        if _block(one) != _block(other):
+            return False
+        between = self.top(other) - self.top(one)
+        return between <= max(map(self.layout.height, self.layout.hosts))
 
-class Cut(NamedTuple):
-    """The stays in a window, clipped to it, and what the window is."""
+    def marks(self) -> Iterator[tuple[Mark, list[tuple[float, float, Stay]]]]:
+        """The marks of each kind that there are: time, height and stay of each."""
+        found: dict[Mark, list[tuple[float, float, Stay]]] = {mark: [] for mark in MARKS}
+        for stay in self.stays:
+            middle = self.top(stay) + self.bar / 2
+            if stay.ended_by:
+                found[_ending(stay)].append((stay.end, middle, stay))
+            if stay.resumed:
+                found[RESUMED].append((stay.begin, middle, stay))
+        return ((mark, places) for mark, places in found.items() if places)
 
-    stays: pandas.DataFrame
-    begin: float
-    end: float
-    slots: range
-
-
-def of(
-    schedule: pandas.DataFrame,
-    *,
-    begin: float | None = None,
-    end: float | None = None,
-    slots: tuple[int, int] | None = None,
-    title: str = "Schedule",
-    hosts: tuple[str, ...] = (),
-    dated: bool = False,
-) -> Chart:
-    """The chart of a recorded schedule.
-
-    :param begin: start of the window (seconds); the first begin by default.
-    :param end: end of the window (seconds); the last end by default.
-    :param slots: first and last slot; all by default.
-    :param hosts: names of the slots, if they are hosts.
-    :param dated: whether times count from the epoch.
-    :raises PlotError: if it is not a schedule, nothing runs in the window, or too many bars would
-        be drawn.
-    """
-    shown = cut(schedule, begin=begin, end=end, slots=slots)
-    if len(shown.stays) > MOST:
-        raise PlotError(
-            f"{len(shown.stays):,} bars are too many for a chart, which may have {MOST:,}; name a "
-            "smaller window with --begin, --end and --slots, or draw their --density"
-        )
-    bars = tuple(_bars(shown.stays))
-    return Chart(
-        title=title,
-        begin=shown.begin,
-        end=shown.end,
-        dated=dated,
-        slots=tuple(shown.slots),
-        hosts=hosts,
-        fronts=max((bar.lane + 1 for bar in bars if bar.front), default=1),
-        backs=max((bar.lane + 1 for bar in bars if not bar.front), default=1),
-        bars=bars,
-    )
+    def text(self, stay: Stay) -> list[str]:
+        """What there is to say of a stay, line by line."""
+        tier = "foreground" if stay.front else "background"
+        place = stay.host if self.row == "slot" else f"{stay.host}, slot {stay.number}"
+        then = f", then {stay.ended_by}" if stay.ended_by else ""
+        length = f"{stay.end - stay.begin:.0f} s{then}"
+        lines = [
+            f"job {stay.job}, process {stay.process}",
+            f"{self.row} {place}, {tier}",
+            f"{self.moment(stay.begin)} to {self.moment(stay.end)} ({length})",
+        ]
+        if self.speedup:
+            begin, end = (at * self.speedup / 3600 for at in (stay.begin, stay.end))
+            lines.append(f"trace {begin:.2f} to {end:.2f} h")
+        if about := self.about.get((stay.job, stay.process)):
+            lines.insert(1, about)
+        return lines
 
 
-def cut(
-    schedule: pandas.DataFrame,
-    *,
-    begin: float | None = None,
-    end: float | None = None,
-    slots: tuple[int, int] | None = None,
-) -> Cut:
-    """The stays in a window, by default all of them; parameters and errors as those of `of`."""
-    check(schedule)
-    begin = float(schedule["begin"].min()) if begin is None else begin
-    end = float(schedule["end"].max()) if end is None else end
-    first, last = slots or (int(schedule["slot"].min()), int(schedule["slot"].max()))
-    shown = schedule[
-        (schedule["begin"] < end)
-        & (schedule["end"] > begin)
-        & schedule["slot"].between(first, last)
-        & (schedule["begin"] < schedule["end"])
-    ]
-    if shown.empty:
-        raise PlotError(
-            f"nothing runs on slots {first} to {last} from {begin:.15g} to {end:.15g} s"
-        )
-    shown = shown.assign(begin=shown["begin"].clip(lower=begin), end=shown["end"].clip(upper=end))
-    return Cut(shown, begin, end, range(first, last + 1))
+def layout(hosts: Sequence[Host]) -> Layout:
+    """The layout of a chart of hosts."""
+    single = all(host.slots == 1 for host in hosts)
+    return Layout(hosts, SINGLE) if single else Layout(hosts)
 
 
-def check(schedule: pandas.DataFrame) -> None:
-    """:raises PlotError: if it is not a recorded schedule with at least one stay."""
-    missing = [column for column in COLUMNS if column not in schedule]
-    if missing:
-        raise PlotError(f"the table has no column {missing[0]!r}; it is not a schedule")
-    if schedule.empty:
-        raise PlotError("the schedule is empty")
-    for column in ("begin", "end"):
-        if not pandas.api.types.is_numeric_dtype(schedule[column]):
-            raise PlotError(f"column {column!r} of the schedule has values that are no numbers")
+def colour(stay: Stay) -> str:
+    return job_colours.of(stay.job)
 
 
-def _bars(schedule: pandas.DataFrame) -> Iterator[Bar]:
-    """Each stay in the first lane of its slot and tier that is free."""
-    ordered = schedule.sort_values(["slot", "tier", "begin"])
-    for (slot, tier), stays in ordered.groupby(["slot", "tier"], sort=False, observed=True):
-        running = []  # (end, lane)
-        free = []
-        for stay in stays.itertuples():
-            while running and running[0][0] <= stay.begin:
-                heapq.heappush(free, heapq.heappop(running)[1])
-            lane = heapq.heappop(free) if free else len(running)
-            heapq.heappush(running, (stay.end, lane))
-            yield Bar(stay.job, stay.process, slot, tier == "fg", lane, stay.begin, stay.end)
+def _ending(stay: Stay) -> Mark:
+    if stay.ended_by is End.SWAP:
+        return SWAP_DOWN if stay.front else SWAP_UP
+    return MOVE if stay.ended_by is End.MOVE else EVICTION
 
 
-def _block(bar: Bar) -> tuple:
-    """What the bars of a job on slots side by side have in common."""
-    return bar.job, bar.front, bar.begin, bar.end
-
-
-def _adjoin(one: Bar, other: Bar) -> bool:
-    return other.slot <= one.slot + 1 and _block(one) == _block(other)
+def _block(stay: Stay) -> tuple:
+    """What the stays of a job on slots side by side have in common."""
+    return stay.job, not stay.front, stay.begin, stay.end

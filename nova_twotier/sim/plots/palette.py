@@ -9,7 +9,7 @@ VERMILION = "#d55e00"
 SKY = "#56b4e9"
 PURPLE = "#cc79a7"
 BLACK = "#000000"
-YELLOW = "#f0e442"
+WHITE = "#ffffff"
 
 LINES = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 #: A second sign beside the colour, for print in grey: the names of matplotlib and of plotly.
@@ -22,20 +22,11 @@ MARKERS = (
     ("P", "cross"),
     ("X", "x"),
 )
-#: Of jobs: each hue at three depths, so that neighbours in number differ in both.
-HUES = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW)
-DEPTHS = (0.0, 0.38, -0.3)
-
 FOREGROUND = BLUE
 BACKGROUND = ORANGE
 #: Stripe behind a background lane, and the grid.
 STRIPE = "#f1f1f4"
 GRID = "#d8d8dc"
-
-
-def job(number: int) -> str:
-    """The colour of a job: always the same for the same number."""
-    return shade(HUES[number % len(HUES)], DEPTHS[number // len(HUES) % len(DEPTHS)])
 
 
 def shade(colour: str, depth: float) -> str:
@@ -48,28 +39,6 @@ def translucent(colour: str, opacity: float) -> str:
     """The colour as plotly writes it with an opacity 0..1."""
     red, green, blue = parts(colour)
     return f"rgba({red},{green},{blue},{opacity})"
-
-
-def ink(background: str) -> str:
-    """Black or white, whichever is read better on the colour."""
-    red, green, blue = parts(background)
-    return BLACK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
-
-
-def lane(fills: list[str], front: bool) -> dict:
-    """How plotly draws the bars of a tier: the foreground outlined, the background hatched."""
-    return {
-        "color": fills,
-        "line": {"color": "#222222" if front else fills, "width": 0.5},
-        "opacity": 1 if front else 0.75,
-        "pattern": {
-            "shape": "" if front else "/",
-            "size": 5,
-            "solidity": 0.35,
-            "fillmode": "overlay",
-            "fgcolor": "#ffffff",
-        },
-    }
 
 
 def parts(colour: str) -> tuple[int, int, int]:

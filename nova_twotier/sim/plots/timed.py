@@ -11,12 +11,14 @@ class Timed:
     """A chart from `begin` to `end` (seconds).
 
     :param dated: whether times count from the epoch (1970, UTC), not from the start of a trace.
+    :param clock: what the time axis shows, if it has no dates.
     """
 
     title: str
     begin: float
     end: float
     dated: bool = False
+    clock: str = "time"
 
     @property
     def unit(self) -> tuple[str, float]:
@@ -33,7 +35,7 @@ class Timed:
     @property
     def axis(self) -> str:
         """The title of the time axis."""
-        return "time (UTC)" if self.dated else f"time ({self.unit[0]})"
+        return "time (UTC)" if self.dated else f"{self.clock} ({self.unit[0]})"
 
     def moment(self, time: float) -> str:
         """A time in words: with its date, or in seconds."""

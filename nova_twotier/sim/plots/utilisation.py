@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 import pandas
 
-from nova_twotier.sim.plots import gantt, palette, words
+from nova_twotier.sim.plots import palette, window, words
 from nova_twotier.sim.plots.files import PlotError
 from nova_twotier.sim.plots.timed import Timed
 
@@ -67,7 +67,7 @@ def of(
     :param dated: whether times count from the epoch.
     :raises PlotError: if it is not a schedule, or the window is empty.
     """
-    gantt.check(schedule)
+    window.check(schedule)
     begin = float(schedule["begin"].min()) if begin is None else begin
     end = float(schedule["end"].max()) if end is None else end
     if begin >= end:

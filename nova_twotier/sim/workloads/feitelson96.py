@@ -73,11 +73,6 @@ class Feitelson96:
             runtime[order].tolist(),
         )
 
-    def mean_runtime(self, nodes: int = 320) -> float:
-        """Expected run time in seconds."""
-        sizes, weights = self._sizes(nodes)
-        return float(weights @ self._mean_runtime(sizes))
-
     def _sizes(self, nodes: int) -> tuple[numpy.ndarray, numpy.ndarray]:
         """All sizes, and their probabilities."""
         sizes = numpy.arange(1, min(self.largest, nodes) + 1)

@@ -57,11 +57,6 @@ class HyperErlang:
         """In seconds."""
         return self._moment(1)
 
-    @property
-    def cv(self) -> float:
-        """Coefficient of variation: standard deviation / mean."""
-        return math.sqrt(self._moment(2) - self.mean**2) / self.mean
-
     def sample(self, count: int, rng: numpy.random.Generator) -> numpy.ndarray:
         """Independent values, in seconds."""
         stage = numpy.where(rng.random(count) < self.probability, 1 / self.rate1, 1 / self.rate2)

@@ -155,12 +155,12 @@ class TestSweep(ManageCase):
 
 
 class TestSchedule(ManageCase):
-    TABLE = "job,process,host,tier,from,to\n1,0,a,fg,2.000,3.500\n1,0,a,bg,3.500,\n"
+    TABLE = "job,process,host,tier,from,to,slot\n1,0,a,fg,2.000,3.500,1\n1,0,a,bg,3.500,,1\n"
 
     def setUp(self):
         super().setUp()
         self.store.submit(1, [0.6], at=1.0)
-        place = {"job": 1, "process": 0, "server": "s", "host": "a"}
+        place = {"job": 1, "process": 0, "server": "s", "host": "a", "slot": 1}
         with self.store.transaction() as session:
             session.add(Place(tier="fg", since=2.0, until=3.5, **place))
             session.add(Place(tier="bg", since=3.5, **place))

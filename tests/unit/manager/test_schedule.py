@@ -183,7 +183,7 @@ class TestExport(testtools.TestCase):
         number = store.submit(2, [0.5], at=1.0).number
         common = {"job": number, "server": "s", "tier": "fg"}
         with store.transaction() as session:
-            session.add(Place(process=1, host="b", since=3.25, **common))
+            session.add(Place(process=1, host="b", since=3.25, slot=2, **common))
             session.add(Place(process=0, host="a", since=1700000000.5, **common))
             session.add(Place(process=0, host="a", since=2.0, until=3.0, **common))
         with store.reading() as session:
@@ -191,9 +191,9 @@ class TestExport(testtools.TestCase):
             self.assertEqual([], schedule.open_places(session, "gpu"))
             text = schedule.as_csv(schedule.places(session))
         self.assertEqual(
-            "job,process,host,tier,from,to\n"
-            "1,0,a,fg,2.000,3.000\n"
-            "1,1,b,fg,3.250,\n"
-            "1,0,a,fg,1700000000.500,\n",
+            "job,process,host,tier,from,to,slot\n"
+            "1,0,a,fg,2.000,3.000,\n"
+            "1,1,b,fg,3.250,,2\n"
+            "1,0,a,fg,1700000000.500,,\n",
             text,
         )

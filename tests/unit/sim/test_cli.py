@@ -210,7 +210,7 @@ class TestSweepAndPlots(CommandCase):
 
     def test_more_bars_than_can_be_read(self):
         schedule, page = self.schedule(), self.path("a.html")
-        self.useFixture(fixtures.MonkeyPatch("nova_twotier.sim.plots.gantt.READABLE", 3))
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.sim.plots.recorded.READABLE", 3))
         args = ("plot", "gantt", schedule, "--out", page)
         code, out, err = self.main(*args)
         self.assertEqual((0, ""), (code, out))

@@ -4,7 +4,7 @@ import fixtures
 import numpy
 import testtools
 
-from nova_twotier.sim.plots import density, gantt
+from nova_twotier.sim.plots import density, files, recorded
 from tests.unit.sim.result_builders import schedule
 from tests.unit.sim.test_plots import stays
 
@@ -70,19 +70,20 @@ class TestDensity(testtools.TestCase):
 
 class TestBars(testtools.TestCase):
     def test_too_many(self):
-        self.useFixture(fixtures.MonkeyPatch("nova_twotier.sim.plots.gantt.MOST", 10))
-        error = self.assertRaises(gantt.PlotError, gantt.of, schedule(slots=8, jobs=40))
+        self.useFixture(fixtures.MonkeyPatch("nova_twotier.sim.plots.recorded.MOST", 10))
+        error = self.assertRaises(files.PlotError, recorded.of, schedule(slots=8, jobs=40))
         self.assertIn("bars are too many for a chart, which may have 10; name", str(error))
 
     def test_hosts_and_dates(self):
         frame = stays((1, 0, 0, "fg", 0.0, 100.0), (2, 0, 1, "bg", 10.0, 50.0))
-        chart = gantt.of(frame, hosts=("a", "b"), dated=True)
-        self.assertEqual(("host", "b", "time (UTC)"), (chart.row, chart.label(1), chart.axis))
+        chart = recorded.of(frame, hosts=("a", "b"), dated=True)
+        self.assertEqual(("host", "time (UTC)"), (chart.row, chart.axis))
+        self.assertEqual(["a", "b"], [name for _height, name in chart.labels(9)])
         self.assertEqual("1970-01-01 00:01:40", chart.moment(100))
         self.assertEqual("hosts: 2, jobs: 2; numbers in the bars are job numbers", chart.note)
         self.assertEqual("Schedule, 1970-01-01 00:00:00 to 1970-01-01 00:01:40 UTC", chart.heading)
 
     def test_times_that_are_no_numbers(self):
         frame = stays((1, 0, 0, "fg", "soon", "later"))
-        error = self.assertRaises(gantt.PlotError, gantt.of, frame)
+        error = self.assertRaises(files.PlotError, recorded.of, frame)
         self.assertIn("column 'begin' of the schedule has values that are no numbers", str(error))

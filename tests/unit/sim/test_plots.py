@@ -8,7 +8,7 @@ import numpy
 import pandas
 import testtools
 
-from nova_twotier.sim.plots import files, gantt, load, palette, utilisation, words
+from nova_twotier.sim.plots import files, load, recorded, utilisation, words
 from tests.unit.sim.result_builders import runs, schedule
 
 PNG = b"\x89PNG\r\n"
@@ -84,53 +84,86 @@ class TestGantt(testtools.TestCase):
     )
 
     def test_background_stays_that_overlap_have_lanes_of_their_own(self):
-        chart = gantt.of(self.STAYS)
-        lanes = {(bar.job, bar.slot): (bar.front, bar.lane) for bar in chart.bars}
+        chart = recorded.of(self.STAYS)
+        lanes = {(stay.job, stay.host): (stay.front, stay.number) for stay in chart.stays}
         self.assertEqual(
             {
-                (1, 0): (True, 0),
-                (1, 1): (True, 0),
-                (1, 3): (True, 0),
-                (2, 0): (False, 0),
-                (3, 0): (False, 1),
-                (4, 0): (False, 0),
+                (1, "0"): (True, 0),
+                (1, "1"): (True, 0),
+                (1, "3"): (True, 0),
+                (2, "0"): (False, 0),
+                (3, "0"): (False, 1),
+                (4, "0"): (False, 0),
             },
             lanes,
         )
-        self.assertEqual((1, 2), (chart.fronts, chart.backs))
+        self.assertEqual({(1, 3)}, {(host.slots, host.tiers) for host in chart.layout.hosts})
 
     def test_no_two_bars_overlap(self):
-        chart = gantt.of(schedule(slots=6, jobs=60, background=3))
-        bars = sorted(chart.bars, key=lambda bar: (chart.box(bar), bar.begin))
-        self.assertLess(len({chart.box(bar) for bar in bars}), len(bars))
+        chart = recorded.of(schedule(slots=6, jobs=60, background=3))
+        bars = sorted(chart.stays, key=lambda stay: (chart.top(stay), stay.begin))
+        self.assertLess(len({chart.top(stay) for stay in bars}), len(bars))
         for one, other in itertools.pairwise(bars):
-            if chart.box(one) == chart.box(other):
+            if chart.top(one) == chart.top(other):
                 self.assertLessEqual(one.end, other.begin)
 
-    def test_boxes_stay_in_their_slot(self):
-        chart = gantt.of(schedule(background=2))
-        self.assertEqual({True, False}, {bar.front for bar in chart.bars})
-        for bar in chart.bars:
-            top, height = chart.box(bar)
-            self.assertTrue(bar.slot <= top and top + height <= bar.slot + 1)
+    def test_bars_stay_in_their_slot(self):
+        chart = recorded.of(schedule(background=2))
+        self.assertEqual({True, False}, {stay.front for stay in chart.stays})
+        rows = {row.host.name: row for row in chart.layout.rows}
+        for stay in chart.stays:
+            row, top = rows[stay.host], chart.top(stay)
+            self.assertTrue(row.top <= top)
+            self.assertTrue(top + chart.bar <= row.top + chart.layout.height(row.host))
+
+    def test_without_a_background_there_is_no_room_for_it(self):
+        chart = recorded.of(self.STAYS[:3])
+        self.assertEqual([], list(chart.bands()))
 
     def test_window(self):
-        chart = gantt.of(self.STAYS, begin=30, end=55, slots=(0, 1))
-        self.assertEqual((0, 1), chart.slots)
+        chart = recorded.of(self.STAYS, begin=30, end=55, slots=(0, 1))
+        self.assertEqual(["0", "1"], [host.name for host in chart.layout.hosts])
         self.assertEqual(
             [(1, 30, 55), (1, 30, 55), (2, 30, 50), (3, 30, 55), (4, 50, 55)],
-            sorted((bar.job, bar.begin, bar.end) for bar in chart.bars),
+            sorted((stay.job, stay.begin, stay.end) for stay in chart.stays),
+        )
+
+    def test_what_ends_outside_of_the_window_has_no_mark_in_it(self):
+        frame = stays(
+            (1, 0, 0, "fg", 0.0, 40.0), (1, 0, 0, "bg", 40.0, 60.0), (1, 0, 1, "bg", 90.0, 99.0)
+        )
+        marks = {
+            (begin, end): [mark.name for mark, _places in chart.marks()]
+            for begin, end in ((0, 99), (10, 39), (0, 50), (50, 70), (80, 90.5))
+            for chart in [recorded.of(frame, begin=begin, end=end)]
+        }
+        self.assertEqual(
+            {
+                (0, 99): ["swap to the background", "eviction", "resumed"],
+                (10, 39): [],
+                (0, 50): ["swap to the background"],
+                (50, 70): ["eviction"],
+                (80, 90.5): ["resumed"],
+            },
+            marks,
         )
 
     def test_one_number_a_block_of_slots(self):
-        labelled = [(bar.job, bar.slot) for bar in gantt.of(self.STAYS).labelled()]
-        self.assertEqual([(1, 1), (1, 3), (2, 0), (3, 0), (4, 0)], sorted(labelled))
+        labelled = [(stay.job, stay.host) for stay in recorded.of(self.STAYS).labelled()]
+        self.assertEqual([(1, "1"), (1, "3"), (2, "0"), (3, "0"), (4, "0")], sorted(labelled))
 
     def test_host_with_several_slots(self):
-        chart = gantt.of(stays(*((1, n, n // 4, "fg", 0.0, 9.0) for n in range(8))))
-        self.assertEqual((4, "host"), (chart.fronts, chart.row))
+        chart = recorded.of(stays(*((1, n, n // 4, "fg", 0.0, 9.0) for n in range(8))))
+        self.assertEqual([4, 4], [host.slots for host in chart.layout.hosts])
         self.assertEqual("hosts: 2, jobs: 1; numbers in the bars are job numbers", chart.note)
-        self.assertEqual(1, len(list(chart.labelled())))
+
+    def test_recorded_lanes_are_kept(self):
+        frame = stays((1, 0, 0, "fg", 0.0, 9.0), (2, 0, 0, "bg", 0.0, 9.0))
+        kept = recorded.of(frame.assign(lane=[2, 1]), hosts=("a",))
+        self.assertEqual([2, 1], [stay.number for stay in kept.stays])
+        self.assertEqual([3], [host.slots for host in kept.layout.hosts])
+        partly = recorded.of(frame.assign(lane=[2, None]), hosts=("a",))
+        self.assertEqual([0, 0], [stay.number for stay in partly.stays])
 
     def test_refused(self):
         for words_, frame, window in (
@@ -142,7 +175,7 @@ class TestGantt(testtools.TestCase):
             ("no column 'job'; it is not a schedule", runs(), {}),
             ("the schedule is empty", self.STAYS[:0], {}),
         ):
-            error = self.assertRaises(files.PlotError, gantt.of, frame, **window)
+            error = self.assertRaises(files.PlotError, recorded.of, frame, **window)
             self.assertIn(words_, str(error))
 
 
@@ -180,7 +213,7 @@ class TestFiles(testtools.TestCase):
 
     def charts(self):
         yield "load", load.of(runs(), "average_bounded_slowdown", logarithmic=True)
-        yield "gantt", gantt.of(schedule(background=2))
+        yield "gantt", recorded.of(schedule(background=2))
         yield "utilisation", utilisation.of(schedule())
 
     def test_pictures(self):
@@ -202,13 +235,3 @@ class TestFiles(testtools.TestCase):
     def test_other_suffix(self):
         error = self.assertRaises(files.PlotError, files.checked, "a.pdf")
         self.assertEqual("a.pdf: a plot is a file that ends in .png or .html", str(error))
-
-
-class TestPalette(testtools.TestCase):
-    def test_neighbours_differ(self):
-        period = len(palette.HUES) * len(palette.DEPTHS)
-        self.assertEqual(period, len({palette.job(number) for number in range(period)}))
-
-    def test_ink_is_read_on_every_job(self):
-        self.assertEqual("#ffffff", palette.ink(palette.BLUE))
-        self.assertEqual(palette.BLACK, palette.ink(palette.YELLOW))
