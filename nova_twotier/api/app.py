@@ -16,6 +16,7 @@ from nova_twotier.api.auth import Identified, NoAuth
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.health import Health
+from nova_twotier.api.loopback import LoopbackOnly
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
 from nova_twotier.api.throttle import Throttle
@@ -69,6 +70,8 @@ def build(conf: cfg.ConfigOpts, store: Store):
     application = _Door(site, api, _authenticated(conf, Identified(api)))
     for layer in (RequestBodySizeLimiter, HTTPProxyToWSGI):
         application = layer(application, conf)
+    if conf.api.auth_strategy == "noauth":
+        application = LoopbackOnly(application)
     return RequestId(Guard(application), conf)
 
 
