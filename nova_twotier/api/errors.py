@@ -146,7 +146,7 @@ def too_many_logins(seconds: int) -> Refused:
     return Refused(
         429,
         "login.too_often",
-        f"too many logins from this address or of this user; try again in {seconds} s",
+        f"too many logins from this address or as this user; try again in {seconds} s",
         headers={"Retry-After": str(seconds)},
     )
 

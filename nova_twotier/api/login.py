@@ -23,7 +23,8 @@ class Login(Resource):
         if logins is None:
             raise errors.no_logins()
         address, body = request.req.remote_addr, request.body
-        self.site.throttle.admit_login(address, _who(body))
+        who = _who(body)
+        self.site.throttle.admit_login(address, who)
         try:
             access = _access(logins, body)
         except LoginRefused:
@@ -33,6 +34,7 @@ class Login(Resource):
         except LoginError as error:
             LOG.error("A login failed: %s", error)
             raise errors.unavailable("Keystone") from None
+        self.site.throttle.remember_login(address, who)
         if not access.project_id:
             raise Refused(
                 403,

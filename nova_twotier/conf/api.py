@@ -130,10 +130,11 @@ in, and everybody who reaches the page may do everything.
         "login_limit",
         default="10/minute;100/hour",
         help="""
-Rate limit on logins at `/v1/login`, both from one address and as one user, in the notation of
-``rate_limit``; they are counted in ``rate_limit_storage``. Behind a proxy all logins come from its
-address, unless ``[oslo_middleware]enable_proxy_headers_parsing`` is on and the proxy sets
-X-Forwarded-For itself. Empty: no limit.
+Rate limit on logins at `/v1/login`, in the notation of ``rate_limit``: of those from one address
+(or one IPv6 /64), and of those as one user from addresses from which the user has not logged in
+within two weeks. They are counted in ``rate_limit_storage``. Behind a proxy all logins come from
+its address, unless ``[oslo_middleware]enable_proxy_headers_parsing`` is on, and the proxy sets
+X-Forwarded-For or adds to it, and removes the header Forwarded. Empty: no limit.
 
 Example: 10/minute
 """,
