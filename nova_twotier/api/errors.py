@@ -160,6 +160,17 @@ def wrong_login() -> Refused:
     )
 
 
+def wrong_origin() -> Refused:
+    """The refusal of a token that another site than Keystone had a browser send."""
+    return Refused(
+        403,
+        "login.wrong_origin",
+        "this login does not come from the Keystone of the board: begin it on the board. For "
+        "operators: [api]board_websso_url must be the address of Keystone in browsers, and its "
+        "pages must not have the header Referrer-Policy: no-referrer",
+    )
+
+
 def no_logins() -> Refused:
     return Refused(
         404,

@@ -175,6 +175,12 @@ class FakeLogins:
     def with_application_credential(self, *_):
         return self._access
 
+    def with_token(self, *_):
+        return self._access
+
+    def projects(self, _token):
+        return [{"id": "demo", "name": "demo", "domain_id": "default", "enabled": True}]
+
 
 class KeystoneCase(ApiCase):
     """The same behind keystonemiddleware; `self.keystone` knows the tokens."""

@@ -240,10 +240,13 @@ class TestLogin(LoginCase):
             {"user": "alice"},
             {"password": "pa55word"},
             {"user": "alice", "secret": "s1"},
+            {"token": "unscoped"},
+            {"token": "one\ntwo", "project_id": "d1"},
+            {"token": "unscoped", "project_id": "d1", **PASSWORD},
             {**PASSWORD, "application_credential": "c1", "secret": "s1"},
             {**PASSWORD, "user": ""},
             {**PASSWORD, "user": 7},
-            {**PASSWORD, "token": "x"},
+            {**PASSWORD, "otp": "x"},
         ):
             self.refused(400, "request.invalid", self.login(body))
         self.assertFalse(self.mocked.called)
