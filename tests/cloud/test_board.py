@@ -3,9 +3,14 @@
 import contextlib
 import json
 import re
+import threading
 
 import pytest
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
 
+from nova_twotier.client import board as client_board
+from nova_twotier.client import rest
 from nova_twotier.core.reasons import changes, waits
 from tests.cloud.board_api import Api, happen, run, wait
 from tests.cloud.browser import CHROMIUM, launched
@@ -308,6 +313,52 @@ def test_a_single_sign_on_that_the_page_did_not_ask_for(guarded, keystone, board
     expect(page.get_by_text("did not ask for that login")).to_be_visible()
     expect(page.get_by_role("button", name="Log in", exact=True)).to_be_visible()
     assert page.evaluate("document.body.dataset.token") is None
+
+
+@pytest.fixture
+def command(guarded, keystone):
+    """What `openstack twotier board` serves, for alice of the project demo."""
+    domain = {"user_domain_name": "Default", "project_domain_name": "Default"}
+    login = v3.Password(
+        keystone.url, username="alice", password="correct horse", project_name="demo", **domain
+    )
+    with client_board.Server(rest.Api(Session(login), guarded.url)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield server
+        server.shutdown()
+
+
+def test_the_board_of_the_command_line(guarded, command, board):
+    job = guarded.store.submit(1, [], project_id="demo", user_id="alice", name="by-command")
+    page = board(command.url)
+    presented = set()
+    page.on(
+        "request",
+        lambda request: presented.add(request.headers.get("x-auth-token", command.secret)),
+    )
+    expect(page.get_by_text("alice, project demo")).to_be_visible()
+    page.get_by_role("link", name="by-command").click()
+    page.get_by_role("button", name="Hold").click()
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    assert guarded.store.find(job.uuid).held
+    assert command.secret not in page.url
+    page.reload()
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    # What the browser sends is the secret of the page, not the token.
+    assert presented == {command.secret}
+
+    lost = page.get_by_text("Connection lost")
+    expect(lost).to_have_count(0)
+    guarded.stop()
+    expect(lost).to_be_visible()
+    guarded.start()
+    guarded.wait()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(lost).to_have_count(0)
+
+    # Another user of this machine knows the port, but not the secret.
+    other = board(command.url.partition("#")[0])
+    expect(other.get_by_text("Open the address")).to_be_visible()
 
 
 def test_the_api_goes_away_and_comes_back(api, board):

@@ -2,6 +2,7 @@
 import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
 import {client} from "./client.js";
 import {Login} from "./login.js";
+import {SESSION, secret} from "./session.js";
 import {VIEWS} from "./views.js";
 import {Projects, arrival} from "./websso.js";
 
@@ -9,11 +10,15 @@ const NOAUTH = "noauth";
 // A token of noauth: user, project, roles.
 const SOMEBODY = "[\\w.@\\-]{1,64}(:[\\w.@\\-]{1,64}(:[\\w,\\-]+)?)?";
 const FIRST = Object.keys(VIEWS)[0];
+const ENDED = "Open the address that the command “openstack twotier board” printed when it was started.";
+// Nobody answers, or a server on the way to the API says that it does not.
+const GONE = [0, 502, 504];
 
 // Nowhere but in memory.
 let token = "";
 // What a single sign-on has brought, until a project is chosen: `{token, notice}`.
 const arrived = signal(arrival());
+const secretOfPage = secret();
 // Who looks: `{token, user, project}`; null: nobody has logged in.
 const session = signal(null);
 const notice = signal(arrived.value?.notice ?? "");
@@ -24,7 +29,7 @@ const pools = signal([]);
 
 const api = client({
   token: () => token,
-  unauthorized: () => leave("The API no longer takes your token. Log in again to go on here."),
+  unauthorized: () => leave(ways() === SESSION ? ENDED : "The API no longer takes your token. Log in again to go on here."),
 });
 
 const scope = {
@@ -99,6 +104,15 @@ function somebody(token) {
 async function start() {
   settings.value = await api.get("/board/settings.json");
   if (ways() === NOAUTH) await enter(somebody("admin"));
+  if (ways() === SESSION) await resume();
+}
+
+// The command that serves the page knows who looks.
+async function resume() {
+  token = secretOfPage;
+  const who = await answers("/board/session.json");
+  if (who) await enter({...who, token: secretOfPage});
+  else leave(ENDED);
 }
 
 function App() {
@@ -130,14 +144,16 @@ function App() {
 
 // What is shown to those who have not logged in.
 function Entrance() {
-  if (ways() !== "keystone") return null;
-  return arrived.value?.token
-    ? html`<${Projects} api=${api} token=${arrived.value.token} entered=${enter} refused=${leave} />`
-    : html`<${Login} api=${api} choices=${settings.value.websso} notice=${notice.value} entered=${enter} />`;
+  if (ways() === "keystone") {
+    return arrived.value?.token
+      ? html`<${Projects} api=${api} token=${arrived.value.token} entered=${enter} refused=${leave} />`
+      : html`<${Login} api=${api} choices=${settings.value.websso} notice=${notice.value} entered=${enter} />`;
+  }
+  return notice.value && html`<p class="empty" role="status">${notice.value}</p>`;
 }
 
 function lost(error) {
-  const why = error.status === 0 ? "Connection lost." : `The API says: ${error.message}.`;
+  const why = GONE.includes(error.status) ? "Connection lost." : `The API says: ${error.message}.`;
   return `${why} What you see is old; trying again…`;
 }
 
@@ -166,8 +182,8 @@ function Chooser() {
 function Who({who}) {
   if (ways() === NOAUTH) return null;
   return html`
-    <p class="who">${who.user.name}, project ${who.project.name}${" "}
-      <button type="button" onClick=${() => leave("")}>Log out</button></p>`;
+    <p class="who">${who.user && `${who.user.name}, `}${who.project.id ? `project ${who.project.name}` : "the whole system"}${" "}
+      ${ways() !== SESSION && html`<button type="button" onClick=${() => leave("")}>Log out</button>`}</p>`;
 }
 
 function Noauth({who}) {
