@@ -11,11 +11,12 @@ from oslo_middleware.request_id import ENV_REQUEST_ID
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from nova_twotier.api import board, errors, keystone, metrics, openapi, policies
+from nova_twotier.api import board, errors, keystone, metrics, openapi, policies, websso
 from nova_twotier.api.auth import Identified, NoAuth
 from nova_twotier.api.errors import Refused
 from nova_twotier.api.guard import OURS, Guard
 from nova_twotier.api.health import Health
+from nova_twotier.api.loopback import LoopbackOnly
 from nova_twotier.api.routes import ROUTES, operations
 from nova_twotier.api.site import Site
 from nova_twotier.api.throttle import Throttle
@@ -56,6 +57,7 @@ def check(conf: cfg.ConfigOpts) -> None:
     if conf.api.auth_strategy != "noauth":
         keystone.Validation(None, conf)
         keystone.logins(conf)
+        websso.providers(conf)
 
 
 def build(conf: cfg.ConfigOpts, store: Store):
@@ -66,9 +68,14 @@ def build(conf: cfg.ConfigOpts, store: Store):
     """
     site = Site(conf, store, policies.enforcer(conf), Throttle(conf.api))
     api = _resources(site)
-    application = _Door(site, api, _authenticated(conf, Identified(api)))
+    private = _authenticated(conf, Identified(api))
+    if conf.api.board:
+        _add_board(api, conf)
+    application = _Door(site, api, private)
     for layer in (RequestBodySizeLimiter, HTTPProxyToWSGI):
         application = layer(application, conf)
+    if conf.api.auth_strategy == "noauth":
+        application = LoopbackOnly(application)
     return RequestId(Guard(application), conf)
 
 
@@ -80,13 +87,18 @@ def _resources(site: Site) -> falcon.App:
         api.add_route(path, resource(site))
     if site.conf.api.metrics:
         api.add_route(metrics.PATH, counting)
-    if site.conf.api.board:
-        for path, file in board.files(site.conf.api.auth_strategy).items():
-            api.add_route(path, file)
     # Of all handlers that match an error, falcon picks the one for the most specific class.
     for kind, translate in _TRANSLATIONS.items():
         api.add_error_handler(kind, _handler(translate))
     return api
+
+
+def _add_board(api: falcon.App, conf: cfg.ConfigOpts) -> None:
+    """:param conf: with the options of keystonemiddleware, unless nobody logs in."""
+    strategy = conf.api.auth_strategy
+    providers = [] if strategy == "noauth" else websso.providers(conf)
+    for path, file in board.files(strategy, providers).items():
+        api.add_route(path, file)
 
 
 def _authenticated(conf: cfg.ConfigOpts, application):

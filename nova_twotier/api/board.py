@@ -5,41 +5,26 @@ the files of the directory `static`, which are read when the API starts: what is
 no route.
 """
 
-import hashlib
+import html
 import json
-from importlib import resources
+import re
+from collections.abc import Sequence
+from urllib.parse import parse_qs
 
 import falcon
 
-PATH = "/board"
-INDEX = "index.html"
-#: What the page asks how to log in.
-SETTINGS = f"{PATH}/settings.json"
-#: By suffix; other files are not served.
-TYPES = {
-    ".LICENSE": "text/plain; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
-HEADERS = {
-    "Cache-Control": "no-cache",
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+from nova_twotier.api import board_files, errors
+from nova_twotier.api.board_files import HEADERS, PATH, SETTINGS, Content
+from nova_twotier.api.websso import Provider
+
+_TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 class File:
     """A falcon resource that serves one file from memory."""
 
-    def __init__(self, content: bytes, media_type: str):
-        self._content, self._type = content, media_type
-        self._tag = falcon.ETag(hashlib.sha256(content).hexdigest()[:40])
+    def __init__(self, content: Content):
+        self._content, self._tag = content, falcon.ETag(content.tag)
 
     def on_get(self, req, resp):
         resp.set_headers(HEADERS)
@@ -47,39 +32,67 @@ class File:
         if self._tag in (req.if_none_match or ()):
             resp.status = falcon.HTTP_304
             return
-        resp.content_type, resp.data = self._type, self._content
+        resp.content_type, resp.data = self._content.media_type, self._content.body
 
 
 class Page(File):
     """The page itself, whose references are relative to a path without a slash at its end."""
 
     def on_get(self, req, resp):
-        if req.env["PATH_INFO"].endswith("/"):
-            raise falcon.HTTPPermanentRedirect(f"..{PATH}")
+        self.check_path(req)
         super().on_get(req, resp)
 
+    def check_path(self, req) -> None:
+        """:raises HTTPPermanentRedirect: if there is a slash at the end."""
+        if req.env["PATH_INFO"].endswith("/"):
+            raise falcon.HTTPPermanentRedirect(f"..{PATH}")
 
-def files(auth_strategy: str) -> dict[str, File]:
+
+class Landing(Page):
+    """The page, also for those who come back from Keystone's single sign-on with a token.
+
+    A script of the page takes the token out of it: it is in no address, cookie or log. That this
+    browser asked for it, only the page knows, by what it kept in the tab before it left.
+
+    :param providers: whose Keystone may send browsers here.
+    """
+
+    def __init__(self, content: Content, providers: Sequence[Provider]):
+        super().__init__(content)
+        self._origins = {each.origin for each in providers}
+        self._before, self._after = content.body.split(b"<body>")
+
+    def on_post(self, req, resp):
+        self.check_path(req)
+        # Otherwise any site could log its visitors in as somebody else.
+        if req.get_header("Origin") not in self._origins:
+            raise errors.wrong_origin()
+        # Its size is limited by the middleware.
+        form = parse_qs(req.bounded_stream.read().decode("latin-1"), max_num_fields=10)
+        token = form.get("token", [""])[0]
+        if not _TOKEN.fullmatch(token):
+            raise errors.invalid("token: Keystone sent none")
+        resp.set_headers({**HEADERS, "Cache-Control": "no-store"})
+        body = f'<body data-token="{html.escape(token)}">'.encode()
+        resp.content_type, resp.data = (
+            self._content.media_type,
+            self._before + body + self._after,
+        )
+
+
+def files(auth_strategy: str, providers: Sequence[Provider] = ()) -> dict[str, File]:
     """The resources of the board by their paths.
 
     :param auth_strategy: option `[api]auth_strategy`, which says whether the page asks for a
         password.
+    :param providers: the ways of a single sign-on that it offers.
     """
-    static = resources.files(__package__) / "static"
-    settings = json.dumps({"auth_strategy": auth_strategy}).encode()
+    choices = [{"name": each.name, "url": each.url} for each in providers]
+    settings = json.dumps({"auth_strategy": auth_strategy, "websso": choices}).encode()
+    contents = board_files.read()
+    page = contents.pop(PATH)
     return {
-        PATH: Page((static / INDEX).read_bytes(), "text/html; charset=utf-8"),
-        SETTINGS: File(settings, falcon.MEDIA_JSON),
-        **{f"{PATH}{path}": File(content, kind) for path, content, kind in _read(static)},
+        PATH: Landing(page, providers) if providers else Page(page),
+        SETTINGS: File(Content(settings, falcon.MEDIA_JSON)),
+        **{path: File(content) for path, content in contents.items()},
     }
-
-
-def _read(directory, prefix: str = "/"):
-    """The path below the board, the content and the type of each file, of all directories."""
-    for entry in sorted(directory.iterdir(), key=lambda each: each.name):
-        if entry.is_dir():
-            yield from _read(entry, f"{prefix}{entry.name}/")
-            continue
-        kind = TYPES.get("." + entry.name.rpartition(".")[2])
-        if kind:
-            yield f"{prefix}{entry.name}", entry.read_bytes(), kind

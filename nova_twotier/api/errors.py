@@ -146,7 +146,7 @@ def too_many_logins(seconds: int) -> Refused:
     return Refused(
         429,
         "login.too_often",
-        f"too many logins from this address or of this user; try again in {seconds} s",
+        f"too many logins from this address or as this user; try again in {seconds} s",
         headers={"Retry-After": str(seconds)},
     )
 
@@ -157,6 +157,17 @@ def wrong_login() -> Refused:
         401,
         "login.refused",
         "Keystone does not let you in with these: check the names and the secret",
+    )
+
+
+def wrong_origin() -> Refused:
+    """The refusal of a token that another site than Keystone had a browser send."""
+    return Refused(
+        403,
+        "login.wrong_origin",
+        "this login does not come from the Keystone of the board: begin it on the board. For "
+        "operators: [api]board_websso_url must be the address of Keystone in browsers, and its "
+        "pages must not have the header Referrer-Policy: no-referrer",
     )
 
 

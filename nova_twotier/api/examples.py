@@ -140,6 +140,24 @@ EXAMPLES = {
             }
         ]
     },
+    "Login": {"user": "alice", "password": "...", "project": "demo"},
+    "LoggedIn": {
+        "token": "gAAAAABn...",
+        "expires_at": "2026-11-25T14:47:58.000+00:00",
+        "user": {"id": "c8f1a6d0b6a34a4f9a3f6f1a4f2b7d11", "name": "alice"},
+        "project": {"id": "0b7f3d5c2e6a4c1f8d9e7a6b5c4d3e2f", "name": "demo"},
+        "roles": ["member", "reader"],
+    },
+    "LoginToken": {"token": "gAAAAABn..."},
+    "LoginProjects": {
+        "projects": [
+            {
+                "id": "0b7f3d5c2e6a4c1f8d9e7a6b5c4d3e2f",
+                "name": "demo",
+                "domain_id": "default",
+            }
+        ]
+    },
     "Links": [{"rel": "next", "href": f"{_URL}/jobs?limit=1&marker={_UUID}"}],
     "JobSummary": {**_SUMMARY, "waiting": None},
     "Job": _JOB,

@@ -1,10 +1,14 @@
 """The resource of logins: gives the board, which cannot reach Keystone itself, a token."""
 
+import contextlib
+from collections.abc import Iterator
+
 from oslo_log import log as logging
 
 from nova_twotier.api import errors, login_schemas
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint
 from nova_twotier.api.errors import Refused
+from nova_twotier.api.site import Site
 from nova_twotier.cloud.logins import LoginError, LoginRefused, Logins
 
 LOG = logging.getLogger(__name__)
@@ -19,20 +23,12 @@ class Login(Resource):
         refusals=(401, 403, 404, 429),
     )
     def on_post(self, request: Request):
-        logins = self.site.logins
-        if logins is None:
-            raise errors.no_logins()
         address, body = request.req.remote_addr, request.body
-        self.site.throttle.admit_login(address, _who(body))
-        try:
+        who = _who(body)
+        with _admitted(self.site, address, who) as logins:
             access = _access(logins, body)
-        except LoginRefused:
-            # Not the name: some type their password there.
-            LOG.warning("Keystone refused a login from %s", address)
-            raise errors.wrong_login() from None
-        except LoginError as error:
-            LOG.error("A login failed: %s", error)
-            raise errors.unavailable("Keystone") from None
+        if not _has_token(body):
+            self.site.throttle.remember_login(address, who)
         if not access.project_id:
             raise Refused(
                 403,
@@ -50,15 +46,58 @@ class Login(Resource):
         return Reply(answer, 200, {"Cache-Control": "no-store"})
 
 
+class Projects(Resource):
+    @endpoint(
+        "List the projects that a token of Keystone for no project can be exchanged for",
+        rule=None,
+        body=login_schemas.WHOSE_PROJECTS,
+        answers={200: login_schemas.PROJECTS},
+        refusals=(401, 404, 429),
+    )
+    def on_post(self, request: Request):
+        token = request.body["token"]
+        with _admitted(self.site, request.req.remote_addr, ("token", token)) as logins:
+            found = logins.projects(token)
+        projects = [{name: each[name] for name in ("id", "name", "domain_id")} for each in found]
+        projects.sort(key=lambda each: (each["name"], each["id"]))
+        return Reply({"projects": projects}, 200, {"Cache-Control": "no-store"})
+
+
+@contextlib.contextmanager
+def _admitted(site: Site, address: str, who: tuple[str, ...]) -> Iterator[Logins]:
+    """Where a login that is within the limits takes place.
+
+    :raises Refused: if it is not, or Keystone refuses or does not answer.
+    """
+    if site.logins is None:
+        raise errors.no_logins()
+    site.throttle.admit_login(address, who)
+    try:
+        yield site.logins
+    except LoginRefused:
+        # Not the name: some type their password there.
+        LOG.warning("Keystone refused a login from %s", address)
+        raise errors.wrong_login() from None
+    except LoginError as error:
+        LOG.error("A login failed: %s", error)
+        raise errors.unavailable("Keystone") from None
+
+
 def _has_credential(body: dict) -> bool:
     """Whether the login is by an application credential: its schema lets only one way be whole."""
     return {"application_credential", "secret"} <= body.keys()
+
+
+def _has_token(body: dict) -> bool:
+    return {"token", "project_id"} <= body.keys()
 
 
 def _who(body: dict) -> tuple[str, ...]:
     """Whose credentials a request has, or claims to have."""
     if _has_credential(body):
         return ("credential", body["application_credential"])
+    if _has_token(body):
+        return ("token", body["token"])
     # Keystone takes names of users and domains in any case.
     domain = body.get("domain", login_schemas.DEFAULT_DOMAIN)
     return ("user", domain.casefold(), body["user"].casefold())
@@ -68,6 +107,8 @@ def _access(logins: Logins, body: dict):
     """:raises LoginRefused, LoginError: if there is no token."""
     if _has_credential(body):
         return logins.with_application_credential(body["application_credential"], body["secret"])
+    if _has_token(body):
+        return logins.with_token(body["token"], body["project_id"])
     return logins.with_password(
         body["user"],
         body["password"],

@@ -4,6 +4,8 @@ from nova_twotier.api.schemas import PRINTABLE, object_of
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": PRINTABLE}
 _SECRET = {"type": "string", "minLength": 1, "maxLength": 4096}
+#: What a token of Keystone may consist of, since it is sent in a header.
+VISIBLE = "^[\\x21-\\x7e]*$"
 DEFAULT_DOMAIN = "Default"
 
 LOGIN = object_of(
@@ -29,14 +31,27 @@ LOGIN = object_of(
             "format": "password",
             "description": "The secret of the application credential.",
         },
+        "token": {
+            **_SECRET,
+            "pattern": VISIBLE,
+            "format": "password",
+            "description": "A token of Keystone for no project, such as that of a single sign-on.",
+        },
+        "project_id": {
+            **_NAME,
+            "description": "Id of the project to get a token for with `token`.",
+        },
     },
     required=(),
     oneOf=[
         {"required": ["user", "password"]},
         {"required": ["application_credential", "secret"]},
+        {"required": ["token", "project_id"]},
     ],
-    description="give either user and password, or application_credential and secret",
+    description="give either user and password, or application_credential and secret, or token and "
+    "project_id",
 )
+WHOSE_PROJECTS = object_of({"token": LOGIN["properties"]["token"]})
 _NAMED = object_of({"id": {"type": "string"}, "name": {"type": "string"}})
 LOGGED_IN = object_of(
     {
@@ -51,5 +66,24 @@ LOGGED_IN = object_of(
         },
     }
 )
+PROJECTS = object_of(
+    {
+        "projects": {
+            "type": "array",
+            "items": object_of(
+                {
+                    "id": {"type": "string"},
+                    "name": {"type": "string"},
+                    "domain_id": {"type": "string"},
+                }
+            ),
+        }
+    }
+)
 
-NAMED = {"Login": LOGIN, "LoggedIn": LOGGED_IN}
+NAMED = {
+    "Login": LOGIN,
+    "LoggedIn": LOGGED_IN,
+    "LoginToken": WHOSE_PROJECTS,
+    "LoginProjects": PROJECTS,
+}

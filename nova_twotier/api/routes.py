@@ -53,6 +53,7 @@ ROUTES = {
     "/v1": Version,
     "/v1/openapi.json": OpenApi,
     "/v1/login": login.Login,
+    "/v1/login/projects": login.Projects,
     "/v1/jobs": jobs.Jobs,
     "/v1/jobs/cancel": cancellation.Cancellation,
     "/v1/jobs/{uuid}": jobs.OneJob,

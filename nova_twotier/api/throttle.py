@@ -1,13 +1,16 @@
 """Rate limits: of requests for each project, before any database access, and of logins."""
 
+import contextlib
 import hashlib
+import ipaddress
 import math
 import time
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 import limits
 from limits.errors import ConfigurationError, StorageError
-from limits.strategies import SlidingWindowCounterRateLimiter
+from limits.strategies import FixedWindowRateLimiter, SlidingWindowCounterRateLimiter
 from oslo_log import log as logging
 
 from nova_twotier.api import errors
@@ -15,6 +18,11 @@ from nova_twotier.api.auth import Caller
 from nova_twotier.conf import ConfigError
 
 LOG = logging.getLogger(__name__)
+
+#: Spent by the first login of a user from an address: from then on, the user is known there.
+_KNOWN = limits.RateLimitItemPerDay(1, 14)
+#: Bits of an IPv6 address that belong to one site: its hosts choose the others at will.
+_SITE_BITS = 64
 
 
 class Throttle:
@@ -32,6 +40,7 @@ class Throttle:
                 options.rate_limit_storage, wrap_exceptions=True
             )
             self._limiter = SlidingWindowCounterRateLimiter(storage)
+            self._known = FixedWindowRateLimiter(storage)
         except (ConfigurationError, NotImplementedError) as error:
             raise ConfigError(f"[api]rate_limit_storage: {error}") from error
 
@@ -51,21 +60,38 @@ class Throttle:
             raise errors.too_often(seconds)
 
     def admit_login(self, address: str, who: Iterable[str]) -> None:
-        """Count a login from an address and as a user.
+        """Count a login from an address, and as a user unless the user is known to log in there.
 
+        So wrong guesses of others lock no user out of the places where the user has logged in.
+
+        :param address: as oslo.middleware has it.
         :param who: the names of the user as whom somebody wants to log in.
         :raises Refused: if it exceeds a limit; also if it cannot be counted, since passwords could
             be guessed without limit.
         """
-        # Names may be anything, and be long.
-        user = hashlib.sha256(repr(tuple(who)).encode()).hexdigest()
+        place, user = _place(address), _digest(who)
         try:
-            for whose in (("login from", address), ("login as", user)):
+            counted = [("login from", place)]
+            if self._known.test(_KNOWN, "login", place, user):
+                counted.append(("login as", user))
+            for whose in counted:
                 if seconds := self._count(self._login_limits, whose):
                     raise errors.too_many_logins(seconds)
         except StorageError as error:
             LOG.error("Could not count a login: %s", error)
             raise errors.unavailable("the storage of the rate limit") from None
+
+    def remember_login(self, address: str, who: Iterable[str]) -> None:
+        """Remember for two weeks that a user has logged in from an address."""
+        if not self._login_limits:
+            return
+        try:
+            known = _KNOWN, "login", _place(address), _digest(who)
+            # Otherwise the two weeks would be those after the first login.
+            self._known.clear(*known)
+            self._known.hit(*known)
+        except StorageError as error:
+            LOG.warning("Could not remember a login: %s", error)
 
     def _count(self, wanted: Iterable[limits.RateLimitItem], whose: tuple[str, str]) -> int:
         """Count a request; the seconds until one is admitted again, 0 if this one is.
@@ -90,3 +116,34 @@ def _parsed(options, name: str, example: str) -> list[limits.RateLimitItem]:
         raise ConfigError(
             f"[api]{name} is {options[name]!r}: give such as {example}, or nothing"
         ) from error
+
+
+def _place(address: str) -> str:
+    """What is counted of an address: of IPv6, the network.
+
+    :param address: perhaps the whole X-Forwarded-For, as oslo.middleware takes it over. The nearest
+        proxy has written its end, and anybody the rest.
+    """
+    last = address.rpartition(",")[2].strip(' "')
+    found = _parsed_address(last)
+    if found is None:
+        return last
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return str(ipaddress.ip_network((found, _SITE_BITS), strict=False))
+        found = found.ipv4_mapped
+    return str(found)
+
+
+def _parsed_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address, perhaps with a port; None if it is none."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(text)
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(urlsplit(f"//{text}").hostname or "")
+    return None
+
+
+def _digest(who: Iterable[str]) -> str:
+    # Names may be anything, and be long.
+    return hashlib.sha256(repr(tuple(who)).encode()).hexdigest()

@@ -29,6 +29,13 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """A port to listen on; 0 is any that is free."""
+    if not text.isdecimal() or int(text) >= 2**16:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, such as 8783")
+    return int(text)
+
+
 def priority(text: str) -> int:
     """A job's priority in its project."""
     digits = text.removeprefix("-").removeprefix("+")

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from keystoneauth1 import exceptions as ksa
 from keystoneauth1.adapter import Adapter
+from keystoneauth1.identity.base import BaseIdentityPlugin
 
 LOG = logging.getLogger(__name__)
 
@@ -34,6 +35,9 @@ MOST = 5
 #: How often a request is repeated that was one too many for the rate limit of its project, and
 #: the longest time to wait before, in seconds.
 MOST_WAITS, LONGEST_WAIT = 20, 60.0
+
+#: Seconds that the API may take for a request of another client.
+FORWARDED_TIMEOUT = 60.0
 
 #: Final states of a job.
 OVER = ("finished", "failed", "cancelled")
@@ -276,6 +280,42 @@ class Api:
     def events(self, limit: int | None = None, **filters) -> Iterator[dict]:
         """All events, oldest first, or the first `limit`."""
         return self._pages("/v1/events", ("events",), limit, filters)
+
+    def version(self) -> dict:
+        """What the API says about itself; it tells anybody."""
+        return self._ask("GET", "/v1")["version"]
+
+    def identity(self) -> dict:
+        """The `user` and the `project` of the session, each with its `id` and `name`.
+
+        The user is None if the session does not know it, as with a token that Keystone did not
+        issue. Both are None for a project of a token for the whole system.
+        """
+        auth = self._adapter.auth or self._adapter.session.auth
+        if not isinstance(auth, BaseIdentityPlugin):
+            project = self.queue()["project_id"]
+            return {"user": None, "project": {"id": project, "name": project}}
+        access = auth.get_access(self._adapter.session)
+        return {
+            "user": {"id": access.user_id, "name": access.username},
+            "project": {"id": access.project_id, "name": access.project_name},
+        }
+
+    def forward(self, method: str, path: str, headers: dict, body: bytes | None):
+        """The answer to another client's request, whatever its status, with the session's token.
+
+        :param path: with its query.
+        """
+        options = {
+            "headers": headers,
+            "data": body,
+            # The token is for this API only.
+            "redirect": False,
+            # The other client's headers say which.
+            "microversion": None,
+            "timeout": FORWARDED_TIMEOUT,
+        }
+        return self._request(path, method, options)
 
     def _pages(
         self, path: str, names: tuple[str, ...], limit: int | None, filters: dict

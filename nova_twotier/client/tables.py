@@ -10,7 +10,7 @@ from osc_lib.command import command
 from nova_twotier.client.columns import INTERVALS
 
 
-class _OneLineOfError:
+class OneLineOfError:
     """A command that says in one line what is wrong with its arguments, without its whole usage."""
 
     def get_parser(self, prog_name):
@@ -28,7 +28,7 @@ def for_people(parsed_args: argparse.Namespace) -> bool:
     return parsed_args.formatter == "table" and not parsed_args.columns
 
 
-class Lister(_OneLineOfError, command.Lister):
+class Lister(OneLineOfError, command.Lister):
     """Prints a table of several rows."""
 
     #: Whether a table without a row is printed at all; if not, the command says itself what is up.
@@ -43,7 +43,7 @@ class Lister(_OneLineOfError, command.Lister):
         return super().produce_output(parsed_args, column_names, data)
 
 
-class ShowOne(_OneLineOfError, command.ShowOne):
+class ShowOne(OneLineOfError, command.ShowOne):
     """Prints the fields of one thing."""
 
     #: Whether people see fields without a value, too; programs always do.

@@ -1,5 +1,8 @@
 """Logins at Keystone for people who have no OpenStack client at hand, such as the board's."""
 
+import contextlib
+from collections.abc import Iterator
+
 from keystoneauth1 import exceptions as ksa_exc
 from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import v3
@@ -73,11 +76,40 @@ class Logins:
             )
         )
 
+    def with_token(self, token: str, project_id: str) -> AccessInfo:
+        """The token for a project of the user who has another token.
+
+        :raises LoginRefused, LoginError: if there is no token.
+        """
+        return self._access(
+            v3.Token(self._url, token, project_id=project_id, include_catalog=False)
+        )
+
+    def projects(self, token: str) -> list[dict]:
+        """The projects that a token can be exchanged for, as Keystone describes them.
+
+        :raises LoginRefused, LoginError: if Keystone does not tell.
+        """
+        url = f"{self._url.rstrip('/').removesuffix('/v3')}/v3/auth/projects"
+        headers = {"X-Auth-Token": token, "Accept": "application/json"}
+        with _translated_errors():
+            answer = self._session.get(url, headers=headers, authenticated=False, log=False)
+            return answer.json()["projects"]
+
     def _access(self, auth: v3.Auth) -> AccessInfo:
-        try:
+        with _translated_errors():
             return auth.get_access(self._session)
-        except _REFUSALS:
-            # Not the cause: a traceback could show what was sent.
-            raise LoginRefused("Keystone refused a login") from None
-        except ksa_exc.ClientException as error:
-            raise LoginError(f"Keystone: {brief(error)}") from None
+
+
+@contextlib.contextmanager
+def _translated_errors() -> Iterator[None]:
+    """Raises our errors for Keystone's, without the cause: a traceback could show what was sent.
+
+    :raises LoginRefused, LoginError: for them.
+    """
+    try:
+        yield
+    except _REFUSALS:
+        raise LoginRefused("Keystone refused a login") from None
+    except ksa_exc.ClientException as error:
+        raise LoginError(f"Keystone: {brief(error)}") from None

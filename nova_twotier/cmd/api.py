@@ -3,7 +3,6 @@
 Larger sites run `nova_twotier.api.wsgi:application` in the WSGI server of their other services.
 """
 
-import ipaddress
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ from oslo_log import log as logging
 
 from nova_twotier import conf as config
 from nova_twotier.api.app import make
+from nova_twotier.api.loopback import is_loopback
 from nova_twotier.api.server import Server
 from nova_twotier.db.store import StoreError
 
@@ -38,7 +38,7 @@ def main(args: list[str] | None = None) -> int:
 
 def _check_address(options) -> None:
     """:raises ConfigError: if there is no such address, or noauth were served beyond loopback."""
-    if options.auth_strategy == "noauth" and not _is_loopback(options.listen):
+    if options.auth_strategy == "noauth" and not is_loopback(options.listen):
         raise config.ConfigError(
             f"[api]auth_strategy is noauth, which is served on the loopback address only, "
             f"not on {options.listen}: use keystone, or listen on 127.0.0.1"
@@ -49,15 +49,6 @@ def _check_address(options) -> None:
         raise config.ConfigError(
             f"[api]listen is {options.listen!r}, which is no address: {error.strerror}"
         ) from error
-
-
-def _is_loopback(address: str) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False  # another host name, which may be any address
 
 
 def _serve(conf, application, check: Callable[[], object]) -> None:

@@ -126,14 +126,36 @@ Put TLS in front of the API: the page sends passwords. With ``auth_strategy = no
 in, and everybody who reaches the page may do everything.
 """,
     ),
+    cfg.DictOpt(
+        "board_websso",
+        default={},
+        help="""
+Ways to log in at the board by Keystone's single sign-on: the protocol, or the identity provider
+and its protocol, as Keystone has them, and the name that the page shows. Keystone must trust
+the board: its address, as browsers show it, must be a ``trusted_dashboard`` in the section
+[federation] of keystone.conf.
+
+Example: acme/openid:ACME Corporation,saml2:University
+""",
+    ),
+    cfg.StrOpt(
+        "board_websso_url",
+        help="""
+Address of Keystone as the users' browsers reach it, to log in by ``board_websso``. Default:
+``www_authenticate_uri`` of [keystone_authtoken]. Logins are taken only from its pages.
+
+Example: https://keystone.example.org:5000/v3
+""",
+    ),
     cfg.StrOpt(
         "login_limit",
         default="10/minute;100/hour",
         help="""
-Rate limit on logins at `/v1/login`, both from one address and as one user, in the notation of
-``rate_limit``; they are counted in ``rate_limit_storage``. Behind a proxy all logins come from its
-address, unless ``[oslo_middleware]enable_proxy_headers_parsing`` is on and the proxy sets
-X-Forwarded-For itself. Empty: no limit.
+Rate limit on logins at `/v1/login`, in the notation of ``rate_limit``: of those from one address
+(or one IPv6 /64), and of those as one user from addresses from which the user has not logged in
+within two weeks. They are counted in ``rate_limit_storage``. Behind a proxy all logins come from
+its address, unless ``[oslo_middleware]enable_proxy_headers_parsing`` is on, and the proxy sets
+X-Forwarded-For or adds to it, and removes the header Forwarded. Empty: no limit.
 
 Example: 10/minute
 """,

@@ -33,7 +33,12 @@ class Api:
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = directory / "api.log"
         self._file = directory / "nova-twotier.conf"
-        api = {"auth_strategy": auth_strategy, "port": self.port, "board": "true"}
+        api = {
+            "auth_strategy": auth_strategy,
+            "port": self.port,
+            "board": "true",
+            **sections.pop("api", {}),
+        }
         inifile.write(
             self._file,
             {"DEFAULT": {"state_path": directory, "debug": "true"}, "api": api, **sections},

@@ -6,6 +6,7 @@ import pytest
 
 from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, cli, ports
 from nova_twotier.tools.fakecloud.servers import Databases
+from tests.cloud import federation
 from tests.cloud.full import broker
 from tests.cloud.gang import HOST, Gang
 from tests.cloud.outside import openstack, processes_of, used_vcpus
@@ -42,7 +43,14 @@ def database(request):
 @pytest.mark.parametrize("kind", ["sqlite", "mariadb"])
 def test_full(tmp_path, kind):
     options = {"transport_url": broker(), "database_url": database(kind)}
-    cloud = FakeCloud(tmp_path, hosts=2, full=True, computes_per_process=1, **options)
+    cloud = FakeCloud(
+        tmp_path,
+        hosts=2,
+        full=True,
+        computes_per_process=1,
+        set=[f"api.board_websso={federation.WAY}:ACME"],
+        **options,
+    )
     cloud.up()
     try:
         assert sorted(cloud.info()["pids"]) == [
@@ -59,6 +67,8 @@ def test_full(tmp_path, kind):
         ]
         # Found in Keystone's catalog, and the token is Keystone's.
         assert openstack(cloud, "twotier", "queue", "show")["mode"] == "active"
+        federation.add_provider(cloud)
+        federation.sign_on(f"{cloud.info()['urls']['twotier']}/board")
         with Gang(cloud, 2) as gang:
             gang.await_status("ACTIVE")
             server = gang.first()

@@ -30,7 +30,8 @@ ALLOWED = {
     "audit": {"core", "conf", "ledger", "cloud", "db"},
     "filters": {"core", "ledger", "conf"},
     "weighers": {"core", "ledger", "conf", "filters"},
-    "client": {"core", "sim"},
+    # It serves the API's board with the caller's session.
+    "client": {"core", "sim", "api.board_files", "api.errors", "api.loopback"},
     "cmd": {*SERVICES, "prometheus", "calibration", "client", "sim"},
     "tools": {*SERVICES, "client", "cmd", "sim"},
 }

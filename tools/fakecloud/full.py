@@ -183,7 +183,8 @@ class Full:
             },
         )
         inifile.write(
-            etc / "keystone.conf", keystone.conf(self._database("keystone"), self.layout.run)
+            etc / "keystone.conf",
+            keystone.conf(self._database("keystone"), self.layout.run, self.urls["twotier"]),
         )
         inifile.write(
             etc / "placement.conf",

@@ -8,12 +8,12 @@ import sys
 
 from keystoneauth1 import adapter
 
-from nova_twotier.tools.fakecloud import bootstrap
+from nova_twotier.tools.fakecloud import bootstrap, novaconf
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 from nova_twotier.tools.fakecloud.handover import REGION, Access
 
 
-def conf(database_url: str, run: pathlib.Path) -> dict[str, dict]:
+def conf(database_url: str, run: pathlib.Path, twotier_url: str) -> dict[str, dict]:
     return {
         "DEFAULT": {"use_stderr": True},
         "database": {"connection": database_url},
@@ -22,6 +22,11 @@ def conf(database_url: str, run: pathlib.Path) -> dict[str, dict]:
         "fernet_tokens": {"key_repository": run / "fernet"},
         "fernet_receipts": {"key_repository": run / "fernet"},
         "credential": {"key_repository": run / "fernet"},
+        # For an identity provider that somebody adds.
+        "federation": {
+            "trusted_dashboard": f"{twotier_url}/board",
+            "sso_callback_template": novaconf.stock_file("keystone", "sso_callback_template.html"),
+        },
     }
 
 

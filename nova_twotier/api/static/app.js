@@ -2,25 +2,34 @@
 import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
 import {client} from "./client.js";
 import {Login} from "./login.js";
+import {SESSION, secret} from "./session.js";
 import {VIEWS} from "./views.js";
+import {Projects, arrival} from "./websso.js";
 
 const NOAUTH = "noauth";
 // A token of noauth: user, project, roles.
 const SOMEBODY = "[\\w.@\\-]{1,64}(:[\\w.@\\-]{1,64}(:[\\w,\\-]+)?)?";
 const FIRST = Object.keys(VIEWS)[0];
+const ENDED = "Open the address that the command “openstack twotier board” printed when it was started.";
+// Nobody answers, or a server on the way to the API says that it does not.
+const GONE = [0, 502, 504];
 
 // Nowhere but in memory.
 let token = "";
+// What a single sign-on has brought, until a project is chosen: `{token, notice}`.
+const arrived = signal(arrival());
+const secretOfPage = secret();
 // Who looks: `{token, user, project}`; null: nobody has logged in.
 const session = signal(null);
-const notice = signal("");
-const strategy = signal(null);
+const notice = signal(arrived.value?.notice ?? "");
+// How one logs in, as the API says; null: not known yet.
+const settings = signal(null);
 const route = signal(read(location.hash));
 const pools = signal([]);
 
 const api = client({
   token: () => token,
-  unauthorized: () => leave("The API no longer takes your token. Log in again to go on here."),
+  unauthorized: () => leave(ways() === SESSION ? ENDED : "The API no longer takes your token. Log in again to go on here."),
 });
 
 const scope = {
@@ -50,8 +59,13 @@ function decoded(text) {
   }
 }
 
+function ways() {
+  return settings.value?.auth_strategy;
+}
+
 function leave(why) {
   token = "";
+  arrived.value = null;
   session.value = null;
   notice.value = why;
 }
@@ -67,6 +81,7 @@ async function enter(who) {
   scope.project.value = who.project.id;
   scope.all.value = all;
   session.value = who;
+  arrived.value = null;
   const found = await answers("/v1/pools");
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }
@@ -87,8 +102,17 @@ function somebody(token) {
 }
 
 async function start() {
-  strategy.value = (await api.get("/board/settings.json")).auth_strategy;
-  if (strategy.value === NOAUTH) await enter(somebody("admin"));
+  settings.value = await api.get("/board/settings.json");
+  if (ways() === NOAUTH) await enter(somebody("admin"));
+  if (ways() === SESSION) await resume();
+}
+
+// The command that serves the page knows who looks.
+async function resume() {
+  token = secretOfPage;
+  const who = await answers("/board/session.json");
+  if (who) await enter({...who, token: secretOfPage});
+  else leave(ENDED);
 }
 
 function App() {
@@ -110,17 +134,26 @@ function App() {
       <h1>twotier</h1>
       ${who && html`<${Navigation} name=${name} /><${Chooser} /><${Who} who=${who} />`}
     </header>
-    ${strategy.value === NOAUTH && html`<${Noauth} who=${who} />`}
+    ${ways() === NOAUTH && html`<${Noauth} who=${who} />`}
     <p class="lost" role="status">${who && api.lost.value ? lost(api.lost.value) : ""}</p>
     <main ref=${main} tabindex="-1" aria-label=${title}>
       ${who && html`<${View} key=${key} api=${api} scope=${scope} id=${id} />`}
-      ${!who && strategy.value && strategy.value !== NOAUTH && html`
-        <${Login} api=${api} notice=${notice.value} entered=${enter} />`}
+      ${!who && html`<${Entrance} />`}
     </main>`;
 }
 
+// What is shown to those who have not logged in.
+function Entrance() {
+  if (ways() === "keystone") {
+    return arrived.value?.token
+      ? html`<${Projects} api=${api} token=${arrived.value.token} entered=${enter} refused=${leave} />`
+      : html`<${Login} api=${api} choices=${settings.value.websso} notice=${notice.value} entered=${enter} />`;
+  }
+  return notice.value && html`<p class="empty" role="status">${notice.value}</p>`;
+}
+
 function lost(error) {
-  const why = error.status === 0 ? "Connection lost." : `The API says: ${error.message}.`;
+  const why = GONE.includes(error.status) ? "Connection lost." : `The API says: ${error.message}.`;
   return `${why} What you see is old; trying again…`;
 }
 
@@ -147,10 +180,10 @@ function Chooser() {
 }
 
 function Who({who}) {
-  if (strategy.value === NOAUTH) return null;
+  if (ways() === NOAUTH) return null;
   return html`
-    <p class="who">${who.user.name}, project ${who.project.name}${" "}
-      <button type="button" onClick=${() => leave("")}>Log out</button></p>`;
+    <p class="who">${who.user && `${who.user.name}, `}${who.project.id ? `project ${who.project.name}` : "the whole system"}${" "}
+      ${ways() !== SESSION && html`<button type="button" onClick=${() => leave("")}>Log out</button>`}</p>`;
 }
 
 function Noauth({who}) {

@@ -1,10 +1,11 @@
 // The form with which a user logs in at Keystone, by way of the API.
 import {html, useSignal} from "./vendor/ui.js";
+import {depart} from "./websso.js";
 
 const PASSWORD = "password";
 
-// `entered(answer)` is called with what the API answers.
-export function Login({api, notice, entered}) {
+// `choices` are the ways of a single sign-on, `{name, url}`. `entered(answer)` is called with what the API answers.
+export function Login({api, choices, notice, entered}) {
   const kind = useSignal(PASSWORD);
   const said = useSignal("");
   const busy = useSignal(false);
@@ -34,6 +35,8 @@ export function Login({api, notice, entered}) {
       ${notice && html`<p role="status">${notice}</p>`}
       ${!window.isSecureContext && html`
         <p class="alert">This page came without encryption: others on the network can read your password.</p>`}
+      ${choices.map((each) => html`
+        <button key=${each.url} type="button" onClick=${() => depart(each)}>Log in with ${each.name}</button>`)}
       <fieldset class="choice">
         <legend class="hidden">Credentials</legend>
         ${choice(PASSWORD, "Password")}${choice("credential", "Application credential")}

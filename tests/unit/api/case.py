@@ -32,6 +32,8 @@ project_domain_name = Default
 service_token_roles_required = true
 """
 
+#: In the Host header of requests.
+HOST = "localhost"
 #: Seconds; longer than any test.
 LEASE = 3600
 
@@ -67,6 +69,7 @@ class ApiCase(testtools.TestCase):
     def ask(self, method, path, by="alice:demo", **rest):
         headers = {"X-Auth-Token": by} if by else {}
         headers |= rest.pop("headers", {})
+        rest.setdefault("host", HOST)
         return self.client.simulate_request(method, path, headers=headers, **rest)
 
     def get(self, path, by="alice:demo", **rest):
@@ -171,6 +174,12 @@ class FakeLogins:
 
     def with_application_credential(self, *_):
         return self._access
+
+    def with_token(self, *_):
+        return self._access
+
+    def projects(self, _token):
+        return [{"id": "demo", "name": "demo", "domain_id": "default", "enabled": True}]
 
 
 class KeystoneCase(ApiCase):

@@ -3,6 +3,8 @@
 import hashlib
 import pathlib
 import re
+import time
+from unittest import mock
 from urllib.parse import urlsplit
 
 import jsonschema
@@ -238,10 +240,13 @@ class TestLogin(LoginCase):
             {"user": "alice"},
             {"password": "pa55word"},
             {"user": "alice", "secret": "s1"},
+            {"token": "unscoped"},
+            {"token": "one\ntwo", "project_id": "d1"},
+            {"token": "unscoped", "project_id": "d1", **PASSWORD},
             {**PASSWORD, "application_credential": "c1", "secret": "s1"},
             {**PASSWORD, "user": ""},
             {**PASSWORD, "user": 7},
-            {**PASSWORD, "token": "x"},
+            {**PASSWORD, "otp": "x"},
         ):
             self.refused(400, "request.invalid", self.login(body))
         self.assertFalse(self.mocked.called)
@@ -272,16 +277,69 @@ class TestThrottle(LoginCase):
         self.assertTrue(1 <= int(answer.headers["retry-after"]) <= 3600)
         self.answered(200, self.login(extras={"REMOTE_ADDR": "192.0.2.2"}))
 
-    def test_of_a_user(self):
+    def guess(self, **rest):
+        self.mocked.post(TOKENS, status_code=401, json={"error": {}})
         for number in range(4):
             names = {"user": "alice" if number % 2 else "ALICE", "domain": "default"}
-            self.answered(
-                200, self.login({**PASSWORD, **names}, extras={"REMOTE_ADDR": f"192.0.2.{number}"})
-            )
+            address = {"extras": {"REMOTE_ADDR": f"192.0.2.{number}"}}
+            self.assertNotEqual(200, self.login({**PASSWORD, **names}, **address).status_code)
+        self.issue()
+
+    def test_of_a_user_at_new_addresses(self):
+        self.guess()
+        self.assertEqual(4, self.mocked.call_count)
         elsewhere = {"extras": {"REMOTE_ADDR": "192.0.2.9"}}
         self.refused(429, "login.too_often", self.login(**elsewhere))
         self.answered(200, self.login({**PASSWORD, "domain": "lab"}, **elsewhere))
         self.assertEqual(5, self.mocked.call_count)
+
+    def test_guesses_of_others_lock_no_user_out_where_they_have_logged_in(self):
+        home = {"extras": {"REMOTE_ADDR": "198.51.100.1"}}
+        self.answered(200, self.login(**home))
+        self.guess()
+        self.answered(200, self.login(**home))
+        # Others of the same address are as new as anybody.
+        bob = {**PASSWORD, "user": "bob"}
+        self.answered(200, self.login(bob, **home))
+        self.answered(200, self.login(bob, **home))
+        self.refused(429, "login.too_often", self.login(**home))
+
+    def test_an_address_is_known_for_two_weeks_after_the_last_login_there(self):
+        home = {"extras": {"REMOTE_ADDR": "198.51.100.1"}}
+        began = time.time()
+        for day, status in ((0, 200), (13, 200), (26, 200), (41, 429)):
+            with mock.patch("time.time", lambda day=day: began + day * 86400):
+                if day:
+                    self.guess()
+                self.assertEqual(status, self.login(**home).status_code, day)
+
+    def test_a_refused_login_makes_no_address_known(self):
+        home = {"extras": {"REMOTE_ADDR": "198.51.100.1"}}
+        self.mocked.post(TOKENS, status_code=401, json={"error": {}})
+        self.refused(401, "login.refused", self.login(**home))
+        self.guess()
+        self.refused(429, "login.too_often", self.login(**home))
+
+    def test_addresses_that_are_the_same_place(self):
+        for places in (
+            ("2001:db8::1", "2001:db8::2", "2001:db8::f:3", "2001:0db8::4", "2001:db8::5"),
+            ("::ffff:192.0.2.1", "192.0.2.1", "192.0.2.1:4711", " 192.0.2.1", "192.0.2.1"),
+            ('"[2001:db8:1::1]:80"', "2001:db8:1::2", "[2001:db8:1::3]", *2 * ["2001:db8:1::4"]),
+            *(("unknown", "unknown", "unknown", "unknown", "unknown"), 5 * ("[",)),
+            # What a client sends itself is before what the proxy adds.
+            *(tuple(f"10.0.0.{each}, 203.0.113.1" for each in range(5)),),
+        ):
+            *first, last = ({"extras": {"REMOTE_ADDR": each}} for each in places)
+            for number, address in enumerate(first):
+                self.answered(
+                    200, self.login({**PASSWORD, "user": f"{number} of {places}"}, **address)
+                )
+            self.refused(429, "login.too_often", self.login(**last))
+
+    def test_addresses_that_are_not(self):
+        for each in ("2001:db8:0:1::1", "2001:db8:0:2::1", "::ffff:192.0.2.1", "::ffff:192.0.2.2"):
+            self.answered(200, self.login(extras={"REMOTE_ADDR": each}))
+        self.answered(200, self.login({**PASSWORD, "user": "bob"}, extras={"REMOTE_ADDR": "x"}))
 
 
 class TestBehindKeystone(LoginCase):

@@ -117,8 +117,8 @@ class TestSeveralProcesses(ApiCase):
             path = {str(self.directory / "nova-twotier.conf")!r}
             made = make(conf.load(["--config-file", path], "twotier-api"))
             client = testing.TestClient(lambda environ, start: made(environ, start))
-            client.simulate_get("/v1")
-            print(client.simulate_get("/metrics").text)
+            client.simulate_get("/v1", host="localhost")
+            print(client.simulate_get("/metrics", host="localhost").text)
             """)
         counts = self.directory / "counts"
         counts.mkdir()

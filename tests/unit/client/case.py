@@ -15,7 +15,7 @@ from keystoneauth1.token_endpoint import Token
 from nova_twotier.client.rest import Api
 from tests.unit.api.case import ApiCase
 
-URL = "http://twotier.test"
+URL = "http://127.0.0.1:8782"
 
 
 class WsgiAdapter(requests.adapters.BaseAdapter):

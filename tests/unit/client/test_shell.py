@@ -9,6 +9,8 @@ import sys
 import threading
 from wsgiref import simple_server
 
+import requests
+
 from tests.unit.api.case import ApiCase
 
 OPENSTACK = pathlib.Path(sys.executable).with_name("openstack")
@@ -82,3 +84,20 @@ class TestOpenStackClient(ApiCase):
         running.send_signal(signal.SIGINT)
         self.assertEqual(("", ""), running.communicate(timeout=60))
         self.assertEqual(130, running.returncode)
+
+    def test_the_board_is_served_until_it_is_interrupted(self):
+        self.submit(by="alice:demo", name="first")
+        running = self.start(
+            *("--os-auth-type", "admin_token", "--os-token", "alice:demo"),
+            *("--os-endpoint", self.url, "twotier", "board"),
+        )
+        address, _sharp, fragment = running.stdout.readline().strip().partition("#")
+        headers = {"X-Auth-Token": fragment.removeprefix("secret=")}
+        jobs = f"{address.removesuffix('/board')}/v1/jobs"
+        answer = requests.get(jobs, headers=headers, timeout=60)
+        self.assertEqual(["first"], [job["name"] for job in answer.json()["jobs"]])
+        self.assertEqual(401, requests.get(jobs, timeout=60).status_code)
+        running.send_signal(signal.SIGINT)
+        out, error = running.communicate(timeout=60)
+        self.assertEqual(("", 0), (out, running.returncode))
+        self.assertEqual("The board has ended.", error.splitlines()[-1])
