@@ -38,11 +38,13 @@ export function Chart({chart, answer, label, pointed}) {
     return () => { there = false; };
   }, []);
   useEffect(() => {
-    if (!found) return undefined;
-    const made = new found(options(found, chart, state.current, box.current.clientWidth), state.current.data, box.current);
+    const outer = box.current;
+    // The page may show another view by now.
+    if (!found || !outer) return undefined;
+    const made = new found(options(found, chart, state.current, outer.clientWidth), state.current.data, outer);
     plot.current = made;
-    const watcher = new ResizeObserver(() => made.setSize({width: box.current.clientWidth, height: HEIGHT}));
-    watcher.observe(box.current);
+    const watcher = new ResizeObserver(() => made.setSize({width: outer.clientWidth, height: HEIGHT}));
+    watcher.observe(outer);
     const media = matchMedia(DARK);
     const recolour = () => made.redraw();
     media.addEventListener("change", recolour);

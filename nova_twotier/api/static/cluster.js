@@ -1,5 +1,5 @@
 // The view Cluster: how full the slots were over time, how long the queue, and what was lost.
-import {html, signal, useMemo, useState} from "./vendor/ui.js";
+import {html, signal, useMemo, useRef, useState} from "./vendor/ui.js";
 import {Chart} from "./chart.js";
 import {query, useLive} from "./client.js";
 import {clock, duration} from "./format.js";
@@ -14,7 +14,12 @@ const range = signal("day");
 export function Cluster({api, scope}) {
   const pool = scope.pool.value;
   const live = useLive(api, `/v1/utilisation${query({last: RANGES[range.value].seconds, pool})}`);
-  const {data, error} = live.value;
+  const {data: fresh, error} = live.value;
+  const last = useRef(null);
+  if (fresh) last.current = {data: fresh, unit: UNIT[range.value]};
+  const refused = error && !error.passes;
+  // Those of the range before stay until others are there.
+  const {data, unit} = (!refused && last.current) || {};
   const [pointed, setPointed] = useState(null);
   const told = useMemo(() => (data && pointed !== null ? said(data, pointed) : ""), [data, pointed]);
   return html`
@@ -28,15 +33,15 @@ export function Cluster({api, scope}) {
             <span>${title}</span>
           </label>`)}
       </fieldset>
-      ${data?.summary && html`<span class="muted">${counted(data)}</span>`}
+      ${data?.summary && html`<span class="muted">${counted(data, unit)}</span>`}
     </div>
-    ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
+    ${refused && html`<p class="alert" role="alert">${error.message}</p>`}
     ${data && !data.summary && html`
       <p class="empty" role="status">No queue manager has counted in this range: there is nothing to show.</p>`}
     ${!data && !error && html`<p class="empty" role="status">Reading the history…</p>`}
     ${data?.summary && html`
-      <p class="told" role="status">${told || "Point at a chart, or use the arrow keys in it, to read its values."}</p>
-      <div class="charts">${CHARTS.map((chart) => html`
+      <p class="told values" role="status">${told || "Point at a chart, or use the arrow keys in it, to read its values."}</p>
+      <div class="charts" aria-busy=${!fresh}>${CHARTS.map((chart) => html`
         <${Section} key=${chart.name} chart=${chart} data=${data} pointed=${setPointed} />`)}</div>`}`;
 }
 
@@ -70,9 +75,9 @@ function Section({chart, data, pointed}) {
 }
 
 // Of how much of the range there is something to show, and of which pools.
-function counted({from, to, summary, pools, latest}) {
+function counted({from, to, summary, pools, latest}, unit) {
   const whole = Math.min(Date.now() / 1000, seconds(to)) - seconds(from);
-  const parts = [`Counted in ${duration(Math.min(summary.seconds, whole))} ${UNIT[range.value]}`];
+  const parts = [`Counted in ${duration(Math.min(summary.seconds, whole))} ${unit}`];
   if (summary.seconds < whole - 120) parts.push("gaps: no queue manager was at work");
   if (pools.length > 1) parts.push(`sum of the pools ${pools.join(", ")}`);
   if (!latest) parts.push("nobody has counted in the last minutes");
