@@ -68,12 +68,12 @@ export function Chart({chart, answer, label, pointed}) {
       onBlur=${() => plot.current?.setCursor({left: -10, top: -10})}></div>`;
 }
 
-// Puts the cursor on another interval, the last one at first.
+// Puts the cursor on another interval; without one, arrows begin with the last interval.
 function step(plot, move) {
   // The end of the last interval is no interval.
   const last = plot.data[0].length - 2;
   const {idx} = plot.cursor;
-  const next = idx === null || idx === undefined ? last : Math.max(0, Math.min(last, move(idx, last)));
+  const next = Math.max(0, Math.min(last, move(idx ?? last + 1, last)));
   // A little inside of it.
   plot.setCursor({left: plot.valToPos(plot.data[0][next], "x") + 0.1, top: 0});
 }

@@ -52,7 +52,7 @@ function Section({chart, data, pointed}) {
   const total = rows[0].total !== undefined;
   return html`
     <section class="chart" aria-labelledby=${`chart-${name}`}>
-      <h3 id=${`chart-${name}`}>${title}</h3>
+      <h2 id=${`chart-${name}`}>${title}</h2>
       <${Chart} chart=${chart} answer=${data} label=${`${title} over time`} pointed=${pointed} />
       <div class="wide"><table class="figures">
         <thead><tr><th scope="col"><span class="hidden">Series</span></th>${total
