@@ -9,6 +9,8 @@ const FONT = "12px system-ui, sans-serif";
 // Pixels that labels of the axes need.
 const APART = 70;
 const GUTTER = 52;
+// Where no cursor is seen.
+const AWAY = -10;
 const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", hourCycle: "h23"});
 const DATE = new Intl.DateTimeFormat(undefined, {month: "short", day: "numeric"});
 const KEYS = {
@@ -65,7 +67,12 @@ export function Chart({chart, answer, label, pointed}) {
   return html`
     <div class="plot" ref=${box} tabindex="0" role="application" aria-label=${label}
       aria-roledescription="chart, arrow keys read its values" onKeyDown=${press}
-      onBlur=${() => plot.current?.setCursor({left: -10, top: -10})}></div>`;
+      onBlur=${() => plot.current && put(plot.current, AWAY)}></div>`;
+}
+
+// Puts the cursor at a pixel, in the other charts, too.
+function put(plot, left) {
+  plot.setCursor({left, top: left < 0 ? left : 0}, true, true);
 }
 
 // Puts the cursor on another interval; without one, arrows begin with the last interval.
@@ -75,7 +82,7 @@ function step(plot, move) {
   const {idx} = plot.cursor;
   const next = Math.max(0, Math.min(last, move(idx ?? last + 1, last)));
   // A little inside of it.
-  plot.setCursor({left: plot.valToPos(plot.data[0][next], "x") + 0.1, top: 0});
+  put(plot, plot.valToPos(plot.data[0][next], "x") + 0.1);
 }
 
 function options(uPlot, {series, bars}, state, width) {
