@@ -6,7 +6,7 @@ import {clock, duration} from "./format.js";
 import {CHARTS, RANGES, figures, intervalAt, lostShare, number, percent, seconds, share} from "./history.js";
 
 const TIERS = ["foreground", "background"];
-const UNIT = {hour: "of this hour", day: "of this day", week: "of this week", month: "of these 30 days"};
+const UNIT = {hour: "of the last hour", day: "of the last day", week: "of the last week", month: "of the last 30 days"};
 
 // It outlasts the view.
 const range = signal("day");
@@ -78,7 +78,7 @@ function Section({chart, data, pointed}) {
 function counted({from, to, summary, pools, latest}, unit) {
   const whole = Math.min(Date.now() / 1000, seconds(to)) - seconds(from);
   const parts = [`Counted in ${duration(Math.min(summary.seconds, whole))} ${unit}`];
-  if (summary.seconds < whole - 120) parts.push("gaps: no queue manager was at work");
+  if (summary.seconds < whole - 120) parts.push("gaps: no queue manager counted");
   if (pools.length > 1) parts.push(`sum of the pools ${pools.join(", ")}`);
   if (!latest) parts.push("nobody has counted in the last minutes");
   return `${parts.join("; ")}.`;

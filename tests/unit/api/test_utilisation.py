@@ -177,6 +177,11 @@ class TestEtag(UtilisationCase):
         self.now += MINUTE
         self.assertEqual(200, self.status(tag))
 
+    def test_there_is_none_before_its_microversion(self):
+        answer = self.get(self.QUERY, headers={"If-None-Match": self.tag()})
+        self.answered(200, answer)
+        self.assertNotIn("etag", answer.headers)
+
     def test_it_is_of_one_query_and_one_reader(self):
         tag = self.tag()
         for query, by in ((f"{self.QUERY}&pool=gpu", "alice:demo"), (self.QUERY, "bob:other")):
