@@ -76,6 +76,10 @@ class Resource:
     def __init__(self, site: Site):
         self.site = site
 
+    def revision(self, request: Request) -> object:
+        """What changes whenever the database may have another answer to the request."""
+        return etags.revision(self.site)
+
     def state(self, request: Request) -> object:
         """What the ETag depends on besides the database, the caller and the query."""
         return None
@@ -112,7 +116,8 @@ def endpoint(summary: str, **description) -> Callable:
                 request.body = validation.read_body(req, body)
             tag = None
             if described.conditional and request.conditional:
-                tag = etags.of(resource.site, request, resource.state(request))
+                parts = resource.revision(request), resource.state(request)
+                tag = etags.of(resource.site, request, *parts)
                 if etags.is_known(req, tag):
                     resp.status = http.HTTPStatus.NOT_MODIFIED
                     resp.set_headers(etags.headers(tag))

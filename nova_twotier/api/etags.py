@@ -11,20 +11,25 @@ from nova_twotier.api.site import Site
 from nova_twotier.db import revisions
 
 
-def of(site: Site, request, state: object) -> str:
+def of(site: Site, request, revision: object, state: object) -> str:
     """The ETag of the answer to a request: it changes whenever the answer would.
 
     It is made before the answer is read: what changes meanwhile shows at the next request.
 
     :param request: an `endpoint.Request`.
+    :param revision: of what the answer is read from in the database, such as `revision(site)`.
     :param state: what the answer depends on besides the database, the caller and the query.
     """
-    with site.store.reading() as session:
-        revision = revisions.read(session, site.conf.coordination.lease)
     req = request.req
     asked = req.context.version, req.prefix, req.path, sorted(request.query.items())
-    whole = site.fingerprint, asked, request.caller.identity, tuple(revision), state
+    whole = site.fingerprint, asked, request.caller.identity, revision, state
     return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+
+
+def revision(site: Site) -> tuple:
+    """That of the whole database."""
+    with site.store.reading() as session:
+        return tuple(revisions.read(session, site.conf.coordination.lease))
 
 
 def headers(tag: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from nova_twotier.api import (
     schemas,
     selection_schemas,
     usage_schemas,
+    utilisation_schemas,
 )
 from nova_twotier.api.endpoint import Endpoint
 from nova_twotier.api.versions import CONDITIONAL, HEADER, NEWEST, SERVICE
@@ -27,6 +28,7 @@ _NAMED = {
     **cluster_schemas.NAMED,
     **schedule_schemas.NAMED,
     **usage_schemas.NAMED,
+    **utilisation_schemas.NAMED,
     **login_schemas.NAMED,
 }
 _NAMES = {id(schema): name for name, schema in _NAMED.items()}

@@ -281,6 +281,14 @@ RULES = [
         "GET",
         "/v1/usage?all_projects=true",
     ),
+    _rule(
+        "utilisation:show",
+        READS,
+        "Show how many slots were used in each tier, how many jobs of all projects waited and how "
+        "much work was lost, over time. It names no hosts, and no projects.",
+        "GET",
+        "/v1/utilisation",
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from nova_twotier.api import (
     schemas,
     topology,
     usage,
+    utilisation,
 )
 from nova_twotier.api.endpoint import Request, Resource, endpoint
 from nova_twotier.api.versions import NEWEST, OLDEST
@@ -74,6 +75,7 @@ ROUTES = {
     "/v1/topology": topology.Topology,
     "/v1/events": events.Events,
     "/v1/usage": usage.Usage,
+    "/v1/utilisation": utilisation.Utilisation,
 }
 
 

@@ -10,8 +10,8 @@ HEADER = "OpenStack-API-Version"
 #: All microversions with their changes, oldest first.
 HISTORY = {
     "1.0": "Jobs, queue, hosts, topology and events.",
-    "1.1": "Lists, queue and schedule have an ETag. So that they are the same until something "
-    "changes, jobs in lists have no `elapsed`, and a queue whose manager is at work no "
+    "1.1": "Lists, queue, schedule and utilisation have an ETag. So that they are the same until "
+    "something changes, jobs in lists have no `elapsed`, and a queue whose manager is at work no "
     "`heartbeat_at`. Hosts come in pages.",
 }
 VERSIONS = list(HISTORY)

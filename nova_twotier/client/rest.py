@@ -273,6 +273,9 @@ class Api:
     def usage(self, **query) -> dict:
         return self._ask("GET", "/v1/usage", params=_written(query))
 
+    def utilisation(self, **query) -> dict:
+        return self._ask("GET", "/v1/utilisation", params=_written(query))
+
     def schedule(self, **filters) -> Iterator[dict]:
         """The recorded stays in a window, then the predicted ones, which have no `host`."""
         return self._pages("/v1/schedule", ("stays", "predicted"), None, filters)

@@ -44,6 +44,7 @@ __all__ = [
     "QueueMode",
     "Submission",
     "UsageDay",
+    "Utilisation",
     "as_it_is",
     "costly_pause",
     "origin_of",
@@ -287,3 +288,35 @@ class UsageDay(Base):
     #: How many jobs started for the first time, and how many ended.
     started: Mapped[int]
     ended: Mapped[int]
+
+
+class Utilisation(Base):
+    """How full a pool was in an interval, and how long its queue, see `utilisation`.
+
+    Sums over the samples that its leader took, and the largest values among them.
+    """
+
+    __tablename__ = "utilisation"
+
+    #: Seconds of the interval: one of `utilisation.KEPT`.
+    step: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    #: Its begin in seconds since the epoch, a multiple of the step.
+    at: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    pool: Mapped[str] = mapped_column(String(255), primary_key=True)
+    samples: Mapped[int]
+    fg_slots: Mapped[int] = mapped_column(BigInteger)
+    fg_used: Mapped[int] = mapped_column(BigInteger)
+    fg_free: Mapped[int] = mapped_column(BigInteger)
+    bg_slots: Mapped[int] = mapped_column(BigInteger)
+    bg_used: Mapped[int] = mapped_column(BigInteger)
+    bg_free: Mapped[int] = mapped_column(BigInteger)
+    waiting_jobs: Mapped[int] = mapped_column(BigInteger)
+    running_jobs: Mapped[int] = mapped_column(BigInteger)
+    waiting_processes: Mapped[int] = mapped_column(BigInteger)
+    running_processes: Mapped[int] = mapped_column(BigInteger)
+    most_fg_used: Mapped[int]
+    most_bg_used: Mapped[int]
+    most_waiting_jobs: Mapped[int]
+    most_waiting_processes: Mapped[int]
+    #: Slot-seconds whose work was lost in the interval.
+    lost: Mapped[float]

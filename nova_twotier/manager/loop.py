@@ -21,6 +21,7 @@ from nova_twotier.manager.counters import Counters
 from nova_twotier.manager.election import Candidate, brief
 from nova_twotier.manager.engine import Engine
 from nova_twotier.manager.pool_metrics import PoolMetrics
+from nova_twotier.manager.utilisation import Utilisation
 
 LOG = logging.getLogger(__name__)
 
@@ -119,11 +120,13 @@ class Loop:
     def _lead(self) -> None:
         clock = SteadyClock(self._wall, self._clock)
         self._metrics.lead()
+        candidate = self._candidate
+        history = Utilisation(self._store, candidate.pool, candidate.fence, self._metrics)
         try:
             self._listener.start(self.wake, self.wake_for_hosts)
             while not self._stopping.is_set():
                 if self._keep_time(clock) and self._choose_policy():
-                    self._use(self._policy, clock)
+                    self._use(self._policy, clock, history)
         except Deposed as error:
             LOG.warning("No longer the leader: %s", error)
         finally:
@@ -180,17 +183,17 @@ class Loop:
             )
         return configured
 
-    def _use(self, policy: str, clock: SteadyClock) -> None:
+    def _use(self, policy: str, clock: SteadyClock, history: Utilisation) -> None:
         """Poll until the policy changes or the wall clock is set: engines keep times in memory."""
         engine = self._engine(policy, self._candidate.fence, self.wake, clock)
         try:
             while not (self._stopping.is_set() or policy != self._policy or clock.follow()):
-                self._poll(engine)
+                self._poll(engine, history)
         finally:
             # Wait for Nova's answers before another leader sends requests.
             engine.close()
 
-    def _poll(self, engine: Engine) -> None:
+    def _poll(self, engine: Engine, history: Utilisation) -> None:
         """Poll once, then wait until the next poll."""
         self._woken.clear()
         try:
@@ -209,6 +212,7 @@ class Loop:
             self._candidate.polled()
             self._recover()
             self._metrics.show()
+            history.poll(self._wall())
             if not again:
                 self._wait(seen)
         except TROUBLE as error:

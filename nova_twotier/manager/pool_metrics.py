@@ -71,6 +71,8 @@ class PoolMetrics:
         self.gauges: Gauges | None = None
         #: When the gauges are taken again.
         self._due_at = -math.inf
+        #: Process-seconds of work that was lost in this term.
+        self.lost_seconds = 0.0
         #: The last poll: its time by the engine's clock, what it worked on, and the slots that jobs
         #: held after it.
         self._at: float | None = None
@@ -131,7 +133,9 @@ class PoolMetrics:
                 histogram.observe(max(0.0, action.closed_at - action.begun_at))
             begun_anew = work.jobs.get(action.job) if action.job is not None else None
             if begun_anew and begun_anew.discarded_at == work.env.now:
-                self._lost.inc(self._held.pop(begun_anew.number, 0.0))
+                lost = self._held.pop(begun_anew.number, 0.0)
+                self._lost.inc(lost)
+                self.lost_seconds += lost
         self._work = work
         self.polled_at = time.time()
 
@@ -166,12 +170,18 @@ class PoolMetrics:
         self._start_errors[EARLIER if error < 0 else LATER].observe(abs(error))
 
     def show(self) -> None:
-        """Refresh the gauges between two polls, unless they were refreshed a moment ago."""
+        """Refresh the gauges between two polls, if anybody may read them."""
+        if self._exported:
+            self.refresh()
+
+    def refresh(self) -> Gauges | None:
+        """The gauges, refreshed unless they were a moment ago; None before the first poll."""
         began = time.monotonic()
-        if self._exported and self._work is not None and began >= self._due_at:
+        if self._work is not None and began >= self._due_at:
             self.gauges = gauges.take(self._work)
             now = time.monotonic()
             self._due_at = now + max(PAUSE, SHARE * (now - began))
+        return self.gauges
 
     @staticmethod
     def waited(oldest: float | None) -> float:

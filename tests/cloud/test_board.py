@@ -13,6 +13,7 @@ from nova_twotier.client import board as client_board
 from nova_twotier.client import rest
 from nova_twotier.core.reasons import changes, waits
 from tests.cloud.board_api import Api, happen, run, wait
+from tests.cloud.board_history import month, write
 from tests.cloud.browser import CHROMIUM, launched
 from tests.cloud.fake_keystone import FakeKeystone
 
@@ -25,6 +26,12 @@ pytestmark = [
 ]
 
 ALICE, BOB = "alice:demo", "bob:other"
+#: Whether an area is painted at a point of the page in a chart; a line of its grid is none.
+PAINTED = """(canvas, [x, y]) => {
+  const {left, top} = canvas.getBoundingClientRect();
+  const {data} = canvas.getContext("2d").getImageData(x - left - 2, y - top, 5, 1);
+  return [3, 7, 11, 15, 19].every((at) => data[at] > 0);
+}"""
 PATIENCE = 30000
 #: What the page has left in the browser.
 KEPT = "() => [localStorage.length, sessionStorage.length, document.cookie]"
@@ -249,6 +256,54 @@ def test_a_narrow_dark_screen(api, board):
     assert page.evaluate(wide) <= 400
     shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, re.findall(r"\d+", shade))) < 64
+
+
+def test_the_cluster_over_time(api, board):
+    write(api.store, month())
+    told = api.ask("GET", "/v1/utilisation", ALICE)
+    page = board(f"{api.url}/board")
+    become(page, ALICE)
+    page.get_by_role("link", name="Cluster").click()
+    used = page.get_by_role("region", name="Foreground slots").get_by_role("row", name="Used").first
+    cells = used.get_by_role("cell")
+    shown = told["latest"]["foreground"]["used"], told["summary"]["foreground"]["most_used"]
+    expect(cells.first).to_have_text(f"{shown[0]:.0f}")
+    expect(cells.last).to_have_text(f"{shown[1]}")
+
+    chart = page.get_by_role("application", name="Foreground slots over time")
+    expect(chart.locator("canvas")).to_be_visible()
+    values = page.locator(".values")
+    chart.press("End")
+    expect(values).to_contain_text("open foreground slots used")
+    for key in ("ArrowLeft", "Home", "ArrowRight", "End"):
+        before = values.inner_text()
+        chart.press(key)
+        expect(values).not_to_have_text(before)
+        expect(values).to_contain_text("open foreground slots used")
+
+    # Half an hour without a manager is painted as a gap.
+    plot = chart.locator(".u-over").bounding_box()
+    for hours, known in ((7.25, False), (9, True)):
+        x, y = plot["x"] + plot["width"] * (1 - hours / 24), plot["y"] + plot["height"] - 3
+        page.mouse.move(x, y)
+        said = "open foreground slots used" if known else "nothing was counted"
+        expect(values).to_contain_text(said)
+        page.mouse.move(0, 0)
+        painted = chart.locator("canvas").evaluate(PAINTED, [x, y])
+        assert painted is known, hours
+
+    with page.expect_response(lambda answer: "last=3600" in answer.url and answer.ok):
+        page.get_by_text("Hour", exact=True).click()
+    with page.expect_response(
+        lambda answer: answer.status == 304 and "/v1/utilisation" in answer.url
+    ):
+        pass
+
+    narrow = board(
+        f"{api.url}/board#/cluster", viewport={"width": 400, "height": 800}, color_scheme="dark"
+    )
+    expect(narrow.locator(".uplot canvas")).to_have_count(4)
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
 
 
 def log_in(page, password):

@@ -68,6 +68,11 @@ def test_a_job_from_its_submission_to_its_end(openstack, fakecloud):
     _code, hosts, _said = openstack("host", "list")
     assert sum(host["FG Used"] for host in hosts) == 4
 
+    # The manager has taken a sample after its first poll.
+    _code, minutes, _said = openstack("utilisation", "list", "--from", "1h", "--points", "2000")
+    assert minutes[-1]["FG Open"] >= 4
+    assert minutes[-1]["Lost"] == 0
+
     code, rows, said = openstack("job", "cancel", "solver", "nobody")
     assert code == 1
     assert [row["Name"] for row in rows] == ["solver"]

@@ -33,6 +33,7 @@ from tests.unit.db.schedule_behaviour import ScheduleBehaviour
 from tests.unit.db.schema_behaviour import SchemaBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 from tests.unit.db.usage_behaviour import UsageBehaviour
+from tests.unit.db.utilisation_behaviour import UtilisationBehaviour
 
 
 @contextlib.contextmanager
@@ -92,6 +93,7 @@ class Mariadb(Server):
         "DELETE FROM dead_host",
         "DELETE FROM submission",
         "DELETE FROM usage_day",
+        "DELETE FROM utilisation",
         "DELETE FROM job",
         "ALTER TABLE job AUTO_INCREMENT = 1",
     )
@@ -103,7 +105,7 @@ class Postgresql(Server):
     )
     EMPTY = (
         "TRUNCATE job, action, dead_host, delivery, drain, ended_jobs, event, place, "
-        "pool_prediction, prediction, queue, server, submission, usage_day "
+        "pool_prediction, prediction, queue, server, submission, usage_day, utilisation "
         "RESTART IDENTITY",
     )
 
@@ -111,6 +113,7 @@ class Postgresql(Server):
 class WithStore(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
     *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
+    UtilisationBehaviour,
 ):
     """The store on one database for all tests: to make one takes longer than most of them."""
 

@@ -44,6 +44,7 @@ MAY = {
     ("get", "/v1/topology"): ((ADMIN, SERVICE), None),
     ("get", "/v1/events"): (INSIDE, None),
     ("get", "/v1/usage"): (INSIDE, None),
+    ("get", "/v1/utilisation"): ((*INSIDE, SERVICE), None),
 }
 #: They are of the ledger; there is none here.
 LEDGER = ("/v1/pools", "/v1/hosts", "/v1/hosts/drain", "/v1/topology")

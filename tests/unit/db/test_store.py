@@ -18,11 +18,13 @@ from tests.unit.db.revisions_behaviour import RevisionsBehaviour
 from tests.unit.db.schedule_behaviour import ScheduleBehaviour
 from tests.unit.db.upkeep_behaviour import UpkeepBehaviour
 from tests.unit.db.usage_behaviour import UsageBehaviour
+from tests.unit.db.utilisation_behaviour import UtilisationBehaviour
 
 
 class TestStoreOnSqlite(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
     *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
+    UtilisationBehaviour,
     testtools.TestCase,
 ):
     def setUp(self):

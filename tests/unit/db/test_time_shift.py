@@ -53,6 +53,7 @@ NO_TIMES = {
     },
     "prediction": {"work", "ran"},
     "usage_day": {"background", "foreground", "lost"},
+    "utilisation": {"lost"},
 }
 
 

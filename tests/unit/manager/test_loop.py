@@ -8,15 +8,18 @@ from unittest import mock
 import fixtures
 import testtools
 from oslo_db.exception import DBError
+from sqlalchemy import select
 from tooz import ToozError
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db import queue_policy, terms
-from nova_twotier.db.models import Queue
+from nova_twotier.db.models import Queue, Utilisation
 from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
+from nova_twotier.db.utilisation import MINUTE
 from nova_twotier.ledger.placement import PlacementUnavailable
 from nova_twotier.manager.loop import STARTING, Loop
+from tests.unit.manager.test_metrics import GAUGES
 
 LEASE = 10.0
 
@@ -397,3 +400,15 @@ class TestStop(LoopTestCase):
         thread.join(10)
         self.assertFalse(thread.is_alive())
         self.assertEqual(1, len(self.looks))
+
+
+class TestHistory(LoopTestCase):
+    def test_a_sample_a_minute_between_polls(self):
+        shown = self.loop._metrics
+        self.useFixture(fixtures.MockPatchObject(shown, "refresh", lambda: GAUGES))
+        self.options.poll_interval = 20.0
+        self.run_script(*6 * [False])
+        self.assertEqual(7, len(self.looks))
+        query = select(Utilisation.at).where(Utilisation.step == MINUTE).order_by(Utilisation.at)
+        with self.store.reading() as session:
+            self.assertEqual([0, 60, 120], session.scalars(query).all())
