@@ -1,12 +1,19 @@
 """Sphinx's configuration: `make docs` builds the pages from the Markdown where it stands.
 
-The source directory is the whole repository, so that README.md, CONTRIBUTING.md and CHANGELOG.md
-are pages as well, and a link has the same target here and on a forge.
+The source directory is the whole repository, so that README.md and CONTRIBUTING.md are
+pages as well, and a link has the same target here and on a forge.
 """
 
+import pathlib
+import tempfile
+
+import yaml
 from cliff.sphinxext import AutoprogramCliffDirective
+from reno.sphinxext import ReleaseNotesDirective
 
 from nova_twotier.sim.cli.commands import Commands
+
+ROOT = pathlib.Path(__file__).parents[1]
 
 project = "nova-twotier"
 copyright = "the nova-twotier contributors, Apache License 2.0"
@@ -15,10 +22,11 @@ extensions = [
     "cliff.sphinxext",
     "oslo_config.sphinxext",
     "oslo_policy.sphinxext",
+    "reno.sphinxext",
     "sphinx_argparse_cli",
 ]
 root_doc = "doc/index"
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc/**"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "doc/**"]
 exclude_patterns = [".*", "build", "doc/_site"]
 # Nothing is fetched: no intersphinx, no fonts, no scripts of others.
 nitpicky = True
@@ -59,5 +67,34 @@ class SimulatorCommands(AutoprogramCliffDirective):
         return {name: entry.load() for name, entry in Commands()}
 
 
+class ReleaseNotes(ReleaseNotesDirective):
+    """reno's directive, also for a source archive: without history, all notes are of one release."""
+
+    def run(self):
+        if (ROOT / ".git").exists():
+            return super().run()
+        notes = {
+            path.relative_to(ROOT).as_posix(): yaml.safe_load(path.read_text(encoding="utf-8"))
+            for path in sorted(ROOT.glob("releasenotes/notes/*.yaml"))
+        }
+        # What `reno cache` would write, with history.
+        cache = {
+            "notes": [{"version": "All", "files": [(name, "") for name in notes]}],
+            "dates": [],
+            "file-contents": notes,
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            target = pathlib.Path(directory, "releasenotes", "notes", "reno.cache")
+            target.parent.mkdir(parents=True)
+            target.write_text(yaml.safe_dump(cache), encoding="utf-8")
+            self.options["reporoot"] = directory
+            return super().run()
+
+    def _find_reporoot(self, reporoot_opt, relnotessubdir_opt):
+        # Of a directory in a work tree, reno would take the work tree's.
+        return self.options.get("reporoot", str(ROOT))
+
+
 def setup(app):
     app.add_directive("autoprogram-simulator", SimulatorCommands)
+    app.add_directive("release-notes", ReleaseNotes, override=True)
