@@ -4,6 +4,7 @@ The source directory is the whole repository, so that README.md and CONTRIBUTING
 pages as well, and a link has the same target here and on a forge.
 """
 
+import logging
 import pathlib
 import tempfile
 
@@ -41,6 +42,11 @@ autoprogram_cliff_ignored = [
     *("--prefix", "--no-quote"),
 ]
 
+# Pygments does not understand every script in a here document; such blocks have fewer colours.
+suppress_warnings = ["misc.highlighting_failure"]
+# It tells of each note.
+logging.getLogger("reno").setLevel(logging.WARNING)
+
 myst_heading_anchors = 4
 # The domain of oslo.config fails on targets that are not its own.
 myst_ref_domains = ["std"]
@@ -68,7 +74,7 @@ class SimulatorCommands(AutoprogramCliffDirective):
 
 
 class ReleaseNotes(ReleaseNotesDirective):
-    """reno's directive, also for a source archive: without history, all notes are of one release."""
+    """reno's directive; in a source archive, which has no history, all notes are of one release."""
 
     def run(self):
         if (ROOT / ".git").exists():

@@ -46,6 +46,8 @@ CHECKED = {
     "make test": "runs the tests",
     "openssl": "another program; the tests make the key that it would",
     "pip": "installs from the network",
+    "python benchmarks/agent.py": "a measurement, of a minute",
+    "python benchmarks/manager.py": "a measurement, of minutes",
     "python -m nova_twotier.tools.faults": "shows what hours of `make faults` have written",
     "python3 receiver.py": "of the page; tests/unit/cloud/test_webhooks.py has its own receiver",
     "python3.11 -m venv": "made the environment that the tests run in",

@@ -30,6 +30,7 @@ JOB = {"cpu": 0.6, "estimate": 9000.0, "foreground": True, "background": True}
 RUNNING = {"tier": "fg", "hosts": [f"host{number // 4}" for number in range(12)]}
 #: Of a queue, as `twotier-manage snapshot` writes it.
 STATE = {
+    "format": "nova-twotier queue state",
     "version": 1,
     "pool": "default",
     "at": 10000.0,
