@@ -10,6 +10,7 @@ import tempfile
 
 import yaml
 from cliff.sphinxext import AutoprogramCliffDirective
+from docutils import nodes
 from reno.sphinxext import ReleaseNotesDirective
 
 from nova_twotier.sim.cli.commands import Commands
@@ -77,6 +78,14 @@ class ReleaseNotes(ReleaseNotesDirective):
     """reno's directive; in a source archive, which has no history, all notes are of one release."""
 
     def run(self):
+        found = self._found()
+        for title in (each for node in found for each in node.findall(nodes.title)):
+            # That is what reno calls a release before the first tag.
+            if title.astext() == "0.0.0":
+                title.children = [nodes.Text("Unreleased")]
+        return found
+
+    def _found(self):
         if (ROOT / ".git").exists():
             return super().run()
         notes = {

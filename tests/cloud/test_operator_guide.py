@@ -71,11 +71,11 @@ def test_manager_of_the_cloud(cloud, capsys):
 def filled(cloud, words):
     """A command with the cloud's names and files."""
     info = cloud.info()
-    names = {
-        **NAMES,
+    files = {
         "/etc/nova/nova.conf": f"{info['dir']}/etc/nova.conf",
         "/etc/nova-twotier/nova-twotier.conf": info["files"]["manager_conf"],
     }
+    names = {**NAMES, **files}
     program, *words = (names.get(word, word) for word in words)
     if "NETWORK" in words:
         at = words.index("NETWORK")
@@ -85,6 +85,9 @@ def filled(cloud, words):
         words.remove(wait)
     if program == "twotier-manage":
         words += ["--config-file", info["files"]["manager_conf"]]
+    if program == "nova-twotier-status" and "--config-file" not in words:
+        # Those that it finds by itself.
+        words = [word for file in files.values() for word in ("--config-file", file)] + words
     if program == "fakecloud":
         words += ["--dir", info["dir"]]
     return program, words
