@@ -11,6 +11,8 @@ import tempfile
 import yaml
 from cliff.sphinxext import AutoprogramCliffDirective
 from docutils import nodes
+from dulwich.errors import NotGitRepository
+from dulwich.repo import Repo
 from reno.sphinxext import ReleaseNotesDirective
 
 from nova_twotier.sim.cli.commands import Commands
@@ -74,8 +76,20 @@ class SimulatorCommands(AutoprogramCliffDirective):
         return {name: entry.load() for name, entry in Commands()}
 
 
+def has_history():
+    """Whether this is a work tree of a complete repository."""
+    try:
+        with Repo(str(ROOT)) as repository:
+            return not repository.get_shallow()
+    except NotGitRepository:
+        return False
+
+
 class ReleaseNotes(ReleaseNotesDirective):
-    """reno's directive; in a source archive, which has no history, all notes are of one release."""
+    """reno's directive, also where the history is not there to tell which release a note is of.
+
+    So it is in a source archive, and in a clone that is not complete: there, all notes are in one.
+    """
 
     def run(self):
         found = self._found()
@@ -86,7 +100,7 @@ class ReleaseNotes(ReleaseNotesDirective):
         return found
 
     def _found(self):
-        if (ROOT / ".git").exists():
+        if has_history():
             return super().run()
         notes = {
             path.relative_to(ROOT).as_posix(): yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -94,7 +108,7 @@ class ReleaseNotes(ReleaseNotesDirective):
         }
         # What `reno cache` would write, with history.
         cache = {
-            "notes": [{"version": "All", "files": [(name, "") for name in notes]}],
+            "notes": [{"version": "All releases", "files": [(name, "") for name in notes]}],
             "dates": [],
             "file-contents": notes,
         }
