@@ -77,11 +77,12 @@ def write_results(doc: pathlib.Path, runs: Runs, head: int | None) -> None:
     :param head: how many jobs of each trace were run; None: all.
     """
     which = "All jobs" if head is None else f"The first {head:,} jobs"
+    command = COMMAND if head is None else f"{COMMAND} --head {head}"
     for name in POLICIES:
         shown = [each for each in BESIDE if each != name]
-        text = f"{which} of each trace, at the times at which they were submitted: `{COMMAND}`\n\n"
+        text = f"{which} of each trace, at the times at which they were submitted: `{command}`\n\n"
         _replace(_page(doc, name), TRACES, text + _table(runs, [name, *shown]))
-    text = f"{which} of each trace (`{COMMAND}`): {', '.join(SHORT)}.\n\n"
+    text = f"{which} of each trace (`{command}`): {', '.join(SHORT)}.\n\n"
     _replace(doc / "policies.md", EVERY, text + _overview(runs))
 
 

@@ -157,7 +157,7 @@ class TestGeneratedPolicyPages(testtools.TestCase):
         """As the last run of the command wrote them."""
         for name in POLICIES:
             text = (DOC / "policies" / f"{name}.md").read_text()
-            self.assertIn(f"`{policy_pages.COMMAND}`", text)
+            self.assertIn(f"`{policy_pages.COMMAND}", text)
             for trace in TRACES:
                 self.assertIn(f"| {trace} | **`{name}`** |", text)
             self.assertIn(f"| [`{name}`](policies/{name}.md) |", TestPolicies.PAGE)

@@ -1,4 +1,4 @@
-"""Release notes are what reno and their readers expect; the documentation's build reads the text."""
+"""Release notes are as reno and readers expect them; their text is read when the docs are built."""
 
 import pathlib
 
