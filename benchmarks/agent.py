@@ -3,6 +3,7 @@
     --domains N   VMs on the host, a multiple of 2, default 64; 2 of them in the foreground
     --seconds S   how long it is watched, default 60
     --swaps N     swaps in that time, each of the tiers of two VMs, default 10
+    --poll-interval S    [agent]poll_interval, default 1
 
 The agent is a process of its own, with the options that it has by default; Placement is real, in
 another process, and so are the claims. The VMs are those of libvirt's test driver, in the agent's
@@ -49,6 +50,7 @@ AGENT = """
 host = {host}
 libvirt_uri = test://{node}
 slot_cpus = 0,2
+poll_interval = {interval}
 """
 
 
@@ -57,6 +59,7 @@ def main():
     parser.add_argument("--domains", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--swaps", type=int, default=10)
+    parser.add_argument("--poll-interval", type=float, default=1.0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         measure(options, pathlib.Path(directory))
@@ -68,7 +71,7 @@ def measure(options, directory):
     domains = "".join(DOMAIN.format(vm=vm) for vm in vms)
     node.write_text(NODE.format(domains=domains))
     files = directory / "agent.conf"
-    files.write_text(AGENT.format(host=HOST, node=node))
+    files.write_text(AGENT.format(host=HOST, node=node, interval=options.poll_interval))
     with FakeCloud(
         directory / "cloud", hosts=1, slots=SLOTS, tiers=options.domains // SLOTS
     ) as cloud:

@@ -1,12 +1,23 @@
 """Sphinx's configuration: `make docs` builds the pages from the Markdown where it stands.
 
-The source directory is the whole repository, so that README.md, CONTRIBUTING.md and CHANGELOG.md
-are pages as well, and a link has the same target here and on a forge.
+The source directory is the whole repository, so that README.md and CONTRIBUTING.md are
+pages as well, and a link has the same target here and on a forge.
 """
 
+import logging
+import pathlib
+import tempfile
+
+import yaml
 from cliff.sphinxext import AutoprogramCliffDirective
+from docutils import nodes
+from dulwich.errors import NotGitRepository
+from dulwich.repo import Repo
+from reno.sphinxext import ReleaseNotesDirective
 
 from nova_twotier.sim.cli.commands import Commands
+
+ROOT = pathlib.Path(__file__).parents[1]
 
 project = "nova-twotier"
 copyright = "the nova-twotier contributors, Apache License 2.0"
@@ -15,10 +26,11 @@ extensions = [
     "cliff.sphinxext",
     "oslo_config.sphinxext",
     "oslo_policy.sphinxext",
+    "reno.sphinxext",
     "sphinx_argparse_cli",
 ]
 root_doc = "doc/index"
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "doc/**"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "doc/**"]
 exclude_patterns = [".*", "build", "doc/_site"]
 # Nothing is fetched: no intersphinx, no fonts, no scripts of others.
 nitpicky = True
@@ -32,6 +44,11 @@ autoprogram_cliff_ignored = [
     *("--print-empty", "--sort-column", "--sort-ascending", "--sort-descending", "--variable"),
     *("--prefix", "--no-quote"),
 ]
+
+# Pygments does not understand every script in a here document; such blocks have fewer colours.
+suppress_warnings = ["misc.highlighting_failure"]
+# It tells of each note.
+logging.getLogger("reno").setLevel(logging.WARNING)
 
 myst_heading_anchors = 4
 # The domain of oslo.config fails on targets that are not its own.
@@ -59,5 +76,54 @@ class SimulatorCommands(AutoprogramCliffDirective):
         return {name: entry.load() for name, entry in Commands()}
 
 
+def has_history():
+    """Whether this is a work tree of a complete repository."""
+    try:
+        with Repo(str(ROOT)) as repository:
+            return not repository.get_shallow()
+    except NotGitRepository:
+        return False
+
+
+class ReleaseNotes(ReleaseNotesDirective):
+    """reno's directive, also where the history is not there to tell which release a note is of.
+
+    So it is in a source archive, and in a clone that is not complete: there, all notes are in one.
+    """
+
+    def run(self):
+        found = self._found()
+        for title in (each for node in found for each in node.findall(nodes.title)):
+            # That is what reno calls a release before the first tag.
+            if title.astext() == "0.0.0":
+                title.children = [nodes.Text("Unreleased")]
+        return found
+
+    def _found(self):
+        if has_history():
+            return super().run()
+        notes = {
+            path.relative_to(ROOT).as_posix(): yaml.safe_load(path.read_text(encoding="utf-8"))
+            for path in sorted(ROOT.glob("releasenotes/notes/*.yaml"))
+        }
+        # What `reno cache` would write, with history.
+        cache = {
+            "notes": [{"version": "All releases", "files": [(name, "") for name in notes]}],
+            "dates": [],
+            "file-contents": notes,
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            target = pathlib.Path(directory, "releasenotes", "notes", "reno.cache")
+            target.parent.mkdir(parents=True)
+            target.write_text(yaml.safe_dump(cache), encoding="utf-8")
+            self.options["reporoot"] = directory
+            return super().run()
+
+    def _find_reporoot(self, reporoot_opt, relnotessubdir_opt):
+        # Of a directory in a work tree, reno would take the work tree's.
+        return self.options.get("reporoot", str(ROOT))
+
+
 def setup(app):
     app.add_directive("autoprogram-simulator", SimulatorCommands)
+    app.add_directive("release-notes", ReleaseNotes, override=True)

@@ -1,9 +1,10 @@
-"""A new operator: `fakecloud up --manager`, and the commands of doc/operator.md in their order."""
+"""A new operator: `fakecloud up --manager`, and the commands of the documentation in their order.
+
+Those of doc/operator.md and its neighbours that ask Nova, Placement, the manager and its database.
+"""
 
 import base64
 import pathlib
-import re
-import shlex
 
 import pytest
 from openstackclient import shell
@@ -11,21 +12,22 @@ from openstackclient import shell
 from nova_twotier.cmd import manage, status
 from nova_twotier.tools.fakecloud import FakeCloud, cli, handover
 from tests.cloud.outside import openstack, processes_of
+from tests.documented.runners import commands_of
 
 pytestmark = pytest.mark.cloud
 
-GUIDE = pathlib.Path(__file__).parents[2] / "doc" / "operator.md"
 #: What the operator fills in, and what there is on the fake cloud.
 NAMES = {
-    "--network NETWORK": "--nic none",
     "IMAGE": "cirros-fake",
     "HOST": "host2",
-    # The gang without a queue manager stays there, and would be waited for.
-    "node17 --reason 'new BIOS' --migrate --wait": "host2 --migrate",
-    "node17": "host2",
+    "JOB": "1",
     "NAME": "batch",
+    "node17": "host2",
 }
+#: The gang without a queue manager stays on its host, and would be waited for.
+ENDLESS = ("twotier", "host", "drain"), "--wait"
 PROGRAMS = {
+    "fakecloud": cli.main,
     "openstack": shell.main,
     "twotier-manage": manage.main,
     "nova-twotier-status": status.main,
@@ -66,26 +68,32 @@ def test_manager_of_the_cloud(cloud, capsys):
     openstack(cloud, "twotier", "job", "cancel", "1")
 
 
-def commands(cloud):
-    """The commands in the guide's blocks, with the cloud's names and files filled in."""
+def filled(cloud, words):
+    """A command with the cloud's names and files."""
     info = cloud.info()
-    names = {
-        **NAMES,
+    files = {
         "/etc/nova/nova.conf": f"{info['dir']}/etc/nova.conf",
         "/etc/nova-twotier/nova-twotier.conf": info["files"]["manager_conf"],
     }
-    wanted = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names))
-    for block in re.findall(r"^```\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            if line.partition(" ")[0] in PROGRAMS:
-                command = " ".join(line.partition(" # ")[0].split())
-                command = wanted.sub(lambda match: names[match[0]], command)
-                if command.startswith("twotier-manage"):
-                    command += f" --config-file {info['files']['manager_conf']}"
-                yield command
+    names = {**NAMES, **files}
+    program, *words = (names.get(word, word) for word in words)
+    if "NETWORK" in words:
+        at = words.index("NETWORK")
+        words[at - 1 : at + 1] = ["--nic", "none"]
+    endless, wait = ENDLESS
+    if tuple(words[:3]) == endless and wait in words:
+        words.remove(wait)
+    if program == "twotier-manage":
+        words += ["--config-file", info["files"]["manager_conf"]]
+    if program == "nova-twotier-status" and "--config-file" not in words:
+        # Those that it finds by itself.
+        words = [word for file in files.values() for word in ("--config-file", file)] + words
+    if program == "fakecloud":
+        words += ["--dir", info["dir"]]
+    return program, words
 
 
-def test_commands_of_the_guide(cloud, monkeypatch, capsys, tmp_path):
+def test_commands_of_the_documentation(cloud, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     # What `openssl rand -base64 32` makes.
     pathlib.Path("hook.key").write_text(base64.b64encode(bytes(32)).decode())
@@ -94,8 +102,9 @@ def test_commands_of_the_guide(cloud, monkeypatch, capsys, tmp_path):
 
     def run(command):
         """What a command prints; in this process, since most take longer to load than to run."""
-        command = re.sub(r"\$\((.*?)\)", lambda match: run(match[1]).strip(), command)
-        program, *words = shlex.split(command)
+        program, words = filled(cloud, command.words)
+        if "group=X" in words:
+            words[words.index("group=X")] = f"group={group()}"
         code = PROGRAMS[program](words)
         captured = capsys.readouterr()
         # The checks warn of the fake cloud's own flavors.
@@ -103,7 +112,29 @@ def test_commands_of_the_guide(cloud, monkeypatch, capsys, tmp_path):
         assert code in allowed, f"{command}\n{captured.out}{captured.err}"
         return captured.out
 
-    printed = {command: run(command) for command in commands(cloud)}
+    def group():
+        """What is in the place of `$(openstack server group show ...)`."""
+        assert shell.main(["server", "group", "show", "mpi", "-f", "value", "-c", "id"]) == 0
+        return capsys.readouterr().out.strip()
+
+    printed, downs = {}, []
+    for command in commands_of("tests/cloud/test_operator_guide.py"):
+        if command.words[:2] == ("fakecloud", "down"):
+            downs.append(command)
+        else:
+            printed[" ".join(command.words)] = run(command)
     assert "host2_twotier_bg" in printed["openstack resource provider list"]
-    gang = run("openstack server list --name mpi -f value -c Status").split()
-    assert gang == ["ACTIVE"] * 8
+    for job in ("verify", "above", "below"):
+        assert f"({job})" in printed[created(printed, job)]
+    assert openstack(cloud, "twotier", "job", "show", "below")["state"] == "cancelled"
+    gang = openstack(cloud, "server", "list", "--name", "mpi")
+    assert [server["Status"] for server in gang] == ["ACTIVE"] * 8
+    for command in downs:
+        run(command)
+    assert cloud.status()["state"] == "down"
+
+
+def created(printed, job):
+    """The command that submitted a job."""
+    [command] = [each for each in printed if f"job create --name {job} " in each]
+    return command

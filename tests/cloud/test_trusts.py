@@ -12,19 +12,22 @@ import re
 import signal
 from types import SimpleNamespace
 
+import osc_lib.utils
 import pytest
 from keystoneauth1 import adapter, session
 from keystoneauth1.identity import v3
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exc
+from openstackclient import shell
 
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Given, Trusts
-from nova_twotier.tools.fakecloud import FakeCloud, child, ports, processes
+from nova_twotier.tools.fakecloud import FakeCloud, child, handover, ports, processes
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
 from tests.cloud.waiting import wait_for
+from tests.documented.runners import commands_of
 
 pytestmark = pytest.mark.cloud
 
@@ -406,3 +409,23 @@ def test_no_secrets_in_the_logs(alice, cloud):
     assert len(tokens) == 3
     for secret in (PASSWORD, cloud.info["auth"]["password"], USER_DATA, "tenants-key", *tokens):
         assert secret not in text
+
+
+def test_user_and_catalog_of_the_guide(operator, cloud, monkeypatch, capsys):
+    """What doc/install.md has operators do in Keystone; after the others, as it adds a service."""
+    for name, value in handover.read(cloud.info).environment().items():
+        monkeypatch.setenv(name, value)
+    # There is no terminal to ask.
+    monkeypatch.setattr(osc_lib.utils, "get_password", lambda *_args, **_options: PASSWORD)
+    if not operator.keystone.get("/projects?name=service").json()["projects"]:
+        operator.keystone.post("/projects", json={"project": {"name": "service"}})
+    # The fake cloud's own; two of one type have to be told apart by their ids.
+    for service in operator.keystone.get("/services?type=twotier").json()["services"]:
+        operator.keystone.delete(f"/services/{service['id']}")
+    for command in commands_of("tests/cloud/test_trusts.py"):
+        assert shell.main(list(command.words[1:])) == 0, f"{command}\n{capsys.readouterr().err}"
+    made = User(cloud, "nova-twotier", "service")
+    roles = made.auth.get_access(made.session).role_names
+    assert "admin" in roles
+    endpoints = made.keystone.get("/endpoints?interface=public").json()["endpoints"]
+    assert "http://CONTROLLER:8782" in [endpoint["url"] for endpoint in endpoints]

@@ -5,13 +5,18 @@ import importlib
 import inspect
 import pathlib
 import re
+import shutil
 from xml.etree import ElementTree
 
+import fixtures
 import testtools
 
+from nova_twotier.conf import manager
 from nova_twotier.core.policies import POLICIES
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState
 from nova_twotier.manager.operations import OPERATIONS
+from nova_twotier.sim.reproduce.archive import TRACES
+from nova_twotier.tools import policy_pages
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOC = ROOT / "doc"
@@ -90,13 +95,77 @@ class TestPolicies(testtools.TestCase):
     PAGE = (DOC / "policies.md").read_text()
 
     def test_sentences(self):
-        told = [f"| `{name}` | {each.summary} |" for name, each in sorted(POLICIES.items())]
+        told = [
+            f"| [`{name}`](policies/{name}.md) | {each.summary} |"
+            for name, each in sorted(POLICIES.items())
+        ]
         self.assertIn("\n".join(["|---|---|", *told, ""]), self.PAGE)
 
-    def test_figures_are_those_of_the_simulator_page(self):
-        figures = [line for line in self.PAGE.splitlines() if re.match(r"\|.*\d\.\d", line)]
-        self.assertGreater(len(figures), 8)
-        self.assertEqual(set(), set(figures) - set((DOC / "simulator.md").read_text().splitlines()))
+    def test_each_has_a_page_and_each_page_a_policy(self):
+        self.assertEqual(set(POLICIES), {path.stem for path in (DOC / "policies").iterdir()})
+        for name in POLICIES:
+            page = (DOC / "policies" / f"{name}.md").read_text()
+            self.assertTrue(page.startswith(f"# {name}: "), name)
+            module = f"nova_twotier/core/policies/{name.replace('-', '_')}.py"
+            self.assertIn(f"`{module}`", page)
+            self.assertTrue((ROOT / module).exists(), module)
+
+    def test_options_are_there(self):
+        known = {option.name for option in manager.OPTS}
+        for path in (DOC / "policies").iterdir():
+            named = set(re.findall(r"`\[manager\](\w+)", path.read_text()))
+            self.assertEqual(set(), named - known, path.name)
+
+
+class TestGeneratedPolicyPages(testtools.TestCase):
+    """Tables between two comments, by `nova_twotier.tools.policy_pages`."""
+
+    def setUp(self):
+        super().setUp()
+        self.doc = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / "doc"
+        (self.doc / "policies").mkdir(parents=True)
+        for path in [DOC / "policies.md", *(DOC / "policies").iterdir()]:
+            shutil.copy(path, self.doc / path.relative_to(DOC))
+
+    def texts(self, doc):
+        return {path.name: path.read_text() for path in doc.rglob("*.md")}
+
+    def test_facts_are_what_the_policies_say(self):
+        before = self.texts(self.doc)
+        policy_pages.write_facts(self.doc)
+        self.assertEqual(before, self.texts(self.doc), f"run `{policy_pages.COMMAND}`")
+
+    def test_results(self):
+        """Of made-up runs: each number is where it belongs, and nothing else has changed."""
+        metrics = [metric for metric, _unit, _decimals in policy_pages.COLUMNS.values()]
+        runs = {
+            (trace, name): dict.fromkeys(metrics, 3600.0 * (at + 1))
+            for trace in TRACES
+            for at, name in enumerate(POLICIES)
+        }
+        policy_pages.write_results(self.doc, runs, head=1000)
+        there, before = self.texts(self.doc), self.texts(DOC)
+        self.assertIn("The first 1,000 jobs", there["easy.md"])
+        self.assertIn("| KTH | **`easy`** | 120.0 | 2.0 | 2 |", there["easy.md"])
+        self.assertIn("| KTH | `fcfs` | 60.0 | 1.0 | 1 |", there["easy.md"])
+        self.assertIn("| [`easy`](policies/easy.md) | 120.0 / 7,200.0 / 2 |", there["policies.md"])
+        generated = re.compile(r"<!-- (?:traces|every policy) -->.*?<!-- end", re.DOTALL)
+        for name, text in there.items():
+            self.assertEqual(generated.sub("", before[name]), generated.sub("", text))
+
+    def test_pages_have_results_of_all_traces(self):
+        """As the last run of the command wrote them."""
+        for name in POLICIES:
+            text = (DOC / "policies" / f"{name}.md").read_text()
+            self.assertIn(f"`{policy_pages.COMMAND}", text)
+            for trace in TRACES:
+                self.assertIn(f"| {trace} | **`{name}`** |", text)
+            self.assertIn(f"| [`{name}`](policies/{name}.md) |", TestPolicies.PAGE)
+
+    def test_a_page_without_a_place(self):
+        (self.doc / "policies" / "easy.md").write_text("# easy: nothing\n")
+        error = self.assertRaises(policy_pages.NoPlace, policy_pages.write_facts, self.doc)
+        self.assertIn("has no lines <!-- facts -->", str(error))
 
 
 class TestPapers(testtools.TestCase):
@@ -117,10 +186,11 @@ class TestPages(testtools.TestCase):
         pages = {path.relative_to(DOC).as_posix() for path in DOC.rglob("*.md")}
         pages |= {path.relative_to(DOC).as_posix() for path in DOC.rglob("*.rst")}
         listed = {"index"}
-        for path in DOC.glob("index*.md"):
-            [names] = re.findall(
+        for path in DOC.rglob("*.md"):
+            found = re.findall(
                 r"^```\{toctree\}\n:hidden:\n\n(.*?)^```$", path.read_text(), re.M | re.S
             )
+            names = "".join(found)
             listed |= {re.sub(r".*<(.*)>", r"\1", name) for name in names.splitlines()}
         self.assertEqual(
             {page.rsplit(".", 1)[0] for page in pages}, {n for n in listed if n[0] != "."}

@@ -2,7 +2,6 @@
 
 import pathlib
 import re
-import shlex
 
 import fixtures
 
@@ -11,6 +10,7 @@ from nova_twotier.api.site import Site
 from nova_twotier.db.arrays import Tasks
 from nova_twotier.db.states import JobState
 from nova_twotier.ledger.shape import Shape
+from tests.documented.runners import commands_of
 from tests.unit.api.case import ApiCase, FakeLogins
 from tests.unit.api.network import Network
 
@@ -35,9 +35,11 @@ class TestDocumentation(ApiCase):
         variables["array"] = str(
             self.store.submit(1, [], project_id="demo", tasks=Tasks("0-99")).number
         )
-        for line in re.findall(r"^curl .*", self.text, re.MULTILINE):
-            line = re.sub(r"\$(\w+)", lambda name: variables[name[1]], line)
-            words = iter(shlex.split(line, comments=True)[1:])
+        for command in commands_of("tests/unit/api/test_documentation.py"):
+            filled = [
+                re.sub(r"\$(\w+)", lambda name: variables[name[1]], word) for word in command.words
+            ]
+            words = iter(filled[1:])
             method, path, headers, body = None, None, {}, None
             for word in words:
                 match word:

@@ -4,7 +4,6 @@ import base64
 import os
 import pathlib
 import re
-import shlex
 
 import fixtures
 
@@ -12,6 +11,7 @@ from nova_twotier.api.site import Site
 from nova_twotier.client import progress
 from nova_twotier.client.following import Follower
 from nova_twotier.db.states import JobState
+from tests.documented.runners import commands_of
 from tests.unit.api.network import Network
 from tests.unit.client.case import CommandCase, commands
 
@@ -45,15 +45,18 @@ class TestDocumentation(CommandCase):
             pathlib.Path(name).write_text(content)
         # What `openssl rand -base64 32` makes.
         pathlib.Path("hook.key").write_text(base64.b64encode(bytes(32)).decode() + "\n")
-        lines = re.findall(r"^openstack twotier .*", text, re.MULTILINE)
-        for line in lines:
-            words = shlex.split(line, comments=True)[2:]
-            code, _out, error = self.openstack(*words, by="admin:admin")
-            self.assertEqual(0, code, f"{line}: {error}")
-        return len(lines)
+        every = commands_of("tests/unit/client/test_documentation.py")
+        commands = [each for each in every if each.page == page]
+        for each in commands:
+            code, _out, error = self.openstack(*each.words[2:], by="admin:admin")
+            self.assertEqual(0, code, f"{each}: {error}")
+        return len(commands)
 
     def test_readme(self):
         self.assertGreater(self.run_commands("README.md"), 5)
+
+    def test_devstack(self):
+        self.assertGreater(self.run_commands("doc/devstack.md"), 1)
 
     def test_tenant(self):
         self.assertGreater(self.run_commands("doc/tenant.md"), 10)

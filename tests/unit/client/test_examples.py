@@ -39,7 +39,7 @@ class ExampleCase(GuestCase):
 
     def block(self, file):
         """The commands of the page that make a script and submit it."""
-        [found] = re.findall(rf"^```\n(cat > {file} .*?)^```$", PAGE.read_text(), re.M | re.S)
+        [found] = re.findall(rf"^```shell\n(cat > {file} .*?)^```$", PAGE.read_text(), re.M | re.S)
         return found
 
     def submitted(self, file):

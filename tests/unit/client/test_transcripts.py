@@ -1,6 +1,7 @@
 """What doc/tenant.md shows of a session is what the commands print."""
 
 import functools
+import itertools
 import pathlib
 import re
 from datetime import datetime
@@ -10,17 +11,22 @@ import fixtures
 from nova_twotier.client import progress
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.states import JobState
+from tests.documented.runners import commands_of
 from tests.unit.api.test_predictions import PredictedCase
 from tests.unit.client.case import CommandCase
 
 PAGE = pathlib.Path(__file__).parents[3] / "doc" / "tenant.md"
 
 
-def transcript(command):
+def transcript(words):
     """What the page shows below a command."""
-    text = PAGE.read_text()
-    [shown] = re.findall(rf"^\$ openstack twotier {command}\n(.*?)^```$", text, re.M | re.S)
-    return shown
+    [command] = [
+        each
+        for each in commands_of("tests/unit/client/test_transcripts.py")
+        if each.words == ("openstack", "twotier", *words.split())
+    ]
+    lines = PAGE.read_text().splitlines(keepends=True)[command.line :]
+    return "".join(itertools.takewhile(lambda line: line != "```\n", lines))
 
 
 def seconds(text):

@@ -7,6 +7,8 @@ import sys
 
 import testtools
 
+from tests.documented.runners import commands_of
+
 ROOT = pathlib.Path(__file__).parents[3]
 #: A generator in an installation without extras: what they bring cannot be imported.
 PLAIN = """
@@ -36,10 +38,10 @@ class TestSample(testtools.TestCase):
         self.assertEqual(OURS, sections)
 
     def test_what_operators_are_told_to_run(self):
-        text = (ROOT / "doc/operator.md").read_text()
-        [command] = re.findall(r"^oslo-config-generator (.*) > nova-twotier.conf$", text, re.M)
-        generator = pathlib.Path(sys.executable).with_name("oslo-config-generator")
-        self.assertEqual({*OURS, "keystone_authtoken"}, self.printed(generator, *command.split()))
+        [command] = commands_of("tests/unit/conf/test_sample.py")
+        program, *words = command.words
+        generator = pathlib.Path(sys.executable).with_name(program)
+        self.assertEqual({*OURS, "keystone_authtoken"}, self.printed(generator, *words))
 
     def test_the_readme_names_ours(self):
         self.assertEqual({"nova_twotier"}, namespaces((ROOT / "README.md").read_text()))

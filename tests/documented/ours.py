@@ -1,12 +1,11 @@
-"""The commands of ours that the documentation names, and the parsers that know them."""
+"""Checks commands of ours by the parsers of our programs: nothing runs."""
 
 import argparse
 import contextlib
 import importlib.util
 import pathlib
 import re
-import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 from cliff.commandmanager import CommandManager
 
@@ -19,11 +18,6 @@ from nova_twotier.tools.fakecloud import cli as fakecloud
 from nova_twotier.tools.faults import cli as faults
 from nova_twotier.tools.replay import cli as replay
 
-ROOT = pathlib.Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "doc").rglob("*.md")])
-#: Languages of fenced blocks that are read; most blocks here name none.
-SHELL = ("", "sh", "console")
-
 Parser = argparse.ArgumentParser
 
 
@@ -31,55 +25,14 @@ class Wrong(Exception):
     """There is no such command or option; the message says which."""
 
 
-def in_blocks(text: str) -> Iterator[str]:
-    """The lines of the fenced blocks that are shell, without what they write into files."""
-    for language, block in re.findall(r"^ *```(\S*)\n(.*?)^ *```$", text, re.M | re.S):
-        if language not in SHELL:
-            continue
-        here = re.sub(r"<<'?(\w+)'?.*?^ *\1$", "", block, flags=re.M | re.S)
-        for line in here.replace("\\\n", " ").splitlines():
-            yield line.strip().removeprefix("$ ")
-
-
-def in_text(text: str) -> Iterator[str]:
-    """What stands in `...` outside of blocks."""
-    prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
-    yield from (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose))
-
-
-def commands(line: str) -> Iterator[list[str]]:
-    """The commands in a line of shell, in words."""
-    for inner in re.findall(r"\$\(([^()]*)\)", line):
-        yield from commands(inner)
-    words: list[str] = []
-    for word in [*_words(re.sub(r"\$\([^()]*\)", "X", line)), ";"]:
-        if word in {"&&", "||", ";", "|", "&"}:
-            if words:
-                yield words
-            words = []
-        elif words or not re.fullmatch(r"\w+=.*", word):
-            words.append(word)
-
-
-def _words(line: str) -> list[str]:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
-    lexer.whitespace_split = True
-    try:
-        words = list(lexer)
-    except ValueError:
-        return []  # a text with an apostrophe, not shell
-    # Of the shell, too: where the output goes.
-    return words[: next((at for at, word in enumerate(words) if word[:1] in "<>"), len(words))]
-
-
-def check(words: list[str], whole: bool = True) -> bool:
+def check(words: Sequence[str], whole: bool = True) -> bool:
     """Check a command if it is one of ours.
 
     :param whole: it is given as it is typed; otherwise its arguments may be missing.
     :return: whether it is one of ours.
     :raises Wrong: if a subcommand or an option does not exist, or the arguments do not go together.
     """
-    program, rest = pathlib.PurePath(words[0]).name, words[1:]
+    program, rest = pathlib.PurePath(words[0]).name, list(words[1:])
     if program.startswith("python") and rest[:1] == ["-m"]:
         program, rest = " ".join(rest[:2]), rest[2:]
     find = PROGRAMS.get(program)
@@ -91,9 +44,9 @@ def check(words: list[str], whole: bool = True) -> bool:
     if found is None:
         return False
     parser, rest = found
-    _check_names(parser, rest)
+    check_names(parser, rest)
     if whole and "..." not in rest:
-        _parse(parser, rest)
+        parse(parser, rest)
     return True
 
 
@@ -103,7 +56,8 @@ def _module(name: str) -> bool:
     return True
 
 
-def _check_names(parser: Parser, words: list[str]) -> None:
+def check_names(parser: Parser, words: Sequence[str]) -> None:
+    """:raises Wrong: if a parser does not know one of the options by its full name."""
     for word in words:
         option = word.split("=")[0]
         if (
@@ -113,7 +67,9 @@ def _check_names(parser: Parser, words: list[str]) -> None:
             raise Wrong(f"{parser.prog} has no option {option}")
 
 
-def _parse(parser: Parser, words: list[str]) -> None:
+def parse(parser: Parser, words: Sequence[str]) -> None:
+    """:raises Wrong: if a parser refuses the words."""
+
     def error(message):
         raise Wrong(f"{parser.prog}: {message}")
 
