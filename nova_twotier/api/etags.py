@@ -11,19 +11,24 @@ from nova_twotier.api.site import Site
 from nova_twotier.db import revisions
 
 
-def of(site: Site, request, state: object) -> str:
+def of(site: Site, request, resource) -> str:
     """The ETag of the answer to a request: it changes whenever the answer would.
 
-    It is made before the answer is read: what changes meanwhile shows at the next request.
+    Two requests with the same tag have the same answer, whoever sent them. It is made before the
+    answer is read: what changes meanwhile shows at the next request.
 
     :param request: an `endpoint.Request`.
-    :param state: what the answer depends on besides the database, the caller and the query.
+    :param resource: the `endpoint.Resource` that answers it.
     """
-    with site.store.reading() as session:
-        revision = revisions.read(session, site.conf.coordination.lease)
+    # Before the database: it refuses those who may not see the answer.
+    viewpoint = resource.viewpoint(request)
+    revision: tuple = ()
+    if resource.follows_database:
+        with site.store.reading() as session:
+            revision = revisions.read(session, site.conf.coordination.lease)
     req = request.req
     asked = req.context.version, req.prefix, req.path, sorted(request.query.items())
-    whole = site.fingerprint, asked, request.caller.identity, tuple(revision), state
+    whole = site.fingerprint, asked, viewpoint, tuple(revision), resource.state(request)
     return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
 
 

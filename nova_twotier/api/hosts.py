@@ -23,6 +23,9 @@ FRESH = 5.0
 
 
 class Hosts(Resource):
+    #: Hosts change when Placement says so, not with every event of a job.
+    follows_database = False
+
     def __init__(self, site: Site):
         super().__init__(site)
         self._views = Cached(self._read, FRESH)
@@ -53,6 +56,10 @@ class Hosts(Resource):
                 request, "/v1/hosts", page[-1][0] if len(page) < len(shown) else None
             ),
         }
+
+    def viewpoint(self, request: Request) -> object:
+        seen = Disclosure(request.caller)
+        return seen.names_hosts or request.caller.project_id
 
     def state(self, request: Request) -> tuple[str, list]:
         now = time.time()
