@@ -13,6 +13,7 @@ from nova_twotier.api import (
     queue,
     schedule,
     schemas,
+    standings,
     topology,
     usage,
 )
@@ -65,6 +66,7 @@ ROUTES = {
     "/v1/arrays/{array}": arrays.OneArray,
     "/v1/arrays/{array}/actions": arrays.Actions,
     "/v1/queue": queue.Queue,
+    "/v1/queue/jobs": standings.Standings,
     "/v1/pools": pools.Pools,
     "/v1/schedule": schedule.Schedule,
     "/v1/hosts": hosts.Hosts,
