@@ -7,12 +7,15 @@ no route.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from importlib import resources
 
 import falcon
 
 PATH = "/board"
 INDEX = "index.html"
+#: Where the page says which modules there are.
+_MODULES = "<!-- modules -->"
 #: What the page asks how to log in.
 SETTINGS = f"{PATH}/settings.json"
 #: By suffix; other files are not served.
@@ -67,11 +70,24 @@ def files(auth_strategy: str) -> dict[str, File]:
     """
     static = resources.files(__package__) / "static"
     settings = json.dumps({"auth_strategy": auth_strategy}).encode()
+    found = list(_read(static))
+    page = _preloading((static / INDEX).read_text(), (path for path, _content, _kind in found))
     return {
-        PATH: Page((static / INDEX).read_bytes(), "text/html; charset=utf-8"),
+        PATH: Page(page.encode(), "text/html; charset=utf-8"),
         SETTINGS: File(settings, falcon.MEDIA_JSON),
-        **{f"{PATH}{path}": File(content, kind) for path, content, kind in _read(static)},
+        **{f"{PATH}{path}": File(content, kind) for path, content, kind in found},
     }
+
+
+def _preloading(page: str, paths: Iterable[str]) -> str:
+    """The page with a link to each module, so that browsers load all of them at once.
+
+    Otherwise they would learn of a module only when they have the one that imports it.
+    """
+    links = (
+        f'<link rel="modulepreload" href="board{path}">' for path in paths if path.endswith(".js")
+    )
+    return page.replace(_MODULES, "\n  ".join(links))
 
 
 def _read(directory, prefix: str = "/"):

@@ -27,6 +27,8 @@ const scope = {
   // The pool that is looked at; empty: all pools.
   pool: signal(""),
   search: signal(""),
+  // The id of the project whose jobs are looked at, of those that the reader may see; empty: of all.
+  only: signal(""),
   // Whether the reader sees the jobs of all projects.
   all: signal(false),
   // The id of the reader's project.
@@ -65,6 +67,7 @@ async function enter(who) {
   // The API may have refused the token, or somebody else may have entered meanwhile.
   if (token !== who.token) return;
   scope.project.value = who.project.id;
+  scope.only.value = "";
   scope.all.value = all;
   session.value = who;
   const found = await answers("/v1/pools");

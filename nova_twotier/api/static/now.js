@@ -2,18 +2,21 @@
 import {html, useEffect, useMemo, useRef, useState} from "./vendor/ui.js";
 import {NOTHING} from "./format.js";
 import {colourOf, mixed} from "./colours.js";
-import {follow, painted as measured} from "./follow.js";
+import {follow} from "./follow.js";
 import {useHosts} from "./hosts.js";
-import {drainText, shown} from "./selection.js";
-import {matches} from "./stays.js";
+import {ProjectChoice} from "./projects.js";
+import {drainText, shown, standsOut} from "./selection.js";
 import {fitting, hatch, useSurface} from "./surface.js";
 import {times, where, whose} from "./said.js";
 import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, visible} from "./tiles.js";
+import {painted as measured} from "./timing.js";
 
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 const PAD = 8;
 const PALE = 0.22;
 const MOST_ROWS = 100;
+// Hosts that are in view at first, on most screens.
+const TOP = 60;
 const FONT = "12px system-ui, sans-serif";
 
 export function Now({api, scope}) {
@@ -28,7 +31,7 @@ export function Now({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
   const source = useMemo(
-    () => follow(api, pool, () => model.current?.changed()),
+    () => follow(api, pool, TOP, () => model.current?.changed()),
     [api, pool],
   );
   model.current ??= grid();
@@ -42,11 +45,15 @@ export function Now({api, scope}) {
     return source.stop;
   }, [source]);
   const search = scope.search.value;
+  const project = scope.only.value;
   const selected = useMemo(
-    () => shown(source.stays, {listed: hosts, only, pool, search}),
-    [source, hosts, only, pool, search, version],
+    () => shown(source.stays, {listed: hosts, only, pool, search, project}),
+    [source, hosts, only, pool, search, project, version],
   );
-  useEffect(() => self.show(selected, {search, byStays: !hosts}), [selected]);
+  useEffect(
+    () => self.show(selected, {outstanding: standsOut({search, project}), byStays: !hosts}),
+    [selected],
+  );
 
   const {read, error} = source.state.value;
   const move = (event) => self.point(event.offsetX, event.offsetY);
@@ -62,6 +69,7 @@ export function Now({api, scope}) {
   };
   return html`
     <div class="tools legend">
+      <${ProjectChoice} scope=${scope} projects=${[...source.stays.projects]} />
       <span><b>${selected.length}</b> ${selected.length === 1 ? "host" : "hosts"}</span>
       <span>A colour for each job, foreground above background</span>
       <span><i class="key foreign"></i>job of another project</span>
@@ -104,7 +112,7 @@ function grid() {
   const self = {ask: null, box: null, space: null, source: null, tell: null, list: null, renew: null};
   const painted = new Map();
   let hosts = [];
-  let search = "";
+  let outstanding = null;
   let byStays = true;
   let layout = null;
   let width = 0;
@@ -117,7 +125,7 @@ function grid() {
     const at = cursor && some.findIndex((host) => host.name === hosts[cursor.index].name);
     cursor = cursor && at >= 0 ? {...cursor, index: at} : null;
     hosts = some;
-    search = options.search.trim().toLowerCase();
+    outstanding = options.outstanding;
     byStays = options.byStays;
     if (!same) layout = null;
     self.ask(false);
@@ -125,7 +133,7 @@ function grid() {
 
   self.changed = () => {
     // Only then may there be other hosts, or wider ones.
-    if (search || byStays) self.renew();
+    if (outstanding || byStays) self.renew();
     self.ask(false);
   };
 
@@ -144,7 +152,7 @@ function grid() {
     }
     const wanted = looks(view);
     for (const name of changedIn(painted, wanted)) draw(context, view.theme, name, painted.get(name));
-    measured();
+    measured(hosts.length > 0 && self.source.stays.count > 0);
   };
 
   // What each label and each cell in view looks like.
@@ -160,7 +168,7 @@ function grid() {
           const stay = holder(host, row, slot);
           const next = slot + 1 < host.slots ? holder(host, row, slot + 1) : null;
           const base = stay ? (stay.job ? colourOf(stay.job.uuid, view.theme.scheme) : view.theme.foreign) : view.theme.place;
-          const pale = stay && search && !matches(stay, search);
+          const pale = stay && outstanding && !outstanding(stay);
           const colour = pale ? mixed(base, view.theme.back, PALE) : base;
           const flags = [
             stay?.job && next?.job === stay.job ? "joined" : "",

@@ -5,7 +5,8 @@ import {useMedia} from "./rows.js";
 import {follow} from "./follow.js";
 import {gantt} from "./gantt.js";
 import {useHosts} from "./hosts.js";
-import {shown} from "./selection.js";
+import {ProjectChoice} from "./projects.js";
+import {shown, standsOut} from "./selection.js";
 import {labelOf} from "./stays.js";
 import {useSurface} from "./surface.js";
 
@@ -14,6 +15,8 @@ const STEP = 0.15;
 const CLOSER = 0.7;
 // Waiting jobs to read; more have no room.
 const MOST_PREDICTED = 100;
+// Hosts that are in view at first, on most screens.
+const TOP = 12;
 const NARROW = "(max-width: 640px)";
 const KEYS = {
   "+": (view) => view.zoom(CLOSER), "=": (view) => view.zoom(CLOSER), "-": (view) => view.zoom(1 / CLOSER),
@@ -31,6 +34,7 @@ const BUTTONS = [
 export function Timeline({api, scope}) {
   const pool = scope.pool.value;
   const search = scope.search.value;
+  const project = scope.only.value;
   const box = useRef(null);
   const canvas = useRef(null);
   const model = useRef(null);
@@ -41,19 +45,22 @@ export function Timeline({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const expected = useLive(api, `/v1/schedule${query({part: "predicted", limit: MOST_PREDICTED, pool})}`);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
-  const source = useMemo(() => follow(api, pool, () => changed()), [api, pool]);
+  const source = useMemo(() => follow(api, pool, TOP, () => changed()), [api, pool]);
   model.current ??= gantt(initial(narrow));
   const self = model.current;
   Object.assign(self, {ask, box, source, tell: setTold, narrow});
-  const byStays = !hosts || Boolean(search);
+  const byStays = !hosts || Boolean(search || project);
   self.changed = () => (byStays ? setVersion((before) => before + 1) : ask());
   const changed = () => self.changed();
   const predicted = useMemo(() => (expected.value.data?.predicted ?? []).map(waiting), [expected.value.data]);
   const selected = useMemo(
-    () => shown(source.stays, {listed: hosts, only, pool, search}),
-    [source, hosts, only, pool, search, version],
+    () => shown(source.stays, {listed: hosts, only, pool, search, project}),
+    [source, hosts, only, pool, search, project, version],
   );
-  useEffect(() => self.show(selected, {predicted, search}), [selected, predicted]);
+  useEffect(
+    () => self.show(selected, {predicted, outstanding: standsOut({search, project})}),
+    [selected, predicted],
+  );
   useEffect(() => {
     self.want();
     // Time goes on.
@@ -76,6 +83,7 @@ export function Timeline({api, scope}) {
     <div class="tools legend">
       <span class="buttons" role="group" aria-label="Time">${BUTTONS.map(({text, title, act}) => html`
         <button key=${text} type="button" title=${title} aria-label=${title} onClick=${() => act(self)}>${text}</button>`)}</span>
+      <${ProjectChoice} scope=${scope} projects=${[...source.stays.projects]} />
       <span><b>${selected.length}</b> ${selected.length === 1 ? "host" : "hosts"}</span>
       <span><i class="key expected"></i>expected</span>
       <span><i class="key foreign"></i>job of another project</span>
