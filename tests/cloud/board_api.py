@@ -25,20 +25,24 @@ class Api:
     """The API as a process, which can go away and come back on the same port.
 
     :param directory: for its database and its log.
+    :param rate_limit: as the option has it.
     :param sections: of its configuration, besides those of the board.
     """
 
-    def __init__(self, directory, auth_strategy="noauth", **sections):
+    def __init__(self, directory, auth_strategy="noauth", rate_limit=None, **sections):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = directory / "api.log"
-        self._file = directory / "nova-twotier.conf"
+        #: Of its configuration.
+        self.file = directory / "nova-twotier.conf"
         api = {"auth_strategy": auth_strategy, "port": self.port, "board": "true"}
+        if rate_limit is not None:
+            api["rate_limit"] = rate_limit
         inifile.write(
-            self._file,
+            self.file,
             {"DEFAULT": {"state_path": directory, "debug": "true"}, "api": api, **sections},
         )
-        self._arguments = ["--config-file", str(self._file)]
+        self._arguments = ["--config-file", str(self.file)]
         self.store = open_store(config.load(self._arguments, "test"))
         self._process = None
 
