@@ -11,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     String,
-    Subquery,
     and_,
     case,
     cast,
@@ -94,26 +93,23 @@ def counts(session: Session, question: Question) -> Counts:
 
 def page(session: Session, question: Question, offset: int, limit: int) -> list[Standing]:
     """So many of the jobs that match, from the one that has `offset` others before it on."""
-    positions = _positions()
-    key = _key(question.sort_key, positions.c.position)
-    query = select(Job.number, positions.c.position)
-    query = query.outerjoin(positions, positions.c.number == Job.number)
+    query = _matching(session, question, select(Job.number))
     if question.sort_key == START:
         query = query.outerjoin(Prediction, Prediction.job == Job.number)
-    query = _matching(session, question, query)
     if question.project_id is not None:
         query = query.where(func.coalesce(Job.project_id, "") == question.project_id)
     if question.phase is not None:
         waits_now = Job.state == JobState.QUEUED
         query = query.where(waits_now if question.phase == WAITING else ~waits_now)
-    first: list[ColumnElement[Any]] = [case((key.is_(None), 1), else_=0)]
+    lacks, *keys = _keys(question.sort_key)
+    first = [case((lacks, 1), else_=0)]
     if question.own is not None:
         first.insert(0, case((Job.project_id == question.own, 0), else_=1))
-    order = (*first, key.desc() if question.descending else key, Job.number)
-    places = session.execute(query.order_by(*order).offset(offset).limit(limit)).all()
-    jobs = _whole(session, [number for number, _position in places])
+    order = (*first, *(key.desc() if question.descending else key for key in keys), Job.number)
+    numbers = session.scalars(query.order_by(*order).offset(offset).limit(limit)).all()
+    jobs, places = _whole(session, numbers), _positions(session, numbers)
     # One may have been purged meanwhile.
-    return [Standing(jobs[number], place) for number, place in places if number in jobs]
+    return [Standing(jobs[number], places.get(number)) for number in numbers if number in jobs]
 
 
 def _whole(session: Session, numbers: Collection[int]) -> dict[int, Job]:
@@ -159,26 +155,39 @@ def _code() -> ColumnElement[str | None]:
     )
 
 
-def _key(name: str, position: ColumnElement[int]) -> ColumnElement[Any]:
+def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
+    """Whether a job lacks what to sort by, and what to sort by."""
     waiting = Job.state == JobState.QUEUED
+    key: ColumnElement[Any]
     match name:
         case "position":
-            return position
+            # Also of several queues, each by its own: one after the other as they came.
+            return ~_in_queue(), *_places()
         case "reason":
-            return _code()
+            key = _code()
         case "start":
-            return case((waiting, Prediction.start), else_=Job.started_at)
+            key = case((waiting, Prediction.start), else_=Job.started_at)
         case "age":
             # The youngest first.
-            return -Job.submitted_at
+            key = -Job.submitted_at
         case _:
-            return getattr(Job, name)
+            key = getattr(Job, name)
+    return key.is_(None), key
 
 
-def _positions() -> Subquery:
-    """The position of each job that is in a queue, by its number, as `queries.position` has it."""
+def _in_queue() -> ColumnElement[bool]:
+    return and_(Job.state == JobState.QUEUED, Job.held.is_(False), Job.gated.is_(False))
+
+
+def _places() -> tuple[ColumnElement[Any], ...]:
+    """What a queue is ordered by, before the number of the job, as in `queries.position`."""
     turn = case(PRECEDENCE, value=Job.qos, else_=0)
-    place = Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
-    position = func.row_number().over(partition_by=Job.pool, order_by=(turn, place, Job.number))
-    in_queue = Job.state == JobState.QUEUED, Job.held.is_(False), Job.gated.is_(False)
-    return select(Job.number, position.label("position")).where(*in_queue).subquery()
+    return turn, Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
+
+
+def _positions(session: Session, numbers: Collection[int]) -> dict[int, int]:
+    """The positions of those of these jobs that are in a queue."""
+    position = func.row_number().over(partition_by=Job.pool, order_by=(*_places(), Job.number))
+    every = select(Job.number, position.label("position")).where(_in_queue()).subquery()
+    query = select(every.c.number, every.c.position).where(every.c.number.in_(numbers))
+    return dict(session.execute(query).tuples().all())

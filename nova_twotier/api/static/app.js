@@ -2,6 +2,7 @@
 import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
 import {client} from "./client.js";
 import {Login} from "./login.js";
+import {begun, shown} from "./timing.js";
 import {VIEWS} from "./views.js";
 
 const NOAUTH = "noauth";
@@ -70,6 +71,8 @@ async function enter(who) {
   scope.only.value = "";
   scope.all.value = all;
   session.value = who;
+  begun();
+  await shown;
   const found = await answers("/v1/pools");
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }

@@ -78,7 +78,7 @@ export function Now({api, scope}) {
       ${failed && html`<span>Only hosts with jobs: the ledger does not answer.</span>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <p class="told" role="status">${told || (read ? "Point at a slot, or use the arrow keys; Enter opens its job." : "Reading the schedule…")}</p>
+    <p class="told" role="status" tabindex="0">${told || (read ? "Point at a slot, or use the arrow keys; Enter opens its job." : "Reading the schedule…")}</p>
     <div class="stage" ref=${box}>
       <canvas ref=${canvas} class="slots" tabindex="0" role="application" aria-label="Slots of hosts"
         aria-roledescription="grid of slots, arrow keys move, Enter opens the job"

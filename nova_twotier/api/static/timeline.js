@@ -28,7 +28,7 @@ const BUTTONS = [
   {text: "−", title: "Zoom out (−)", act: KEYS["-"]}, {text: "+", title: "Zoom in (+)", act: KEYS["+"]},
   {text: "←", title: "Earlier (arrow left)", act: KEYS.ArrowLeft},
   {text: "→", title: "Later (arrow right)", act: KEYS.ArrowRight},
-  {text: "Now", title: "Back to the present (Home)", act: KEYS.Home},
+  {text: "Now", title: "Now: back to the present (Home)", act: KEYS.Home},
 ];
 
 export function Timeline({api, scope}) {
@@ -92,7 +92,7 @@ export function Timeline({api, scope}) {
       ${failed && html`<span>Only hosts with jobs: the ledger does not answer.</span>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <p class="told" role="status">${told || (reading ? "Reading the schedule…" : "Point at a stay; drag or use the arrow keys to move, wheel or + and − to zoom.")}</p>
+    <p class="told" role="status" tabindex="0">${told || (reading ? "Reading the schedule…" : "Point at a stay; drag or use the arrow keys to move, wheel or + and − to zoom.")}</p>
     <div class="stage" ref=${box}>
       <canvas ref=${canvas} class="slots" tabindex="0" role="application" aria-label="Schedule of slots"
         aria-roledescription="timeline, arrow keys move, plus and minus zoom" onKeyDown=${press}></canvas>
