@@ -90,7 +90,7 @@ class Board:
     def _paths(self):
         if self._view == "queue":
             every = {"all_projects": "true", "own_first": "true"} if self._sees_all else {}
-            which = {**every, "phase": "waiting", "sort_key": "position", "limit": 100}
+            which = {**every, "phase": "waiting", "sort_key": "position", "limit": 60}
             yield f"/v1/queue/jobs?{urlencode(which)}"
             return
         yield "/v1/hosts"

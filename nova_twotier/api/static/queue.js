@@ -15,8 +15,8 @@ const HEIGHT = 74;
 const HEIGHT_NARROW = 150;
 const NARROW = "(max-width: 640px)";
 // Rows that are asked for, and so many before the first in view, in such steps.
-const ROWS = 100;
-const STEP = 25;
+const ROWS = 60;
+const STEP = 15;
 
 // The columns by what the API sorts by.
 const COLUMNS = [
