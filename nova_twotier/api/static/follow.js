@@ -19,8 +19,8 @@ const RETRY = 5000;
 // little more than one of them.
 const ROUND = 10_000;
 
-// `changed(lanes)` is called when stays have changed. `top`: so many hosts are in view at first; their
-// stays are read before all others.
+// `changed(lanes)` is called when stays have changed. `top()` says how many hosts are in view at first:
+// their stays are read before all others.
 export function follow(api, pool, top, changed) {
   const stays = new Stays();
   const state = signal({reading: false, read: false, error: null});
@@ -49,7 +49,7 @@ export function follow(api, pool, top, changed) {
     const end = window.end === Infinity ? null : written(window.end);
     try {
       const asked = {from: written(window.begin), to: end, pool, part: "recorded"};
-      if (!known && !(await pages({...asked, first_hosts: top}, turn))) return;
+      if (!known && !(await pages({...asked, first_hosts: top()}, turn))) return;
       if (!(await pages(asked, turn))) return;
       known = joined(known, window);
       state.value = {reading: false, read: true, error: null};

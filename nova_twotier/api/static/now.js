@@ -8,15 +8,13 @@ import {ProjectChoice} from "./projects.js";
 import {drainText, shown, standsOut} from "./selection.js";
 import {fitting, hatch, useSurface} from "./surface.js";
 import {times, where, whose} from "./said.js";
-import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, visible} from "./tiles.js";
+import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, roomIn, visible} from "./tiles.js";
 import {painted as measured} from "./timing.js";
 
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 const PAD = 8;
 const PALE = 0.22;
 const MOST_ROWS = 100;
-// Hosts that are in view at first, on most screens.
-const TOP = 60;
 const FONT = "12px system-ui, sans-serif";
 
 export function Now({api, scope}) {
@@ -31,7 +29,7 @@ export function Now({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
   const source = useMemo(
-    () => follow(api, pool, TOP, () => model.current?.changed()),
+    () => follow(api, pool, () => roomIn(box.current.clientWidth - 2 * PAD, box.current.clientHeight), () => model.current?.changed()),
     [api, pool],
   );
   model.current ??= grid();

@@ -45,7 +45,7 @@ export function Timeline({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const expected = useLive(api, `/v1/schedule${query({part: "predicted", limit: MOST_PREDICTED, pool})}`);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
-  const source = useMemo(() => follow(api, pool, TOP, () => changed()), [api, pool]);
+  const source = useMemo(() => follow(api, pool, () => TOP, () => changed()), [api, pool]);
   model.current ??= gantt(initial(narrow));
   const self = model.current;
   Object.assign(self, {ask, box, source, tell: setTold, narrow});
