@@ -12,7 +12,7 @@ from nova_twotier.db.readers import Reader
 from nova_twotier.db.selection import Selection
 from nova_twotier.db.standings import Question, Standing
 
-RULE = "twotier:jobs:list"
+RULE = "twotier:queue:jobs"
 MINUTE = 60
 
 

@@ -127,18 +127,19 @@ def test_from_the_submission_to_the_end(day):
     day.show(third)
     expect(page.locator(".state")).to_contain_text("running")
 
-    # One that is urgent takes the foreground: the last one to come leaves.
+    # One that is urgent evicts the second, which waits then with its state saved.
+    day.show(second)
     urgent = day.submit("urgent", cpu=[0.5] * day.slots, qos="urgent")
-    expect(page.locator(".events")).to_contain_text("preempted")
-    expect(
-        page.locator(".events").get_by_role("link", name=f"job {urgent['number']}")
-    ).to_be_visible()
     expect(page.locator(".state")).to_contain_text("queued")
+    events = page.locator(".events")
+    expect(events).to_contain_text(f"preempted by job {urgent['number']}")
+    expect(events.get_by_role("link", name=f"job {urgent['number']}")).to_be_visible()
     day.show()
     expect(day.row("urgent").locator(".c-tier")).to_have_text("foreground")
-    expect(day.row("third").locator(".c-evictions")).to_have_text("1")
+    expect(day.row("second").locator(".c-evictions")).to_have_text("1")
+    expect(day.row("second").locator(".c-position")).to_have_text("1")
 
-    # Cancelled and completed from the page.
+    # Cancelled and completed from the page; the second goes on.
     day.row("third").get_by_role("link").click()
     day.press("Cancel job…")
     day.press("Cancel the job")
@@ -146,8 +147,9 @@ def test_from_the_submission_to_the_end(day):
     day.show(urgent)
     day.press("Complete")
     expect(page.locator(".state")).to_contain_text("finished")
-    day.ended(second)
     day.show(second)
+    expect(page.locator(".state")).to_contain_text("running")
+    day.ended(second)
     expect(page.locator(".state")).to_contain_text("finished")
     day.show()
     expect(page.get_by_text("There are no such jobs.")).to_be_visible()

@@ -132,6 +132,13 @@ class TestSelection(StandingsCase):
         refused = self.get("/v1/queue/jobs?all_projects=true", "alice:demo")
         self.assertEqual(403, refused.status_code)
 
+    def test_who_may_not_list_jobs_may_not_list_them_here(self):
+        (self.directory / "policy.yaml").write_text('"twotier:jobs:list": "role:manager"\n')
+        self.OPTIONS = f"[oslo_policy]\npolicy_file = {self.directory}/policy.yaml"
+        self.application = self.make()[1]
+        for by, status in (("alice:demo", 403), ("alice:demo:manager", 200)):
+            self.assertEqual(status, self.get("/v1/queue/jobs", by).status_code, by)
+
     def test_a_search(self):
         self.change(self.first, reason=waits.OUTAGE())
         self.change(self.job, name="100%_done")
