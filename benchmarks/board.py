@@ -54,9 +54,9 @@ class Connection:
     :param port: of the API on this machine.
     """
 
-    def __init__(self, port, token):
+    def __init__(self, port, token, headers=()):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self._headers = {**VERSION, "X-Auth-Token": token}
+        self._headers = {**VERSION, "X-Auth-Token": token, **dict(headers)}
 
     def ask(self, path, tag=None, method="GET", body=None):
         """The ETag of the answer and the answer, which is empty if nothing has changed."""
@@ -74,7 +74,7 @@ class Board:
     """One that watches a view until it is told to stop."""
 
     def __init__(self, port, token, view, sees_all):
-        self._connection = Connection(port, token)
+        self._connection = Connection(port, token, {"Cache-Control": "max-stale=4"})
         self._view, self._sees_all = view, sees_all
         self._tags: dict[str, str | None] = {}
 

@@ -4,11 +4,16 @@ They are weak, since proxies that compress answers drop strong ones.
 """
 
 import hashlib
+import re
 
 import falcon
 
 from nova_twotier.api.site import Site
 from nova_twotier.db import revisions
+
+#: Seconds. Older answers are given to nobody.
+MOST_STALE = 10
+_STALE = re.compile(r"\bmax-stale=([0-9]{1,4})\b")
 
 
 def of(site: Site, request, resource) -> str:
@@ -22,14 +27,25 @@ def of(site: Site, request, resource) -> str:
     """
     # Before the database: it refuses those who may not see the answer.
     viewpoint = resource.viewpoint(request)
-    revision: tuple = ()
-    if resource.follows_database:
-        with site.store.reading() as session:
-            revision = revisions.read(session, site.conf.coordination.lease)
     req = request.req
     asked = req.context.version, req.prefix, req.path, sorted(request.query.items())
-    whole = site.fingerprint, asked, viewpoint, tuple(revision), resource.state(request)
-    return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+    question = repr((site.fingerprint, asked, viewpoint))
+
+    def made() -> str:
+        revision: tuple = ()
+        if resource.follows_database:
+            with site.store.reading() as session:
+                revision = revisions.read(session, site.conf.coordination.lease)
+        whole = question, tuple(revision), resource.state(request)
+        return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+
+    return site.answers.tag(question, _age(req), made)
+
+
+def _age(req: falcon.Request) -> int:
+    """How many seconds old an answer may be by `Cache-Control: max-stale`; 0: not at all."""
+    found = _STALE.search(req.get_header("Cache-Control") or "")
+    return min(int(found[1]), MOST_STALE) if found else 0
 
 
 def headers(tag: str) -> dict[str, str]:

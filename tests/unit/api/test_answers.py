@@ -13,7 +13,8 @@ PATIENCE = 30
 class TestAnswers(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.answers, self.made = Answers(most=80), []
+        self.now, self.made = 0.0, []
+        self.answers = Answers(most=80, clock=lambda: self.now)
 
     def get(self, tag, size=10):
         def make():
@@ -53,6 +54,7 @@ class TestAnswers(testtools.TestCase):
         self.assertEqual(b"a" * 10, self.get("a"))
 
     def test_callers_at_the_same_time_share_it(self):
+        self.get("b")
         begun, go, calls = threading.Event(), threading.Event(), []
 
         def make():
@@ -69,3 +71,17 @@ class TestAnswers(testtools.TestCase):
             go.set()
             self.assertEqual({b"made"}, {each.result(PATIENCE) for each in asked})
         self.assertEqual([1], calls)
+
+    def test_how_old_a_tag_may_be(self):
+        tags = iter("abcdef")
+        for self.now, age, expected in (
+            (0.0, 4, "a"),
+            (3.9, 4, "a"),
+            (3.9, 0, "b"),
+            (7.8, 4, "b"),
+            (7.9, 4, "c"),
+            (7.9, 2, "c"),
+        ):
+            found = self.answers.tag("question", age, lambda: next(tags))
+            self.assertEqual(expected, found, self.now)
+        self.assertEqual("d", self.answers.tag("other", 9, lambda: next(tags)))

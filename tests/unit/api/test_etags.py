@@ -186,6 +186,19 @@ class TestCost(EtagCase):
             self.assertEqual(403, refused.status_code)
 
 
+class TestStale(EtagCase):
+    def test_only_who_wants_it_gets_an_answer_of_just_now(self):
+        stale = {**NEW, "Cache-Control": "max-stale=10"}
+        before = self.get("/v1/jobs", headers=stale)
+        self.submit()
+        self.assertEqual(before.json, self.get("/v1/jobs", headers=stale).json)
+        again = {**stale, "If-None-Match": before.headers["etag"]}
+        self.assertEqual(304, self.get("/v1/jobs", headers=again).status_code)
+        for headers in (NEW, {**NEW, "Cache-Control": "max-stale=0"}, stale):
+            # Whoever has it made anew has it made for all.
+            self.assertNotEqual(before.json, self.get("/v1/jobs", headers=headers).json)
+
+
 class TestChanged(EtagCase):
     def changes(self, path, what, by="alice:demo"):
         tag = self.tag(path, by)
