@@ -4,11 +4,14 @@
 """
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
 PATH = "/board"
+#: Where the page says which modules there are.
+_MODULES = "<!-- modules -->"
 #: What the page asks how to log in.
 SETTINGS = f"{PATH}/settings.json"
 #: By suffix; other files are not served.
@@ -46,8 +49,22 @@ class Content:
 def read() -> dict[str, Content]:
     """The page and all files that it needs, by their paths, but for the settings."""
     static = resources.files(__package__) / "static"
-    page = Content((static / "index.html").read_bytes(), "text/html; charset=utf-8")
-    return {PATH: page, **dict(_below(static, PATH))}
+    found = dict(_below(static, PATH))
+    page = _preloading((static / "index.html").read_text(), found)
+    return {PATH: Content(page.encode(), "text/html; charset=utf-8"), **found}
+
+
+def _preloading(page: str, paths: Iterable[str]) -> str:
+    """The page with a link to each module, so that browsers load all of them at once.
+
+    Otherwise they would learn of a module only when they have the one that imports it.
+    """
+    links = (
+        f'<link rel="modulepreload" href="{path.removeprefix("/")}">'
+        for path in paths
+        if path.endswith(".js")
+    )
+    return page.replace(_MODULES, "\n  ".join(links))
 
 
 def _below(directory, prefix: str):

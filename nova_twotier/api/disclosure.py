@@ -15,6 +15,12 @@ class Disclosure:
         #: Whether the caller may know the names of hosts.
         self.names_hosts = caller.may("twotier:hosts:list:names", self._project)
 
+    @property
+    def viewpoint(self) -> tuple[bool, bool, str]:
+        """Callers with the same one may know the same."""
+        whole = self._all_jobs and self.names_hosts
+        return self._all_jobs, self.names_hosts, "" if whole else self._project
+
     def host(self, name: str) -> str:
         """The name of a host, or the id that hides it, always the same within a project.
 

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+import falcon
+from falcon.media import JSONHandler
+
 from nova_twotier.api import etags, validation
 from nova_twotier.api.auth import Caller
 from nova_twotier.api.finding import find_array, find_job
@@ -15,6 +18,7 @@ from nova_twotier.api.versions import CONDITIONAL, at_least
 #: HTTP statuses of refusals that every request may get.
 ALWAYS = (400, 406, 500, 503)
 IDENTIFIED = (401, 403, 429)
+_JSON = JSONHandler()
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,13 @@ class Resource:
         """What the ETag depends on besides the database, the caller and the query."""
         return None
 
+    def viewpoint(self, request: Request) -> object:
+        """What of the caller an answer depends on: readers who have it in common share answers.
+
+        By default all that the caller is.
+        """
+        return request.caller.identity
+
 
 def endpoint(summary: str, **description) -> Callable:
     """Turn `method(self, request, **path)` into a responder, which gets the path's job or array.
@@ -114,26 +125,32 @@ def endpoint(summary: str, **description) -> Callable:
             request.query = validation.read_query(req.query_string, query)
             if body:
                 request.body = validation.read_body(req, body)
-            tag = None
             if described.conditional and request.conditional:
-                parts = resource.revision(request), resource.state(request)
-                tag = etags.of(resource.site, request, *parts)
+                tag = etags.of(resource.site, request, resource)
                 if etags.is_known(req, tag):
                     resp.status = http.HTTPStatus.NOT_MODIFIED
                     resp.set_headers(etags.headers(tag))
                     return
+                make = functools.partial(method, resource, request)
+                resp.data = resource.site.answers.get(tag, lambda: _written_out(make()))
+                resp.content_type = falcon.MEDIA_JSON
+                resp.status = next(iter(described.answers))
+                resp.set_headers(etags.headers(tag))
+                return
             answer = method(resource, request, *subject)
             if not isinstance(answer, Reply):
                 answer = Reply(answer, next(iter(described.answers)))
             resp.media, resp.status = answer.body, answer.status
             resp.set_headers(answer.headers)
-            if tag is not None:
-                resp.set_headers(etags.headers(tag))
 
         respond.endpoint = described
         return respond
 
     return decorate
+
+
+def _written_out(answer: dict) -> bytes:
+    return _JSON.serialize(answer, falcon.MEDIA_JSON)
 
 
 def page_size(site: Site, request: Request) -> int:

@@ -4,26 +4,44 @@ They are weak, since proxies that compress answers drop strong ones.
 """
 
 import hashlib
+import re
 
 import falcon
 
 from nova_twotier.api.site import Site
 from nova_twotier.db import revisions
 
+#: Seconds. Older answers are given to nobody.
+MOST_STALE = 10
+_STALE = re.compile(r"\bmax-stale=([0-9]{1,4})\b")
 
-def of(site: Site, request, revision: object, state: object) -> str:
+
+def of(site: Site, request, resource) -> str:
     """The ETag of the answer to a request: it changes whenever the answer would.
 
-    It is made before the answer is read: what changes meanwhile shows at the next request.
+    Two requests with the same tag have the same answer, whoever sent them. It is made before the
+    answer is read: what changes meanwhile shows at the next request.
 
     :param request: an `endpoint.Request`.
-    :param revision: of what the answer is read from in the database, such as `revision(site)`.
-    :param state: what the answer depends on besides the database, the caller and the query.
+    :param resource: the `endpoint.Resource` that answers it.
     """
+    # Before the database: it refuses those who may not see the answer.
+    viewpoint = resource.viewpoint(request)
     req = request.req
     asked = req.context.version, req.prefix, req.path, sorted(request.query.items())
-    whole = site.fingerprint, asked, request.caller.identity, revision, state
-    return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+    question = repr((site.fingerprint, asked, viewpoint))
+
+    def made() -> str:
+        whole = question, resource.revision(request), resource.state(request)
+        return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
+
+    return site.answers.tag(question, _age(req), made)
+
+
+def _age(req: falcon.Request) -> int:
+    """How many seconds old an answer may be by `Cache-Control: max-stale`; 0: not at all."""
+    found = _STALE.search(req.get_header("Cache-Control") or "")
+    return min(int(found[1]), MOST_STALE) if found else 0
 
 
 def revision(site: Site) -> tuple:

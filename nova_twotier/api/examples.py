@@ -120,6 +120,7 @@ _POLICY = {
 }
 _NO_JOBS = dict.fromkeys(map(str, Qos), 0)
 
+_STANDING = {**_SUMMARY, "waiting": None, "position": 3, "unblock": None}
 EXAMPLES = {
     "Version": {
         "id": "v1.0",
@@ -238,6 +239,13 @@ EXAMPLES = {
                 "background_slots_per_project": -1,
             },
         },
+    },
+    "Standing": _STANDING,
+    "Standings": {
+        "total": 1,
+        "counts": {"waiting": 1, "started": 0},
+        "projects": ["demo"],
+        "jobs": [_STANDING],
     },
     "Drain": {
         "state": "draining",

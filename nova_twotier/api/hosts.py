@@ -54,6 +54,14 @@ class Hosts(Resource):
             ),
         }
 
+    def revision(self, request: Request) -> object:
+        """Hosts change when Placement says so, not with every event of a job: `state` says all."""
+        return None
+
+    def viewpoint(self, request: Request) -> object:
+        seen = Disclosure(request.caller)
+        return seen.names_hosts or request.caller.project_id
+
     def state(self, request: Request) -> tuple[str, list]:
         now = time.time()
         drained = self._drained().values()

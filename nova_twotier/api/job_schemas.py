@@ -186,6 +186,7 @@ JOB = object_of(
         },
     }
 )
+SUMMARY = object_of({**_JOB, "waiting": _WAITING}, description="A job without its long fields.")
 JOBS = list_of("jobs", {"$ref": "#JobSummary"})
 
 #: Number of most recent events in an explanation.
@@ -233,8 +234,6 @@ ASKED = object_of(
 
 NAMED = {
     "Job": JOB,
-    "JobSummary": object_of(
-        {**_JOB, "waiting": _WAITING}, description="A job without its long fields."
-    ),
+    "JobSummary": SUMMARY,
     "Explanation": EXPLANATION,
 }

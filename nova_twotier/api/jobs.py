@@ -1,7 +1,5 @@
 """The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
-from collections.abc import Iterable
-
 from nova_twotier.api import (
     errors,
     job_request_schemas,
@@ -16,18 +14,17 @@ from nova_twotier.api import (
     servers,
     views,
 )
+from nova_twotier.api.collapsed import waiting_tasks
 from nova_twotier.api.dependencies import dependencies
 from nova_twotier.api.endpoint import Reply, Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
 from nova_twotier.api.predictions import learned, tell
 from nova_twotier.api.reasons import cure_of, reason_of, situation
 from nova_twotier.api.selections import selection
-from nova_twotier.core import indexes
 from nova_twotier.core.qos import NORMAL
-from nova_twotier.db import arrays, changes, deliveries
+from nova_twotier.db import changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
 from nova_twotier.db.readers import Reader
-from nova_twotier.db.selection import Selection
 from nova_twotier.db.states import COMPLETE, OVER
 from nova_twotier.db.store import NoSuchJob, NotStarted
 
@@ -100,7 +97,7 @@ class Jobs(JobResource):
         reasons, told = [reason_of(job) for job in jobs], tell(self.site, jobs)
         unpredicted = (each.unpredicted for each in told)
         reader = Reader(self.site.store, project, [*reasons, *unpredicted])
-        waiting = self._waiting(jobs, wanted) if collapsed else {}
+        waiting = waiting_tasks(self.site.store, jobs, wanted) if collapsed else {}
         found = zip(jobs, reasons, told, strict=True)
         # It grows by itself.
         without = {"elapsed": None} if request.conditional else {}
@@ -113,25 +110,8 @@ class Jobs(JobResource):
             "links": next_page(request, "/v1/jobs", jobs[-1].uuid if more else None),
         }
 
-    def _waiting(self, jobs: Iterable[Job], wanted: Selection) -> dict[int, str]:
-        """The waiting tasks that each listed task stands for, such as `4-99%8`, by its job number.
-
-        :param wanted: which jobs the list has.
-        """
-        standing = [job for job in jobs if job.array and arrays.is_waiting(job)]
-        if not standing:
-            return {}
-        with self.site.store.reading() as session:
-            numbers = {job.array for job in standing if job.array}
-            waiting = arrays.waiting_by_hold(session, numbers, wanted)
-            limits = arrays.limits(session, numbers)
-        found = {}
-        for job in standing:
-            # Somebody may have held or released it since the list was read.
-            some = waiting.get((job.array or 0, job.held)) or [job.array_index or 0]
-            limit = None if job.held else limits.get(job.array or 0)
-            found[job.number] = indexes.written(some) + (f"%{limit}" if limit else "")
-        return found
+    def viewpoint(self, request: Request) -> object:
+        return request.caller.scope("twotier:jobs:list", request.query.get("all_projects", False))
 
 
 class OneJob(JobResource):

@@ -13,6 +13,7 @@ from nova_twotier.api import (
     schedule_schemas,
     schemas,
     selection_schemas,
+    standing_schemas,
     usage_schemas,
     utilisation_schemas,
 )
@@ -27,6 +28,7 @@ _NAMED = {
     **array_schemas.NAMED,
     **cluster_schemas.NAMED,
     **schedule_schemas.NAMED,
+    **standing_schemas.NAMED,
     **usage_schemas.NAMED,
     **utilisation_schemas.NAMED,
     **login_schemas.NAMED,

@@ -188,6 +188,21 @@ RULES = [
         "/v1/queue?all_projects=true",
     ),
     _rule(
+        "queue:jobs",
+        "rule:twotier:jobs:list",
+        "List the jobs of the project that wait or run in any order. By default, as the list of "
+        "jobs.",
+        "GET",
+        "/v1/queue/jobs",
+    ),
+    _rule(
+        "queue:jobs:all_projects",
+        "rule:twotier:jobs:list:all_projects",
+        "The same of all projects.",
+        "GET",
+        "/v1/queue/jobs?all_projects=true",
+    ),
+    _rule(
         "queue:update",
         ADMIN,
         "Pause, drain or resume the queue of a pool, or change its policy, for all projects.",

@@ -1,5 +1,6 @@
 """`GET /v1/schedule`: which slots jobs held, and when waiting jobs are predicted to start."""
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 
@@ -23,6 +24,7 @@ LONGEST = 32 * DAY
 PREDICTED = "p"
 #: Largest id of a stay: a 32-bit integer in all databases.
 MOST = 2**31 - 1
+_DIGITS = re.compile("([0-9]+)")
 
 
 class Schedule(Resource):
@@ -36,9 +38,9 @@ class Schedule(Resource):
     def on_get(self, request: Request):
         query, size = request.query, page_size(self.site, request)
         window = _window(query)
-        found, jobs, ends = self._page(window, query, size)
-        told = self._told([*(stay.job for stay in found), *jobs])
         seen = Disclosure(request.caller)
+        found, jobs, ends = self._page(window, query, size, seen)
+        told = self._told([*(stay.job for stay in found), *jobs])
         expected = ((job, told[job.number].row) for job in jobs)
         # The window stays the same on all pages.
         query.setdefault("from", views.time(window.begin))
@@ -51,7 +53,7 @@ class Schedule(Resource):
         }
 
     def _page(
-        self, window: Window, query: Mapping[str, str], size: int
+        self, window: Window, query: Mapping[str, str], size: int, seen: Disclosure
     ) -> tuple[list[Stay], list[Job], str | None]:
         """A page of `size` entries, stays before waiting jobs, and its marker if more follow."""
         pool, marker, part = query.get("pool"), query.get("marker"), query.get("part")
@@ -62,7 +64,14 @@ class Schedule(Resource):
         ends: list[str] = []
         with self.site.store.reading() as session:
             if part != PREDICTED_PART and not (marker or "").startswith(PREDICTED):
-                stays = schedule.stays(session, window, pool, after, size + 1, changed)
+                hosts = None
+                if first := query.get("first_hosts"):
+                    by_name = sorted(
+                        schedule.hosts(session, window, pool),
+                        key=lambda name: in_order(seen.host(name)),
+                    )
+                    hosts = by_name[: int(first)]
+                stays = schedule.stays(session, window, pool, after, size + 1, changed, hosts)
                 ends, after = [_written(stay.marker) for stay in stays], None
             if part != RECORDED and len(stays) <= size:
                 left = size + 1 - len(stays)
@@ -74,11 +83,21 @@ class Schedule(Resource):
     def state(self, request: Request) -> float:
         return _window(request.query).begin
 
+    def viewpoint(self, request: Request) -> object:
+        return Disclosure(request.caller).viewpoint
+
     def _told(self, jobs: Iterable[Job]) -> Mapping[int, Told]:
         """The predictions of these jobs, as far as readers may see them, by number."""
         each = {job.number: job for job in jobs}
         told = tell(self.site, list(each.values()))
         return dict(zip(each, told, strict=True))
+
+
+def in_order(name: str) -> list[int | str]:
+    """What to sort names of hosts by, so that `node10` comes after `node9`."""
+    # Every other part is one of digits.
+    parts = enumerate(_DIGITS.split(name))
+    return [int(part) if index % 2 else part for index, part in parts]
 
 
 def _window(query: Mapping[str, str]) -> Window:

@@ -4,6 +4,8 @@ from nova_twotier.api.schemas import COUNT, IN_ARRAY, NAME, NUMBER, PAGE, UUID, 
 
 #: What can be asked for alone.
 RECORDED, PREDICTED_PART = "recorded", "predicted"
+#: Of `first_hosts`: more than one view shows at once.
+MOST_HOSTS = 500
 
 _TIME = {"type": "string", "format": "date-time"}
 _MAYBE = {"type": ["string", "null"], "format": "date-time"}
@@ -159,6 +161,13 @@ SCHEDULE_QUERY = {
         "description": "Of the recorded stays only those that began or ended at this time or "
         "later. What has just happened may be recorded a little later: take a time a minute "
         "before the latest one that you know.",
+    },
+    "first_hosts": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MOST_HOSTS,
+        "description": "Of the recorded stays only those on so many hosts: the first ones, in the "
+        "order of their names with numbers by their value, of all that had stays in the window.",
     },
     "part": {
         "type": "string",

@@ -14,6 +14,7 @@ from oslo_policy.policy import Enforcer
 
 from nova_twotier.api import errors, keystone
 from nova_twotier.api.aggregates import Aggregates
+from nova_twotier.api.answers import Answers
 from nova_twotier.api.known import Known
 from nova_twotier.api.sweeping import Sweeper
 from nova_twotier.api.throttle import Throttle
@@ -38,6 +39,7 @@ class Site:
 
     :param sweeper: of trusts without jobs.
     :param known: what callers have, by which jobs are checked.
+    :param answers: that readers share.
     """
 
     conf: cfg.ConfigOpts
@@ -46,6 +48,7 @@ class Site:
     throttle: Throttle
     sweeper: Sweeper = field(default_factory=Sweeper)
     known: Known = field(default_factory=Known)
+    answers: Answers = field(default_factory=Answers)
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -4,6 +4,7 @@ A page costs no more when there is more history before its window. What came aft
 through in an index for the stays that had begun before.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select
@@ -49,6 +50,7 @@ def stays(
     after: Marker | None,
     limit: int,
     changed: float | None = None,
+    hosts: Collection[str] | None = None,
 ) -> list[Stay]:
     """Stays with a part in the window, by begin; at most `limit`.
 
@@ -57,12 +59,15 @@ def stays(
     :param pool: only of jobs of this pool.
     :param after: the last one of the page before.
     :param changed: only stays that began or ended at this time or later.
+    :param hosts: only on these hosts.
     """
     found: list[tuple[float, int]] = []
     for since, wanted in _parts(window, after, changed):
         query = select(Place.since, Place.id).where(wanted).order_by(since, Place.id).limit(limit)
         if window.end is not None:
             query = query.where(since < window.end)
+        if hosts is not None:
+            query = query.where(Place.host.in_(hosts))
         if after is not None:
             later = or_(since > after.at, Place.id > after.number)
             query = query.where(since >= after.at, later)
@@ -73,6 +78,22 @@ def stays(
     whole = select(Place, Job).join(Job, Job.number == Place.job).where(Place.id.in_(ids))
     rows = session.execute(_without_long_columns(whole.order_by(Place.since, Place.id)))
     return [Stay(place, job) for place, job in rows]
+
+
+def hosts(session: Session, window: Window, pool: str | None) -> set[str]:
+    """The names of the hosts with stays in the window.
+
+    :param pool: of jobs of this pool.
+    """
+    found: set[str] = set()
+    for since, wanted in _parts(window, None, None):
+        query = select(Place.host).where(wanted).distinct()
+        if window.end is not None:
+            query = query.where(since < window.end)
+        if pool is not None:
+            query = _of_pool(query.join(Job, Job.number == Place.job), pool)
+        found.update(session.scalars(query))
+    return found
 
 
 def _parts(

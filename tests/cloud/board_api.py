@@ -32,7 +32,8 @@ class Api:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = directory / "api.log"
-        self._file = directory / "nova-twotier.conf"
+        #: Of its configuration.
+        self.file = directory / "nova-twotier.conf"
         api = {
             "auth_strategy": auth_strategy,
             "port": self.port,
@@ -40,10 +41,10 @@ class Api:
             **sections.pop("api", {}),
         }
         inifile.write(
-            self._file,
+            self.file,
             {"DEFAULT": {"state_path": directory, "debug": "true"}, "api": api, **sections},
         )
-        self._arguments = ["--config-file", str(self._file)]
+        self._arguments = ["--config-file", str(self.file)]
         self.store = open_store(config.load(self._arguments, "test"))
         self._process = None
 

@@ -30,12 +30,14 @@ class Cluster:
     :param hosts: their number; those from the `first` one on are filled at random.
     :param full: the share of their slots that jobs hold.
     :param jobs: so many there are at least: the rest of them wait.
+    :param projects: that jobs are of if nothing else is said.
     """
 
-    def __init__(self, hosts, slots=16, first=1, full=0.9, jobs=0, seed=7):
+    def __init__(self, hosts, slots=16, first=1, full=0.9, jobs=0, seed=7, projects=("climate",)):
         self.now = time.time()
         self.hosts, self.slots = hosts, slots
         self._chance, self._full = random.Random(seed), full
+        self._projects = itertools.cycle(projects)
         self._numbers = itertools.count(1)
         self._jobs, self._places, self._predictions = [], [], []
         for host in range(first, hosts):
@@ -44,7 +46,16 @@ class Cluster:
         while len(self._jobs) < jobs:
             self.waiting(400.0 * (1 + len(self._predictions)))
 
-    def job(self, size=1, name=None, project="climate", state="running", tier="fg", since=-HOUR):
+    @property
+    def jobs(self):
+        """The rows of all jobs, in the order of their submission."""
+        return self._jobs
+
+    @property
+    def last_waiting(self):
+        return [row for row in self._jobs if row["state"] == "queued"][-1]
+
+    def job(self, size=1, name=None, project=None, state="running", tier="fg", since=-HOUR):
         """Its row."""
         number = next(self._numbers)
         row = {
@@ -54,7 +65,7 @@ class Cluster:
             "size": size,
             "cpu": [0.5],
             "submitted_at": self.now - 5 * HOUR,
-            "project_id": project,
+            "project_id": project or next(self._projects),
             "user_id": "ana",
             "state": state,
             "tier": tier if state == "running" else None,

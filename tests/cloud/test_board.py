@@ -1,7 +1,6 @@
 """The board in a browser, on a real API."""
 
 import contextlib
-import json
 import re
 import threading
 
@@ -14,7 +13,7 @@ from nova_twotier.client import rest
 from nova_twotier.core.reasons import changes, waits
 from tests.cloud.board_api import Api, happen, run, wait
 from tests.cloud.board_history import month, write
-from tests.cloud.browser import CHROMIUM, launched
+from tests.cloud.browser import CHROMIUM, THEMES, fits, hindrances, launched
 from tests.cloud.fake_keystone import FakeKeystone
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -164,7 +163,9 @@ def test_a_job_waits_is_held_and_is_cancelled(api, board):
 
 def test_what_has_not_changed_is_not_sent_again(api, board):
     page = board(f"{api.url}/board")
-    with page.expect_response(lambda answer: answer.status == 304 and "/v1/jobs?" in answer.url):
+    with page.expect_response(
+        lambda answer: answer.status == 304 and "/v1/queue/jobs?" in answer.url
+    ):
         pass
     api.submit(ALICE, name="newcomer")
     expect(page.get_by_role("link", name="newcomer")).to_be_visible()
@@ -213,47 +214,15 @@ def test_names_are_texts(api, board):
     assert not any(url.endswith("/x") for url in asked)
 
 
-def test_ten_thousand_jobs(api, board):
-    one = api.submit(ALICE, name="many")
-    listed = api.ask("GET", "/v1/jobs?name=many", ALICE)["jobs"][0]
-    # What the view does not show would only take time.
-    shown = {name: value for name, value in listed.items() if value not in (None, 0, [])}
-    jobs = [{**shown, "number": 100000 + each, "uuid": f"u{each}"} for each in range(10000)]
-    body = json.dumps({"jobs": jobs, "links": []})
-    assert one["uuid"] == listed["uuid"]
-
-    def once(route):
-        if "if-none-match" in route.request.headers:
-            route.fulfill(status=304)
-        else:
-            route.fulfill(body=body, headers={"ETag": "many"})
-
-    page = board("about:blank")
-    page.route(re.compile(r"/v1/jobs\?active"), once)
-    page.route(re.compile(r"/explain$"), lambda route: route.fulfill(status=404, body="{}"))
-    page.goto(f"{api.url}/board")
-    expect(page.get_by_text("Waiting 10000")).to_be_visible()
-    page.get_by_role("region", name="Jobs").evaluate("box => box.scrollTo(0, box.scrollHeight)")
-    expect(page.get_by_role("link", name="109999 many")).to_be_visible()
-    assert page.locator("tbody tr").count() < 100
-    page.get_by_role("button", name="Job").click()
-    expect(page.get_by_role("columnheader", name="Job")).to_have_attribute(
-        "aria-sort", "descending"
-    )
-    page.get_by_role("searchbox").fill("104321")
-    expect(page.locator("tbody tr")).to_have_count(1)
-
-
 def test_a_narrow_dark_screen(api, board):
     job = api.submit(ALICE, name="narrow-" + 30 * "long", size=2)
     page = board(f"{api.url}/board", viewport={"width": 400, "height": 800}, color_scheme="dark")
     page.get_by_role("searchbox").fill("narrow")
     expect(page.get_by_role("row").filter(has_text="narrow")).to_be_visible()
-    wide = "document.documentElement.scrollWidth"
-    assert page.evaluate(wide) <= 400
+    assert fits(page)
     page.goto(f"{api.url}/board#/job/{job['uuid']}")
     expect(page.get_by_role("heading", level=2)).to_be_visible()
-    assert page.evaluate(wide) <= 400
+    assert fits(page)
     shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, re.findall(r"\d+", shade))) < 64
 
@@ -304,6 +273,87 @@ def test_the_cluster_over_time(api, board):
     )
     expect(narrow.locator(".uplot canvas")).to_have_count(4)
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_jobs_of_a_project_in_any_order(api, board):
+    for project in ("fluids", "genome"):
+        for name in ("mesh", "assembly"):
+            api.submit(f"eli:{project}", name=f"{name}-{project}")
+    page = board(f"{api.url}/board")
+    page.get_by_label("Project").select_option("genome")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("mesh-genome")
+    header = page.get_by_role("columnheader", name="Position")
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    header.get_by_role("button").press("Enter")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    expect(rows.first).to_contain_text("assembly-genome")
+    expect(header.get_by_role("button")).to_be_focused()
+    page.get_by_role("searchbox").fill("MESH")
+    expect(rows).to_have_count(1)
+    page.get_by_label("Project").select_option("")
+    expect(page.get_by_role("link", name="mesh-fluids")).to_be_visible()
+    become(page, "eli:fluids")
+    expect(page.get_by_label("Project")).to_have_count(0)
+    expect(rows).to_have_count(1)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_nothing_hinders_people_with_disabilities(api, guarded, board, theme):
+    """The views of slots have a test of their own."""
+    job = api.submit(ALICE, name=f"accessible-{theme}", size=3)
+    wait(api.store, job, waits.SLOTS(size=3, idle=1, open=0))
+    running = api.submit(ALICE, name=f"running-{theme}")
+    run(api.store, running, ["node1"])
+    happen(api.store, running, "preempted", changes.PREEMPTED(job["number"]))
+    page = board(f"{api.url}/board", color_scheme=theme)
+    expect(page.get_by_role("link", name=job["name"])).to_be_visible()
+    assert hindrances(page) == []
+    page.get_by_text(re.compile(r"^All \d")).click()
+    expect(page.get_by_role("link", name=running["name"])).to_be_visible()
+    assert hindrances(page) == []
+    for each in (job, running):
+        page.goto(f"{api.url}/board#/job/{each['uuid']}")
+        expect(page.get_by_role("heading", level=2)).to_contain_text(each["name"])
+        expect(page.get_by_role("button", name="Cancel job")).to_be_visible()
+        assert hindrances(page) == []
+    page.get_by_role("button", name="Cancel job").click()
+    assert hindrances(page) == []
+    login = board(f"{guarded.url}/board", color_scheme=theme)
+    expect(login.get_by_role("button", name="Log in")).to_be_visible()
+    assert hindrances(login) == []
+
+
+def test_every_action_by_keyboard(api, board):
+    job = api.submit(ALICE, name="keys", size=2)
+    page = board(f"{api.url}/board")
+    become(page, ALICE)
+    expect(page.get_by_role("link", name="keys")).to_be_visible()
+    reached = set()
+    page.get_by_role("button", name="Skip").focus()
+    link = page.get_by_role("link", name="keys")
+    for _step in range(60):
+        page.keyboard.press("Tab")
+        what = page.evaluate("document.activeElement.innerText || document.activeElement.name")
+        reached.add((what or "").split("\n")[0].strip(" ↑↓"))
+        if link.evaluate("each => each === document.activeElement"):
+            break
+    headings = {"Position", "Job", "Size", "Tier", "Reason", "Start", "Evictions", "Age"}
+    assert {"Queue", "Now", "Timeline", "Change", "phase", *headings} <= reached
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=2)).to_contain_text("keys")
+    # The reader of the screen is at the new view, and its first control is the next one.
+    expect(page.get_by_role("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Hold")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Release")).to_be_visible()
+    page.get_by_role("button", name="Cancel job").press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert api.store.find(job["uuid"]).requested_action is None
 
 
 def log_in(page, password):

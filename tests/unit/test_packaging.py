@@ -2,6 +2,7 @@
 
 import configparser
 import fnmatch
+import hashlib
 import pathlib
 
 import testtools
@@ -55,6 +56,16 @@ class TestPackages(testtools.TestCase):
                 if fnmatch.fnmatch(name, each) and name.count("/") == each.count("/")
             ]
             self.assertTrue(fitting, name)
+
+    def test_the_tests_library_is_as_it_came(self):
+        axe = ROOT / "tests" / "cloud" / "axe"
+        lines = (axe / "SHA256SUMS").read_text().splitlines()
+        known = dict(reversed(line.split()) for line in lines)
+        self.assertEqual(
+            {path.name for path in axe.iterdir()} - {"README.md", "SHA256SUMS"}, set(known)
+        )
+        for name, digest in known.items():
+            self.assertEqual(digest, hashlib.sha256((axe / name).read_bytes()).hexdigest(), name)
 
     def test_mapped_directories_exist(self):
         _packages, directories = listed()

@@ -3,6 +3,7 @@ import {html, render, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
 import {client} from "./client.js";
 import {Login} from "./login.js";
 import {SESSION, secret} from "./session.js";
+import {begun, shown} from "./timing.js";
 import {VIEWS} from "./views.js";
 import {Projects, arrival} from "./websso.js";
 
@@ -36,6 +37,8 @@ const scope = {
   // The pool that is looked at; empty: all pools.
   pool: signal(""),
   search: signal(""),
+  // The id of the project whose jobs are looked at, of those that the reader may see; empty: of all.
+  only: signal(""),
   // Whether the reader sees the jobs of all projects.
   all: signal(false),
   // The id of the reader's project.
@@ -79,9 +82,12 @@ async function enter(who) {
   // The API may have refused the token, or somebody else may have entered meanwhile.
   if (token !== who.token) return;
   scope.project.value = who.project.id;
+  scope.only.value = "";
   scope.all.value = all;
   session.value = who;
   arrived.value = null;
+  begun();
+  await shown;
   const found = await answers("/v1/pools");
   pools.value = (found?.pools ?? []).map((pool) => pool.name);
 }

@@ -3,6 +3,7 @@ import {effect, signal, untracked} from "./vendor/ui.js";
 import {ApiError, query} from "./client.js";
 import {Stays} from "./stays.js";
 import {joined, wanted} from "./span.js";
+import {arrived} from "./timing.js";
 
 const SCHEDULE = "/v1/schedule";
 // Milliseconds. What happened may be recorded so much later than something else that is known.
@@ -14,9 +15,13 @@ const OLDEST = 30 * 24 * 3600_000;
 // Predictions of jobs that run change without their stays: all is read again so often.
 const AGAIN = 5 * 60_000;
 const RETRY = 5000;
+// Changes are asked for since such a time, so that several boards ask the same, which costs the API
+// little more than one of them.
+const ROUND = 10_000;
 
-// `changed(lanes)` is called when stays have changed.
-export function follow(api, pool, changed) {
+// `changed(lanes)` is called when stays have changed. `top()` says how many hosts are in view at first:
+// their stays are read before all others.
+export function follow(api, pool, top, changed) {
   const stays = new Stays();
   const state = signal({reading: false, read: false, error: null});
   let known = null;
@@ -33,7 +38,7 @@ export function follow(api, pool, changed) {
     const startTime = performance.now();
     const lanes = stays.add(rows);
     if (!lanes.size) return;
-    performance.mark(ARRIVED, {startTime});
+    arrived(startTime);
     changed();
   }
 
@@ -43,13 +48,9 @@ export function follow(api, pool, changed) {
     state.value = {...state.value, reading: true};
     const end = window.end === Infinity ? null : written(window.end);
     try {
-      const asked = query({from: written(window.begin), to: end, pool, part: "recorded"});
-      for (let next = SCHEDULE + asked; next; ) {
-        const page = await api.get(next);
-        if (stopped || turn !== reads) return;
-        take(page.stays);
-        next = following(page);
-      }
+      const asked = {from: written(window.begin), to: end, pool, part: "recorded"};
+      if (!known && !(await pages({...asked, first_hosts: top()}, turn))) return;
+      if (!(await pages(asked, turn))) return;
       known = joined(known, window);
       state.value = {reading: false, read: true, error: null};
       // What was told when the reading began may be as old as the reading took.
@@ -63,9 +64,20 @@ export function follow(api, pool, changed) {
     }
   }
 
+  // Takes all pages of an answer; false: they are not wanted any more.
+  async function pages(asked, turn) {
+    for (let next = SCHEDULE + query(asked); next; ) {
+      const page = await api.get(next);
+      if (stopped || turn !== reads) return false;
+      take(page.stays);
+      next = following(page);
+    }
+    return true;
+  }
+
   function since(time) {
     unfollow();
-    seen = Math.max(time, Date.now() - OLDEST);
+    seen = Math.floor(Math.max(time, Date.now() - OLDEST) / ROUND) * ROUND;
     const at = written(seen);
     const live = api.live(SCHEDULE + query({from: at, changed_since: at, pool, part: "recorded"}), {pages: true});
     let last;
@@ -82,7 +94,8 @@ export function follow(api, pool, changed) {
 
   function followed(rows) {
     take(rows);
-    if (stays.latest - seen > LATER || (rows.length > MANY && stays.latest - MARGIN > seen)) {
+    const later = stays.latest - MARGIN - seen;
+    if (stays.latest - seen > LATER || (rows.length > MANY && later > ROUND)) {
       queueMicrotask(() => stopped || since(stays.latest - MARGIN));
     }
   }
@@ -103,18 +116,6 @@ export function follow(api, pool, changed) {
       unfollow();
     },
   };
-}
-
-// Names of what the time from an answer to what is painted of it is measured with.
-const ARRIVED = "board-arrived";
-export const REFRESH = "board-refresh";
-
-export function painted() {
-  if (!performance.getEntriesByName(ARRIVED).length) return;
-  // They are for observers, and would pile up.
-  performance.measure(REFRESH, ARRIVED);
-  performance.clearMarks(ARRIVED);
-  performance.clearMeasures(REFRESH);
 }
 
 function written(time) {

@@ -1,13 +1,13 @@
 // The painting of the timeline, and what pointer and keys do to it. It outlasts renderings of its view.
 import {clock} from "./format.js";
 import {colourOf, inkOn, mixed} from "./colours.js";
-import {painted as measured} from "./follow.js";
 import {drainText} from "./selection.js";
-import {endOf, matches, within} from "./stays.js";
+import {endOf, within} from "./stays.js";
 import {arrangeLanes, laneAt, numbered, packed, visibleSlots} from "./lanes.js";
 import {ending, times, where, whose} from "./said.js";
 import {panned, pixelOf, ticks, timeOf, zoomed} from "./span.js";
 import {fitting} from "./surface.js";
+import {painted as measured} from "./timing.js";
 
 const AXIS = 24;
 const WAITING_LANES = 3;
@@ -30,7 +30,7 @@ export function gantt(span) {
   let layout = arrangeLanes([]);
   let predicted = [];
   let waits = new Set();
-  let search = "";
+  let outstanding = null;
   // While the present is in view it stays where it is.
   let follows = true;
   let last = Date.now();
@@ -46,7 +46,7 @@ export function gantt(span) {
     layout = arrangeLanes(hosts);
     predicted = options.predicted;
     waits = new Set(predicted.filter((each) => each.job).map((each) => each.job.uuid));
-    search = options.search.trim().toLowerCase();
+    outstanding = options.outstanding;
     self.ask();
   };
 
@@ -100,7 +100,7 @@ export function gantt(span) {
     axis(context, times);
     waitingJobs(context);
     present(context);
-    measured();
+    measured(layout.hosts.length > 0 && self.source.stays.count > 0);
   };
 
   // The slots in view; heights are those of the canvas.
@@ -259,7 +259,7 @@ export function gantt(span) {
   function shade(stay) {
     const {theme} = view;
     const base = stay.job ? colourOf(stay.job.number, theme.scheme) : theme.foreign;
-    return search && stay.lane && !matches(stay, search) ? mixed(base, theme.back, PALER) : base;
+    return outstanding && stay.lane && !outstanding(stay) ? mixed(base, theme.back, PALER) : base;
   }
 
   function x(time) {

@@ -1,6 +1,7 @@
 // The hosts that the views of slots show.
 import {useEffect, useState} from "./vendor/ui.js";
 import {ApiError, query} from "./client.js";
+import {shown} from "./timing.js";
 
 // Without the ledger, hosts are known by what has run there.
 const UNKNOWN = {hosts: null, pool: null, failed: null};
@@ -14,6 +15,8 @@ export function useHosts(api, pool) {
     let unsubscribe = () => {};
     let stopped = false;
     const start = async () => {
+      // With many hosts it takes the API long to ask for them; until then those with jobs are shown.
+      await shown;
       const names = pool ? await orNull(api.get(`/v1/topology${query({pool})}`)) : null;
       // A ledger that does not answer is no lost connection: the rest of the view goes on.
       const answers = await orNull(api.get("/v1/hosts?limit=1"));

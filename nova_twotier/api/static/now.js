@@ -2,13 +2,14 @@
 import {html, useEffect, useMemo, useRef, useState} from "./vendor/ui.js";
 import {NOTHING} from "./format.js";
 import {colourOf, mixed} from "./colours.js";
-import {follow, painted as measured} from "./follow.js";
+import {follow} from "./follow.js";
 import {useHosts} from "./hosts.js";
-import {drainText, shown} from "./selection.js";
-import {matches} from "./stays.js";
+import {ProjectChoice} from "./projects.js";
+import {drainText, shown, standsOut} from "./selection.js";
 import {fitting, hatch, useSurface} from "./surface.js";
 import {times, where, whose} from "./said.js";
-import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, visible} from "./tiles.js";
+import {arrange, beside, cellAt, changedIn, closedPlaces, corner, hit, roomIn, visible} from "./tiles.js";
+import {painted as measured} from "./timing.js";
 
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 const PAD = 8;
@@ -28,7 +29,7 @@ export function Now({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
   const source = useMemo(
-    () => follow(api, pool, () => model.current?.changed()),
+    () => follow(api, pool, () => roomIn(box.current.clientWidth - 2 * PAD, box.current.clientHeight), () => model.current?.changed()),
     [api, pool],
   );
   model.current ??= grid();
@@ -42,11 +43,15 @@ export function Now({api, scope}) {
     return source.stop;
   }, [source]);
   const search = scope.search.value;
+  const project = scope.only.value;
   const selected = useMemo(
-    () => shown(source.stays, {listed: hosts, only, pool, search}),
-    [source, hosts, only, pool, search, version],
+    () => shown(source.stays, {listed: hosts, only, pool, search, project}),
+    [source, hosts, only, pool, search, project, version],
   );
-  useEffect(() => self.show(selected, {search, byStays: !hosts}), [selected]);
+  useEffect(
+    () => self.show(selected, {outstanding: standsOut({search, project}), byStays: !hosts}),
+    [selected],
+  );
 
   const {read, error} = source.state.value;
   const move = (event) => self.point(event.offsetX, event.offsetY);
@@ -62,6 +67,7 @@ export function Now({api, scope}) {
   };
   return html`
     <div class="tools legend">
+      <${ProjectChoice} scope=${scope} projects=${[...source.stays.projects]} />
       <span><b>${selected.length}</b> ${selected.length === 1 ? "host" : "hosts"}</span>
       <span>A colour for each job, foreground above background</span>
       <span><i class="key foreign"></i>job of another project</span>
@@ -70,7 +76,7 @@ export function Now({api, scope}) {
       ${failed && html`<span>Only hosts with jobs: the ledger does not answer.</span>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <p class="told" role="status">${told || (read ? "Point at a slot, or use the arrow keys; Enter opens its job." : "Reading the schedule…")}</p>
+    <p class="told" role="status" tabindex="0">${told || (read ? "Point at a slot, or use the arrow keys; Enter opens its job." : "Reading the schedule…")}</p>
     <div class="stage" ref=${box}>
       <canvas ref=${canvas} class="slots" tabindex="0" role="application" aria-label="Slots of hosts"
         aria-roledescription="grid of slots, arrow keys move, Enter opens the job"
@@ -104,7 +110,7 @@ function grid() {
   const self = {ask: null, box: null, space: null, source: null, tell: null, list: null, renew: null};
   const painted = new Map();
   let hosts = [];
-  let search = "";
+  let outstanding = null;
   let byStays = true;
   let layout = null;
   let width = 0;
@@ -117,7 +123,7 @@ function grid() {
     const at = cursor && some.findIndex((host) => host.name === hosts[cursor.index].name);
     cursor = cursor && at >= 0 ? {...cursor, index: at} : null;
     hosts = some;
-    search = options.search.trim().toLowerCase();
+    outstanding = options.outstanding;
     byStays = options.byStays;
     if (!same) layout = null;
     self.ask(false);
@@ -125,7 +131,7 @@ function grid() {
 
   self.changed = () => {
     // Only then may there be other hosts, or wider ones.
-    if (search || byStays) self.renew();
+    if (outstanding || byStays) self.renew();
     self.ask(false);
   };
 
@@ -144,7 +150,7 @@ function grid() {
     }
     const wanted = looks(view);
     for (const name of changedIn(painted, wanted)) draw(context, view.theme, name, painted.get(name));
-    measured();
+    measured(hosts.length > 0 && self.source.stays.count > 0);
   };
 
   // What each label and each cell in view looks like.
@@ -160,7 +166,7 @@ function grid() {
           const stay = holder(host, row, slot);
           const next = slot + 1 < host.slots ? holder(host, row, slot + 1) : null;
           const base = stay ? (stay.job ? colourOf(stay.job.number, view.theme.scheme) : view.theme.foreign) : view.theme.place;
-          const pale = stay && search && !matches(stay, search);
+          const pale = stay && outstanding && !outstanding(stay);
           const colour = pale ? mixed(base, view.theme.back, PALE) : base;
           const flags = [
             stay?.job && next?.job === stay.job ? "joined" : "",

@@ -1,63 +1,79 @@
-// The view of the queue: the jobs that wait or run, and why.
-import {html, signal, useEffect, useMemo, useRef} from "./vendor/ui.js";
+// The view of the queue: the jobs that wait or run, and why. The API sorts and searches them; the page
+// has those around what is in view.
+import {html, signal, useEffect, useRef, useState} from "./vendor/ui.js";
 import {query, useLive} from "./client.js";
-import {explanations} from "./explanations.js";
 import {NOTHING, TIERS, between, clock, duration, exactly, label, since} from "./format.js";
+import {ProjectChoice} from "./projects.js";
 import {useMedia, useWindow} from "./rows.js";
+import {arrived, painted} from "./timing.js";
 
+const JOBS = "/v1/queue/jobs";
 const WAITING = "queued";
-const PHASES = {
-  waiting: {title: "Waiting", takes: (job) => job.state === WAITING},
-  running: {title: "Started", takes: (job) => job.state !== WAITING},
-  all: {title: "All", takes: () => true},
-};
+const PHASES = {waiting: "Waiting", started: "Started", all: "All"};
 // Pixels of a row, as style.css has them.
 const HEIGHT = 74;
 const HEIGHT_NARROW = 150;
 const NARROW = "(max-width: 640px)";
-const REFRESH = 5000;
+// Rows that are asked for, and so many before the first in view, in such steps.
+const ROWS = 60;
+const STEP = 15;
 
-// What a column sorts by; those without are not sorted by.
+// The columns by what the API sorts by.
 const COLUMNS = [
   {name: "position", title: "Position"},
-  {name: "job", title: "Job", by: (job) => job.number},
-  {name: "size", title: "Size", by: (job) => job.size},
-  {name: "tier", title: "Tier", by: (job) => job.tier ?? ""},
-  {name: "reason", title: "Reason", by: (job) => job.why?.code ?? ""},
-  {name: "start", title: "Start", by: (job) => job.started_at ?? job.predicted_start ?? "~"},
-  {name: "evictions", title: "Evictions", by: (job) => job.evictions},
-  {name: "age", title: "Age", by: (job) => -Date.parse(job.submitted_at)},
+  {name: "job", title: "Job", key: "number"},
+  {name: "size", title: "Size"},
+  {name: "tier", title: "Tier"},
+  {name: "reason", title: "Reason"},
+  {name: "start", title: "Start"},
+  {name: "evictions", title: "Evictions"},
+  {name: "age", title: "Age"},
 ];
 
 // They outlast the view, so that who comes back from a job finds the list as it was.
 const phase = signal("waiting");
-const order = signal({name: "job", down: false});
+const order = signal({name: "position", down: false});
 const ownFirst = signal(true);
 
 export function Queue({api, scope}) {
-  const asked = query({active: true, collapsed: true, pool: scope.pool.value, all_projects: scope.all.value || null});
-  const live = useLive(api, `/v1/jobs${asked}`, {pages: true});
-  const explained = useMemo(() => explanations(api), [api]);
+  const {name, down} = order.value;
+  const which = {
+    all_projects: scope.all.value || null, own_first: (scope.all.value && ownFirst.value) || null,
+    pool: scope.pool.value, project_id: scope.only.value, phase: phase.value === "all" ? null : phase.value,
+    search: scope.search.value.trim(), sort_dir: down ? "desc" : null,
+    sort_key: COLUMNS.find((column) => column.name === name).key ?? name,
+  };
+  const asked = query(which);
+  const [top, setTop] = useState({asked, row: 0});
+  // Another question begins at the top.
+  const row = top.asked === asked ? top.row : 0;
+  const live = useLive(api, `${JOBS}${query({...which, offset: row || null, limit: ROWS})}`);
   const {data, error} = live.value;
-  const all = data?.jobs ?? [];
-  const project = scope.project.value;
-  const search = scope.search.value;
-  const found = useMemo(
-    () => sorted(all.filter((job) => PHASES[phase.value].takes(job) && matches(job, search)), project),
-    [data, phase.value, search, order.value, ownFirst.value, project],
-  );
-  const counts = Object.entries(PHASES).map(([name, each]) => [name, all.filter(each.takes).length]);
+  // What is known is shown until the next answer is there.
+  const last = useRef({row: 0, data: undefined});
+  if (data && data !== last.current.data) {
+    arrived(performance.now());
+    last.current = {row, data};
+  }
+  const known = last.current;
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => painted(known.data !== undefined));
+    return () => cancelAnimationFrame(frame);
+  }, [known.data]);
+  const counts = known.data?.counts ?? {waiting: 0, started: 0};
+  const numbers = {...counts, all: counts.waiting + counts.started};
   return html`
     <div class="tools">
       <fieldset class="choice">
         <legend class="hidden">Jobs to show</legend>
-        ${counts.map(([name, count]) => html`
-          <label key=${name}>
-            <input type="radio" name="phase" value=${name} checked=${phase.value === name}
-              onChange=${() => { phase.value = name; }} />
-            <span>${PHASES[name].title} <b>${count}</b></span>
+        ${Object.entries(PHASES).map(([each, title]) => html`
+          <label key=${each}>
+            <input type="radio" name="phase" value=${each} checked=${phase.value === each}
+              onChange=${() => { phase.value = each; }} />
+            <span>${title} <b>${numbers[each]}</b></span>
           </label>`)}
       </fieldset>
+      <${ProjectChoice} scope=${scope} projects=${known.data?.projects ?? []} />
       ${scope.all.value && html`
         <label class="check">
           <input type="checkbox" checked=${ownFirst.value}
@@ -66,73 +82,65 @@ export function Queue({api, scope}) {
         </label>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <${Table} jobs=${found} loading=${!data && !error} explained=${explained} project=${project} />`;
+    <${Table} asked=${asked} known=${known} loading=${!known.data && !error} project=${scope.project.value}
+      want=${(first, end) => need(row, first, end) && setTop({asked, row: Math.max(0, Math.floor(first / STEP - 1) * STEP)})} />`;
 }
 
-function matches(job, search) {
-  const sought = search.trim().toLowerCase();
-  if (!sought) return true;
-  const texts = [label(job), job.name, job.uuid, job.user_id, job.project_id, job.why?.code, job.reason];
-  return texts.some((text) => text && text.toLowerCase().includes(sought));
+// Whether rows from `first` until before `end` are not among those asked for from `row` on.
+function need(row, first, end) {
+  return first < row || end > row + ROWS;
 }
 
-function sorted(jobs, project) {
-  const {name, down} = order.value;
-  const {by} = COLUMNS.find((column) => column.name === name);
-  const sign = down ? -1 : 1;
-  const others = (job) => (ownFirst.value && job.project_id !== project ? 1 : 0);
-  const keyed = jobs.map((job) => [others(job), by(job), job]);
-  keyed.sort(([a, x, one], [b, y, other]) => a - b || sign * (x < y ? -1 : x > y ? 1 : 0) || one.number - other.number);
-  return keyed.map(([, , job]) => job);
-}
-
-function Table({jobs, loading, explained, project}) {
+function Table({asked, known, loading, project, want}) {
   const box = useRef(null);
   const height = useMedia(NARROW) ? HEIGHT_NARROW : HEIGHT;
-  const {first, last, above, below} = useWindow(box, jobs.length, height);
-  const shown = jobs.slice(first, last);
-  const waiting = shown.filter((job) => job.state === WAITING).map((job) => job.uuid);
-  useEffect(() => {
-    explained.want(waiting);
-    const timer = setInterval(() => document.hidden || explained.want(waiting), REFRESH);
-    return () => clearInterval(timer);
-  }, [waiting.join(" ")]);
+  const count = known.data?.total ?? 0;
+  const {first, last, above, below} = useWindow(box, count, height);
+  useEffect(() => want(first, last), [first, last]);
+  useEffect(() => { box.current.scrollTop = 0; }, [asked]);
+  const shown = [];
+  for (let index = first; index < last; index += 1) shown.push([index, known.data.jobs[index - known.row]]);
   // On narrow screens style.css lays the table out as a list; the roles say that it still is a table.
   return html`
     <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="Jobs">
-      <table class="jobs" role="table" aria-rowcount=${jobs.length + 1}>
+      <table class="jobs" role="table" aria-rowcount=${count + 1}>
         <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<${Head} key=${column.name} column=${column} />`)}</tr></thead>
         <tbody role="rowgroup">
-          ${above > 0 && html`<tr class="space" aria-hidden="true"><td colspan=${COLUMNS.length} style=${{height: `${above}px`}}></td></tr>`}
-          ${shown.map((job, index) => html`
-            <${Row} key=${job.uuid} job=${job} index=${first + index + 2} own=${job.project_id === project}
-              explanation=${explained.of(job.uuid)} />`)}
-          ${below > 0 && html`<tr class="space" aria-hidden="true"><td colspan=${COLUMNS.length} style=${{height: `${below}px`}}></td></tr>`}
+          ${above > 0 && html`<${Space} height=${above} />`}
+          ${shown.map(([index, job]) => job
+            ? html`<${Row} key=${job.uuid} job=${job} index=${index + 2} own=${job.project_id === project} />`
+            : html`<${Space} key=${index} height=${height} />`)}
+          ${below > 0 && html`<${Space} height=${below} />`}
         </tbody>
       </table>
-      ${!jobs.length && html`<p class="empty">${loading ? "Reading the jobs…" : "There are no such jobs."}</p>`}
+      ${!count && html`<p class="empty">${loading ? "Reading the jobs…" : "There are no such jobs."}</p>`}
     </div>`;
+}
+
+// What is out of view, or has not arrived yet.
+function Space({height}) {
+  return html`<tr class="space" aria-hidden="true"><td colspan=${COLUMNS.length} style=${{height: `${height}px`}}></td></tr>`;
 }
 
 function Head({column}) {
   const {name, down} = order.value;
   const current = name === column.name;
-  const turn = () => { order.value = {name: column.name, down: current && !down}; };
+  const turn = () => {
+    const before = order.value;
+    order.value = {name: column.name, down: before.name === column.name && !before.down};
+  };
   const sort = current ? (down ? "descending" : "ascending") : undefined;
   return html`
     <th scope="col" role="columnheader" class=${`c-${column.name}`} aria-sort=${sort}>
-      ${column.by
-        ? html`<button type="button" onClick=${turn}>${column.title}<span aria-hidden="true">${current ? (down ? " ↓" : " ↑") : ""}</span></button>`
-        : column.title}
+      <button type="button" onClick=${turn}>${column.title}<span aria-hidden="true">${current ? (down ? " ↓" : " ↑") : ""}</span></button>
     </th>`;
 }
 
-function Row({job, index, own, explanation}) {
-  const told = job.state === WAITING ? explanation.value : undefined;
-  const unblock = told?.unblock;
+function Row({job, index, own}) {
+  const {unblock} = job;
   return html`
     <tr class=${own ? "own" : ""} role="row" aria-rowindex=${index}>
-      <td role="cell" class="c-position" data-title="Position">${told?.position ?? NOTHING}</td>
+      <td role="cell" class="c-position" data-title="Position">${job.position ?? NOTHING}</td>
       <th scope="row" role="rowheader" class="c-job">
         <a href=${`#/job/${job.uuid}`}><span class="number">${label(job)}</span> ${job.name}</a>
         <small>${[job.user_id, !own && job.project_id, job.qos !== "normal" && job.qos].filter(Boolean).join(" · ")}</small>

@@ -11,6 +11,8 @@ export class Stays {
     // Of each host its lanes: `{fg: [lane of slot 0, ...], bg: [...]}`.
     this.hosts = new Map();
     this.jobs = new Map();
+    // The ids of the projects of these jobs.
+    this.projects = new Set();
     // The latest time that was told, in milliseconds since the epoch.
     this.latest = -Infinity;
     this.count = 0;
@@ -74,6 +76,7 @@ export class Stays {
     job.label = labelOf(row);
     job.name = row.name;
     job.project = row.project_id;
+    this.projects.add(row.project_id);
     return job;
   }
 

@@ -16,6 +16,16 @@ export function arrange(hosts, width, sizes = SIZES) {
   return {sizes, step, tile, columns, count: hosts.length, height: Math.ceil(hosts.length / columns) * tile.height};
 }
 
+// How many hosts have room in a view of this size, before anything is known of them: with two tiers, and
+// as many slots as many hosts have.
+const LIKELY = {slots: 16, tiers: 2};
+const MOST_IN_VIEW = 500;
+
+export function roomIn(width, height) {
+  const {columns, tile} = arrange([LIKELY], width);
+  return Math.min(MOST_IN_VIEW, columns * Math.max(1, Math.ceil(height / tile.height)));
+}
+
 // The left and upper edge of a host's tile.
 export function corner(layout, index) {
   const {columns, tile} = layout;

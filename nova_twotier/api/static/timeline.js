@@ -5,7 +5,8 @@ import {useMedia} from "./rows.js";
 import {follow} from "./follow.js";
 import {gantt} from "./gantt.js";
 import {useHosts} from "./hosts.js";
-import {shown} from "./selection.js";
+import {ProjectChoice} from "./projects.js";
+import {shown, standsOut} from "./selection.js";
 import {labelOf} from "./stays.js";
 import {useSurface} from "./surface.js";
 
@@ -14,6 +15,8 @@ const STEP = 0.15;
 const CLOSER = 0.7;
 // Waiting jobs to read; more have no room.
 const MOST_PREDICTED = 100;
+// Hosts that are in view at first, on most screens.
+const TOP = 12;
 const NARROW = "(max-width: 640px)";
 const KEYS = {
   "+": (view) => view.zoom(CLOSER), "=": (view) => view.zoom(CLOSER), "-": (view) => view.zoom(1 / CLOSER),
@@ -25,12 +28,13 @@ const BUTTONS = [
   {text: "−", title: "Zoom out (−)", act: KEYS["-"]}, {text: "+", title: "Zoom in (+)", act: KEYS["+"]},
   {text: "←", title: "Earlier (arrow left)", act: KEYS.ArrowLeft},
   {text: "→", title: "Later (arrow right)", act: KEYS.ArrowRight},
-  {text: "Now", title: "Back to the present (Home)", act: KEYS.Home},
+  {text: "Now", title: "Now: back to the present (Home)", act: KEYS.Home},
 ];
 
 export function Timeline({api, scope}) {
   const pool = scope.pool.value;
   const search = scope.search.value;
+  const project = scope.only.value;
   const box = useRef(null);
   const canvas = useRef(null);
   const model = useRef(null);
@@ -41,19 +45,22 @@ export function Timeline({api, scope}) {
   const {hosts, pool: only, failed} = useHosts(api, pool);
   const expected = useLive(api, `/v1/schedule${query({part: "predicted", limit: MOST_PREDICTED, pool})}`);
   const ask = useSurface(box, canvas, (context, view) => model.current?.paint(context, view));
-  const source = useMemo(() => follow(api, pool, () => changed()), [api, pool]);
+  const source = useMemo(() => follow(api, pool, () => TOP, () => changed()), [api, pool]);
   model.current ??= gantt(initial(narrow));
   const self = model.current;
   Object.assign(self, {ask, box, source, tell: setTold, narrow});
-  const byStays = !hosts || Boolean(search);
+  const byStays = !hosts || Boolean(search || project);
   self.changed = () => (byStays ? setVersion((before) => before + 1) : ask());
   const changed = () => self.changed();
   const predicted = useMemo(() => (expected.value.data?.predicted ?? []).map(waiting), [expected.value.data]);
   const selected = useMemo(
-    () => shown(source.stays, {listed: hosts, only, pool, search}),
-    [source, hosts, only, pool, search, version],
+    () => shown(source.stays, {listed: hosts, only, pool, search, project}),
+    [source, hosts, only, pool, search, project, version],
   );
-  useEffect(() => self.show(selected, {predicted, search}), [selected, predicted]);
+  useEffect(
+    () => self.show(selected, {predicted, outstanding: standsOut({search, project})}),
+    [selected, predicted],
+  );
   useEffect(() => {
     self.want();
     // Time goes on.
@@ -76,6 +83,7 @@ export function Timeline({api, scope}) {
     <div class="tools legend">
       <span class="buttons" role="group" aria-label="Time">${BUTTONS.map(({text, title, act}) => html`
         <button key=${text} type="button" title=${title} aria-label=${title} onClick=${() => act(self)}>${text}</button>`)}</span>
+      <${ProjectChoice} scope=${scope} projects=${[...source.stays.projects]} />
       <span><b>${selected.length}</b> ${selected.length === 1 ? "host" : "hosts"}</span>
       <span><i class="key expected"></i>expected</span>
       <span><i class="key foreign"></i>job of another project</span>
@@ -84,7 +92,7 @@ export function Timeline({api, scope}) {
       ${failed && html`<span>Only hosts with jobs: the ledger does not answer.</span>`}
     </div>
     ${error && !error.passes && html`<p class="alert" role="alert">${error.message}</p>`}
-    <p class="told" role="status">${told || (reading ? "Reading the schedule…" : "Point at a stay; drag or use the arrow keys to move, wheel or + and − to zoom.")}</p>
+    <p class="told" role="status" tabindex="0">${told || (reading ? "Reading the schedule…" : "Point at a stay; drag or use the arrow keys to move, wheel or + and − to zoom.")}</p>
     <div class="stage" ref=${box}>
       <canvas ref=${canvas} class="slots" tabindex="0" role="application" aria-label="Schedule of slots"
         aria-roledescription="timeline, arrow keys move, plus and minus zoom" onKeyDown=${press}></canvas>

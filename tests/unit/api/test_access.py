@@ -35,6 +35,7 @@ MAY = {
     ("patch", ARRAY): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("post", f"{ARRAY}/actions"): ((MEMBER, MANAGER, ADMIN), (ADMIN,)),
     ("get", "/v1/queue"): (INSIDE, None),
+    ("get", "/v1/queue/jobs"): (INSIDE, None),
     ("patch", "/v1/queue"): ((ADMIN,), None),
     ("get", "/v1/pools"): ((*INSIDE, SERVICE), None),
     ("get", "/v1/schedule"): (INSIDE, None),
@@ -48,7 +49,7 @@ MAY = {
 }
 #: They are of the ledger; there is none here.
 LEDGER = ("/v1/pools", "/v1/hosts", "/v1/hosts/drain", "/v1/topology")
-LISTS = ("/v1/jobs", "/v1/queue", "/v1/events", "/v1/usage")
+LISTS = ("/v1/jobs", "/v1/queue", "/v1/queue/jobs", "/v1/events", "/v1/usage")
 BODIES = {
     ("post", "/v1/jobs"): {"size": 1},
     ("post", "/v1/jobs/cancel"): {"all": True},

@@ -97,6 +97,11 @@ class TestFiles(ApiCase):
         for name in re.findall(r'(?:src|href)="([^"]+)"', page):
             self.assertEqual(200, self.get(f"/{name}", None).status_code, name)
 
+    def test_browsers_are_told_of_every_module_at_once(self):
+        told = re.findall('rel="modulepreload" href="board/([^"]+)"', self.get("/board", None).text)
+        there = {str(path.relative_to(STATIC)) for path in STATIC.rglob("*.js")}
+        self.assertEqual(sorted(there), sorted(told))
+
     def test_it_says_how_to_log_in(self):
         self.assertEqual("noauth", self.get("/board/settings.json", None).json["auth_strategy"])
         [detail] = self.refused(

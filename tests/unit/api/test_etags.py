@@ -18,7 +18,15 @@ from tests.unit.api.test_predictions import PredictedCase
 
 OLD = {"OpenStack-API-Version": "twotier 1.0"}
 NEW = {"OpenStack-API-Version": "twotier 1.1"}
-LISTS = ("/v1/jobs", "/v1/events", "/v1/queue", "/v1/pools", "/v1/hosts", "/v1/schedule")
+LISTS = (
+    "/v1/jobs",
+    "/v1/queue/jobs",
+    "/v1/events",
+    "/v1/queue",
+    "/v1/pools",
+    "/v1/hosts",
+    "/v1/schedule",
+)
 
 
 class EtagCase(PredictedCase):
@@ -123,12 +131,11 @@ class TestCost(EtagCase):
     def test_nothing_else_is_read(self):
         for path, more in (
             ("/v1/jobs?all_projects=true", []),
+            ("/v1/queue/jobs?all_projects=true", []),
             ("/v1/events?all_projects=true", []),
             ("/v1/queue?all_projects=true", []),
             ("/v1/schedule", []),
             ("/v1/pools", []),
-            # Time alone begins and ends drains.
-            ("/v1/hosts", ["drain"]),
         ):
             tag = self.tag(path, "admin")
             asked = len(self.cloud.asked)
@@ -139,6 +146,57 @@ class TestCost(EtagCase):
             self.assertNotIn("FROM job", revision)
             self.assertEqual(more, [each.split("FROM ")[1].split()[0] for each in rest])
             self.assertEqual(asked, len(self.cloud.asked), "Placement is asked again")
+
+    def test_of_hosts_only_what_time_alone_begins_and_ends(self):
+        tag = self.tag("/v1/hosts", "admin")
+        self.submit()  # Hosts do not change with the jobs.
+        asked = len(self.cloud.asked)
+        with self.statements() as found:
+            self.assertTrue(self.same("/v1/hosts", tag, "admin"))
+        self.assertEqual(["drain"], [each.split("FROM ")[1].split()[0] for each in found])
+        self.assertEqual(asked, len(self.cloud.asked), "Placement is asked again")
+
+    def test_readers_who_see_the_same_share_an_answer(self):
+        shared = ("/v1/jobs", "/v1/queue/jobs", "/v1/schedule")
+        for path, first, second in (
+            *((path, "alice:demo", "zoe:demo:reader") for path in shared),
+            *((f"{path}?all_projects=true", "admin", "root:ops:admin") for path in shared[:2]),
+            ("/v1/schedule", "admin", "root:ops:admin"),
+            ("/v1/hosts", "admin", "root:ops:admin"),
+        ):
+            before = self.fresh(path, first)
+            with self.statements() as found:
+                after = self.fresh(path, second)
+            self.assertLess(len(found), 2, path)
+            self.assertEqual(before.json, after.json)
+            self.assertEqual(before.headers["etag"], after.headers["etag"])
+            self.assertEqual(before.headers["content-type"], after.headers["content-type"])
+
+    def test_others_share_none(self):
+        self.change(self.theirs, state=JobState.RUNNING)
+        self.hold_slot(self.theirs, 0, since=self.now - 5.0)
+        callers = ("alice:demo", "bob:other", "admin", "root:ops:admin")
+        for path, mine in (("/v1/jobs", 4), ("/v1/queue/jobs", 4), ("/v1/schedule", 3)):
+            answers = {by: self.fresh(path, by) for by in callers}
+            self.assertEqual(mine, len({each.headers["etag"] for each in answers.values()}), path)
+            self.assertNotIn("secret", answers["alice:demo"].text)
+            self.assertIn("secret", answers["bob:other"].text)
+        for by in callers[:2]:
+            refused = self.get("/v1/jobs?all_projects=true", by, headers=NEW)
+            self.assertEqual(403, refused.status_code)
+
+
+class TestStale(EtagCase):
+    def test_only_who_wants_it_gets_an_answer_of_just_now(self):
+        stale = {**NEW, "Cache-Control": "max-stale=10"}
+        before = self.get("/v1/jobs", headers=stale)
+        self.submit()
+        self.assertEqual(before.json, self.get("/v1/jobs", headers=stale).json)
+        again = {**stale, "If-None-Match": before.headers["etag"]}
+        self.assertEqual(304, self.get("/v1/jobs", headers=again).status_code)
+        for headers in (NEW, {**NEW, "Cache-Control": "max-stale=0"}, stale):
+            # Whoever has it made anew has it made for all.
+            self.assertNotEqual(before.json, self.get("/v1/jobs", headers=headers).json)
 
 
 class TestChanged(EtagCase):
@@ -155,7 +213,9 @@ class TestChanged(EtagCase):
             terms.require(session, "default", 1, lock=True)
 
     def test_whatever_the_api_writes(self):
-        for path in ("/v1/jobs", "/v1/events", "/v1/queue", "/v1/pools", "/v1/schedule"):
+        for path in LISTS:
+            if path == "/v1/hosts":
+                continue
             self.changes(path, self.submit)
             self.changes(path, lambda: self.ask("POST", f"/v1/jobs/{self.submit()['uuid']}/hold"))
         self.changes("/v1/queue", lambda: self.store.set_queue_mode("default", "paused"))
@@ -209,19 +269,15 @@ class TestChanged(EtagCase):
 class TestWhose(EtagCase):
     def test_readers_queries_and_hosts_differ(self):
         for path in LISTS:
-            tags = [
-                self.tag(f"{path}{query}", by)
-                for query, by in (
-                    ("", "alice:demo"),
-                    ("", "alice:demo:reader"),
-                    ("", "bob:demo"),
-                    ("", "alice:other"),
-                    ("", "alice:demo:admin"),
-                )
-            ]
+            callers = ["alice:demo", "alice:other"]
+            if path in ("/v1/events", "/v1/queue", "/v1/pools"):
+                callers += ["alice:demo:reader", "bob:demo"]
+            if path not in ("/v1/jobs", "/v1/queue/jobs"):
+                callers.append("alice:demo:admin")
+            tags = [self.tag(path, by) for by in callers]
             if path not in ("/v1/queue", "/v1/pools"):
                 tags.append(self.tag(f"{path}?limit=1"))
-            if path in ("/v1/jobs", "/v1/events", "/v1/queue"):
+            if path in ("/v1/jobs", "/v1/queue/jobs", "/v1/events", "/v1/queue"):
                 tags.append(self.tag(f"{path}?all_projects=true", "alice:demo:admin"))
             elsewhere = self.get(path, headers=NEW, host="elsewhere.test")
             tags.append(elsewhere.headers["etag"])

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from nova_twotier.api.schedule import in_order
 from nova_twotier.db.models import Place
 from nova_twotier.db.states import JobState
 from tests.unit.api.test_predictions import PredictedCase
@@ -145,6 +146,28 @@ class TestStays(ScheduleCase):
         self.assertEqual(1, len(self.schedule("pool=default")["stays"]))
         self.assertEqual([], self.schedule("pool=gpu")["stays"])
 
+    def test_the_first_hosts(self):
+        """By name, with numbers by their value; for tenants by what stands for the name."""
+        names = ["node2", "node10", "node9", "rack1-node1"]
+        for at, name in enumerate(names):
+            for slot in range(2):
+                since = self.now - 90.0 + at
+                self.hold_slot(self.job, 0, host=name, since=since, slot=slot)
+        self.hold_slot(self.job, 0, host="gone", since=self.now - 500.0, until=self.now - 400.0)
+        window = self.window(-100.0)
+        for by, ordered in (
+            (OPERATOR, ["node2", "node9", "node10", "rack1-node1"]),
+            ("alice:demo", None),
+        ):
+            every = {stay["host"] for stay in self.schedule(window, by)["stays"]}
+            ordered = ordered or sorted(every, key=in_order)
+            for count in range(1, 6):
+                query = f"{window}&first_hosts={count}&limit=3"
+                stays = [each for page in self.pages(query, by) for each in page["stays"]]
+                self.assertEqual(set(ordered[:count]), {stay["host"] for stay in stays})
+                self.assertEqual(2 * min(count, 4), len(stays))
+                self.assertEqual(sorted(stay["from"] for stay in stays), [s["from"] for s in stays])
+
     def test_a_stay_of_an_earlier_release(self):
         self.hold_slot(self.job, 0, since=self.now, slot=None)
         self.assertIsNone(self.schedule()["stays"][0]["slot"])
@@ -160,6 +183,7 @@ class TestStays(ScheduleCase):
             ("marker=7", "marker: "),
             ("changed_since=yesterday", "changed_since: give a time with its zone"),
             ("part=all", "part: "),
+            ("first_hosts=0", "first_hosts: give at least 1"),
             ("marker=1.0000000_9999999999", "marker: there is no such stay"),
         ):
             [detail] = self.refused(400, "request.invalid", self.get(f"/v1/schedule?{query}"))

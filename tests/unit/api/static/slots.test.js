@@ -4,8 +4,9 @@ import {test} from "node:test";
 import {channels, colourOf, inkOn, luminance, mixed} from "./static/colours.js";
 import {arrangeLanes, laneAt, packed, visibleSlots} from "./static/lanes.js";
 import {joined, panned, pixelOf, ticks, timeOf, wanted, zoomed, LONGEST} from "./static/span.js";
+import {shown, standsOut} from "./static/selection.js";
 import {Stays, endOf, matches, within} from "./static/stays.js";
-import {arrange, beside, cellAt, changedIn, closedPlaces, hit, visible} from "./static/tiles.js";
+import {arrange, beside, cellAt, changedIn, closedPlaces, hit, roomIn, visible} from "./static/tiles.js";
 
 const HOUR = 3600_000;
 const UUIDS = Array.from({length: 400}, (_, number) => `5e0f7b6c-0f5a-4c7a-9d0e-${String(number).padStart(12, "0")}`);
@@ -117,6 +118,39 @@ test("A search finds numbers, names and hosts, and nothing of a job that is not 
   for (const sought of ["12", "solv", "node1"]) assert.ok(matches(mine, sought), sought);
   assert.ok(!matches(mine, "2"));
   assert.ok(!matches(foreign, "solv"));
+});
+
+test("A view has room for as many hosts as are visible in it", () => {
+  const hosts = Array.from({length: 600}, (_, number) => ({name: `node${number}`, slots: 16, tiers: 2}));
+  for (const [width, height] of [[376, 300], [1180, 480], [2500, 1300]]) {
+    const {first, last} = visible(arrange(hosts, width), 0, height);
+    assert.equal(roomIn(width, height), last - first, `${width} x ${height}`);
+  }
+  assert.equal(roomIn(10, 0), 1);
+  assert.equal(roomIn(100000, 100000), 500);
+});
+
+test("A project's stays stand out, and hosts without any are not shown", () => {
+  const stays = new Stays();
+  stays.add([
+    row(1, null, {job: {...job(12, "solver"), project_id: "demo"}}),
+    row(1, null, {slot: 1, job: {...job(13, "solver"), project_id: "other"}}),
+    row(1, null, {host: "node2", job: {...job(14, "mesh"), project_id: "other"}}),
+    row(1, null, {host: "node3", job: null}),
+  ]);
+  const [demo, other] = stays.lanes("node1", "fg").map((lane) => lane.stays[0]);
+  const names = (filter) => shown(stays, {listed: null, only: null, pool: "", ...filter}).map(({name}) => name);
+  assert.equal(standsOut({}), null);
+  const ofDemo = standsOut({project: "demo"});
+  assert.deepEqual([demo, other].map(ofDemo), [true, false]);
+  assert.deepEqual([demo, other].map(standsOut({project: "demo", search: "mesh"})), [false, false]);
+  assert.deepEqual([...stays.projects].sort(), ["demo", "other"]);
+  assert.deepEqual(names({}), ["node1", "node2", "node3"]);
+  assert.deepEqual(names({project: "demo"}), ["node1"]);
+  assert.deepEqual(names({project: "other"}), ["node1", "node2"]);
+  assert.deepEqual(names({project: "other", search: "mesh"}), ["node2"]);
+  assert.deepEqual(names({project: "demo", search: "node2"}), []);
+  assert.deepEqual(names({search: "node3"}), ["node3"]);
 });
 
 test("Each cell of the grid is found where it is painted", () => {

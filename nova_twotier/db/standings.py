@@ -1,0 +1,193 @@
+"""The jobs that wait or run in any order, each with its position: a part of thousands at once.
+
+What is looked through are the jobs that are not over; only the rows asked for are read whole.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, defer
+
+from nova_twotier.core.qos import PRECEDENCE
+from nova_twotier.core.reasons import CODES, waits
+from nova_twotier.db import arrays, job_counts
+from nova_twotier.db.models import Job, Prediction
+from nova_twotier.db.selection import Selection
+from nova_twotier.db.states import JobState
+from nova_twotier.db.store import LONG
+
+#: What jobs that are not over do: one that starts, restarts, is preempted or ends has started.
+PHASES = (WAITING, STARTED) = ("waiting", "started")
+#: What they can be sorted by.
+SORT_KEYS = (
+    POSITION,
+    NUMBER,
+    SIZE,
+    TIER,
+    REASON,
+    START,
+    EVICTIONS,
+    AGE,
+) = ("position", "number", "size", "tier", "reason", "start", "evictions", "age")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Which jobs, and in which order.
+
+    :param project_id: only of this project; None for all projects that the reader may see.
+    :param search: a part of number, name, uuid, user, project or reason, in any case.
+    :param own: the project whose jobs come first; None: none.
+    """
+
+    scope: str | None = None
+    project_id: str | None = None
+    pool: str | None = None
+    phase: str | None = None
+    search: str = ""
+    sort_key: str = POSITION
+    descending: bool = False
+    own: str | None = None
+
+
+class Standing(NamedTuple):
+    """A job and its position in its pool's queue; None: it is not in the queue."""
+
+    job: Job
+    position: int | None
+
+
+class Counts(NamedTuple):
+    """How many jobs match.
+
+    :ivar phases: of the project that is asked for, if one is, in both phases.
+    :ivar projects: the projects with jobs that match but for their project.
+    """
+
+    phases: dict[str, int]
+    projects: list[str]
+
+
+def counts(session: Session, question: Question) -> Counts:
+    waiting = case((Job.state == JobState.QUEUED, WAITING), else_=STARTED).label("phase")
+    query = _matching(session, question, select(Job.project_id, waiting, func.count()))
+    phases, projects = dict.fromkeys(PHASES, 0), set()
+    for project, phase, jobs in session.execute(query.group_by(Job.project_id, "phase")):
+        projects.add(project)
+        if question.project_id in (None, project):
+            phases[phase] += jobs
+    return Counts(phases, sorted(projects))
+
+
+def page(session: Session, question: Question, offset: int, limit: int) -> list[Standing]:
+    """So many of the jobs that match, from the one that has `offset` others before it on."""
+    query = _matching(session, question, select(Job.number))
+    if question.sort_key == START:
+        query = query.outerjoin(Prediction, Prediction.job == Job.number)
+    if question.project_id is not None:
+        query = query.where(func.coalesce(Job.project_id, "") == question.project_id)
+    if question.phase is not None:
+        waits_now = Job.state == JobState.QUEUED
+        query = query.where(waits_now if question.phase == WAITING else ~waits_now)
+    lacks, *keys = _keys(question.sort_key)
+    first = [case((lacks, 1), else_=0)]
+    if question.own is not None:
+        first.insert(0, case((Job.project_id == question.own, 0), else_=1))
+    order = (*first, *(key.desc() if question.descending else key for key in keys), Job.number)
+    numbers = session.scalars(query.order_by(*order).offset(offset).limit(limit)).all()
+    jobs, places = _whole(session, numbers), _positions(session, numbers)
+    # One may have been purged meanwhile.
+    return [Standing(jobs[number], places.get(number)) for number in numbers if number in jobs]
+
+
+def _whole(session: Session, numbers: Collection[int]) -> dict[int, Job]:
+    query = select(Job).where(Job.number.in_(numbers))
+    query = query.options(*(defer(column, raiseload=True) for column in LONG))
+    return {job.number: job for job in session.scalars(query)}
+
+
+def _matching(session: Session, question: Question, query: Select) -> Select:
+    """The query of jobs, restricted to those that match but for their phase and project."""
+    dialect = session.get_bind().dialect.name
+    wanted = Selection(pool=question.pool)
+    # As the list of jobs collapses arrays.
+    first = wanted.of(select(func.min(Job.number)).where(*arrays.WAITING), dialect)
+    first = first.group_by(Job.array, Job.held)
+    query = query.where(
+        *job_counts.not_over(question.scope, question.pool),
+        or_(~and_(*arrays.WAITING), Job.number.in_(first)),
+    )
+    sought = question.search.strip().lower()
+    return query.where(_found(sought)) if sought else query
+
+
+def _found(sought: str) -> ColumnElement[bool]:
+    texts = (Job.name, Job.uuid, Job.user_id, Job.project_id)
+    numbers = (cast(column, String(20)) for column in (Job.number, Job.array))
+    # The texts of reasons are made when they are read, so it is their patterns that are searched.
+    codes = [code.name for code in CODES.values() if sought in f"{code.name} {code.text}".lower()]
+    return or_(
+        *(func.lower(text).contains(sought, autoescape=True) for text in texts),
+        *(number.contains(sought, autoescape=True) for number in numbers),
+        _code().in_(codes),
+    )
+
+
+def _code() -> ColumnElement[str | None]:
+    """As `Job.waiting_code` has it."""
+    waiting = Job.state == JobState.QUEUED
+    return case(
+        (and_(waiting, Job.held), waits.HELD.name),
+        (waiting, func.coalesce(Job.reason_code, waits.UNDECIDED.name)),
+        else_=Job.reason_code,
+    )
+
+
+def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
+    """Whether a job lacks what to sort by, and what to sort by."""
+    waiting = Job.state == JobState.QUEUED
+    key: ColumnElement[Any]
+    match name:
+        case "position":
+            # Also of several queues, each by its own: one after the other as they came.
+            return ~_in_queue(), *_places()
+        case "reason":
+            key = _code()
+        case "start":
+            key = case((waiting, Prediction.start), else_=Job.started_at)
+        case "age":
+            # The youngest first.
+            key = -Job.submitted_at
+        case _:
+            key = getattr(Job, name)
+    return key.is_(None), key
+
+
+def _in_queue() -> ColumnElement[bool]:
+    return and_(Job.state == JobState.QUEUED, Job.held.is_(False), Job.gated.is_(False))
+
+
+def _places() -> tuple[ColumnElement[Any], ...]:
+    """What a queue is ordered by, before the number of the job, as in `queries.position`."""
+    turn = case(PRECEDENCE, value=Job.qos, else_=0)
+    return turn, Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
+
+
+def _positions(session: Session, numbers: Collection[int]) -> dict[int, int]:
+    """The positions of those of these jobs that are in a queue."""
+    position = func.row_number().over(partition_by=Job.pool, order_by=(*_places(), Job.number))
+    every = select(Job.number, position.label("position")).where(_in_queue()).subquery()
+    query = select(every.c.number, every.c.position).where(every.c.number.in_(numbers))
+    return dict(session.execute(query).tuples().all())
