@@ -48,6 +48,12 @@ class CloudError(Exception):
         return self.status in (0, 401, 429) or self.status >= 500
 
     @property
+    def taken(self) -> bool:
+        """Whether Nova may work on the request, whatever it answered."""
+        untaken = (HTTPStatus.UNAUTHORIZED, HTTPStatus.TOO_MANY_REQUESTS)
+        return self.status not in untaken and not isinstance(self, Unsent)
+
+    @property
     def login(self) -> bool:
         """Whether the credentials of `[nova]` were refused, and so will be next time."""
         return self.status == HTTPStatus.UNAUTHORIZED
@@ -73,6 +79,10 @@ def unified_limits(text: str) -> list[tuple[str, int, int]]:
 
 class Undecided(CloudError):
     """Nova does not say yet whether the request is to be made: it is asked again until it does."""
+
+
+class Unsent(CloudError):
+    """The request did not get as far as Nova, since Keystone gave no token for it."""
 
 
 class NotYet(CloudError):
@@ -121,6 +131,6 @@ def translated(method: Callable[P, T]) -> Callable[P, T]:
         except trusts.NoTrust as error:
             raise CloudError(str(error), 403, failures.TRUST()) from error
         except trusts.TrustError as error:
-            raise CloudError(str(error)) from error
+            raise Unsent(str(error)) from error
 
     return call

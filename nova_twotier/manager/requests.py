@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 from oslo_log import log as logging
 
-from nova_twotier.cloud.errors import CloudError, NotYet, Undecided
+from nova_twotier.cloud.errors import CloudError, NotYet, Undecided, Unsent
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.store import DATABASE_ERRORS
 from nova_twotier.db.terms import Deposed
@@ -140,4 +140,4 @@ def _is_final(error: CloudError | None, given_up: bool) -> bool:
     """Whether a request is not repeated after this answer, or counts as refused."""
     if error is None or not error.passing:
         return True
-    return given_up and not isinstance(error, Undecided | NotYet)
+    return given_up and not isinstance(error, Undecided | Unsent | NotYet)

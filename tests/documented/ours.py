@@ -13,7 +13,7 @@ from nova_twotier.calibration import arguments as calibration
 from nova_twotier.cmd import manage
 from nova_twotier.conf import arguments
 from nova_twotier.sim.cli.commands import COMMANDS, Commands
-from nova_twotier.tools import demo
+from nova_twotier.tools.demo import cli as demo
 from nova_twotier.tools.fakecloud import cli as fakecloud
 from nova_twotier.tools.faults import cli as faults
 from nova_twotier.tools.replay import cli as replay

@@ -45,7 +45,7 @@ from nova_twotier.manager.operations.operation import (
 LOG = logging.getLogger(__name__)
 
 BOOT = "boot"
-BAD_REQUEST, TOO_MANY_REQUESTS = 400, 429
+BAD_REQUEST = 400
 
 
 class NoStart(Exception):
@@ -72,9 +72,8 @@ class Start(Operation):
         super().answered(context, outcome)
         purpose, error = outcome.key.purpose, outcome.error
         if purpose == BOOT:
-            # Nova may still be working on it, whatever it answered, unless it took no request.
-            refused = error is not None and error.status == TOO_MANY_REQUESTS
-            context.record(booted_at=None if refused else context.env.now)
+            taken = error is None or error.taken
+            context.record(booted_at=context.env.now if taken else None)
         if error is None or not outcome.final or context.progress.undoing:
             return
         if refusal := _refusal(error, purpose):

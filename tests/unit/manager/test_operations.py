@@ -5,7 +5,7 @@ from unittest import mock
 
 import fixtures
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, Unsent
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState
@@ -217,7 +217,11 @@ class TestStart(OperationCase):
 
     def test_does_not_wait_for_a_request_that_was_not_taken(self):
         one = job(state=JobState.STARTING)
-        for error, asked in ((CloudError("slow down", 429), True), (CloudError("?", 504), False)):
+        for error, asked in (
+            (CloudError("slow down", 429), True),
+            (Unsent("Keystone does not answer"), True),
+            (CloudError("?", 504), False),
+        ):
             self.cloud.reset_mock()
             record = self.record(one, attempts={"boot": 0}, booted_at=95.0)
             self.answer(record, "boot", error)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import testtools
 
-from nova_twotier.cloud.errors import CloudError, NotYet, Undecided
+from nova_twotier.cloud.errors import CloudError, NotYet, Undecided, Unsent
 from nova_twotier.db.progress import RequestKey
 from nova_twotier.db.terms import Deposed
 from nova_twotier.manager.operations.operation import CloudRequest, Outcome
@@ -141,6 +141,17 @@ class TestRequests(testtools.TestCase):
             self.assertFalse(answer.final)
         self.make(a=BUSY)
         self.assertEqual([False], [answer.final for answer in self.answers(1)])
+
+    def test_what_keystone_gives_no_token_for_is_repeated_with_pauses(self):
+        for _failure in range(2 * MOST_FAILURES):
+            self.make(a=Unsent("Keystone does not answer"))
+            [answer] = self.answers(1)
+            self.assertFalse(answer.final)
+        self.requests.forget(ACTION)
+        self.make(a=Unsent("Keystone does not answer"))
+        self.answers(1)
+        self.assertTrue(self.requests.waiting(ACTION, 0.5))
+        self.assertFalse(self.requests.waiting(ACTION, 1.0))
 
     def test_one_action_does_not_wait_for_another(self):
         self.make(a=BUSY)

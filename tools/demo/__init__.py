@@ -1,0 +1,1 @@
+"""The demo: fake-driver clouds, queue managers, and a trace played under several policies."""
