@@ -65,11 +65,12 @@ nova-tests: $(VENV)/test
 matrix: $(VENV)/test
 	$(BIN)/nox
 
-# What is generated: the commented samples of configuration and policy, and the list of reasons.
-sample: $(VENV)/demo
+# What is generated: the commented samples of configuration and policy, the list of reasons, and what policies say of themselves.
+sample: $(VENV)/docs
 	$(BIN)/oslo-config-generator --config-file etc/nova-twotier/config-generator.conf
 	$(BIN)/oslopolicy-sample-generator --config-file etc/nova-twotier/policy-generator.conf
 	$(BIN)/python -m nova_twotier.tools.reasons > doc/reasons.md
+	$(BIN)/python -m nova_twotier.tools.policy_pages --facts
 
 clean:
 	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr

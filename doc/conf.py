@@ -92,6 +92,8 @@ class ReleaseNotes(ReleaseNotesDirective):
     """
 
     def run(self):
+        # The notes are no files that Sphinx knows of.
+        self.state.document.settings.env.note_reread()
         found = self._found()
         for title in (each for node in found for each in node.findall(nodes.title)):
             # That is what reno calls a release before the first tag.

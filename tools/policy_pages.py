@@ -23,17 +23,22 @@ COMMAND = "python -m nova_twotier.tools.policy_pages --traces DIR"
 BESIDE = ("fcfs", "easy", "amcbf")
 #: Columns of a page: of a summary, its unit, and decimals.
 COLUMNS = {
-    "average wait (min)": ("average_wait_seconds", 60, 1),
-    "99 % wait less than (h)": ("p99_wait_seconds", 3600, 1),
-    "longest wait (h)": ("maximum_wait_seconds", 3600, 0),
-    "average bounded slowdown": ("average_bounded_slowdown", 1, 1),
-    "CPU utilisation (%)": ("utilisation", 0.01, 0),
-    "migrations a job": ("migrations_per_job", 1, 2),
-    "evictions a job": ("evictions_per_job", 1, 2),
-    "kills a job": ("kills_per_job", 1, 2),
+    "wait (min)": ("average_wait_seconds", 60, 1),
+    "p99 (h)": ("p99_wait_seconds", 3600, 1),
+    "longest (h)": ("maximum_wait_seconds", 3600, 0),
+    "slowdown": ("average_bounded_slowdown", 1, 1),
+    "CPU (%)": ("utilisation", 0.01, 0),
+    "migrations": ("migrations_per_job", 1, 2),
+    "evictions": ("evictions_per_job", 1, 2),
+    "kills": ("kills_per_job", 1, 2),
 }
 #: Of them, those in the table of all policies.
-SHORT = ("average wait (min)", "average bounded slowdown", "longest wait (h)")
+SHORT = ("wait (min)", "slowdown", "longest (h)")
+#: What the columns of a page are.
+LEGEND = (
+    "Average wait, its 99th percentile, the longest; average bounded slowdown; CPU utilisation; "
+    "and migrations (with restores), evictions and kills a job."
+)
 #: Summaries of runs, by the name of the trace and of the policy.
 Runs = Mapping[tuple[str, str], Mapping[str, float]]
 
@@ -80,9 +85,11 @@ def write_results(doc: pathlib.Path, runs: Runs, head: int | None) -> None:
     command = COMMAND if head is None else f"{COMMAND} --head {head}"
     for name in POLICIES:
         shown = [each for each in BESIDE if each != name]
-        text = f"{which} of each trace, at the times at which they were submitted: `{command}`\n\n"
+        text = f"{which} of each trace, at the times at which they were submitted: `{command}`.\n"
+        text += f"{LEGEND}\n\n"
         _replace(_page(doc, name), TRACES, text + _table(runs, [name, *shown]))
-    text = f"{which} of each trace (`{command}`): {', '.join(SHORT)}.\n\n"
+    text = f"{which} of each trace (`{command}`): average wait in\n"
+    text += "minutes / average bounded slowdown / longest wait in hours.\n\n"
     _replace(doc / "policies.md", EVERY, text + _overview(runs))
 
 
