@@ -35,10 +35,10 @@ def of(site: Site, request, resource) -> str:
         whole = question, resource.revision(request), resource.state(request)
         return hashlib.sha256(repr(whole).encode()).hexdigest()[:40]
 
-    return site.answers.tag(question, _age(req), made)
+    return site.answers.tag(question, age(req), made)
 
 
-def _age(req: falcon.Request) -> int:
+def age(req: falcon.Request) -> int:
     """How many seconds old an answer may be by `Cache-Control: max-stale`; 0: not at all."""
     found = _STALE.search(req.get_header("Cache-Control") or "")
     return min(int(found[1]), MOST_STALE) if found else 0
