@@ -241,6 +241,7 @@ def test_the_cluster_over_time(api, board):
 
     chart = page.get_by_role("application", name="Foreground slots over time")
     expect(chart.locator("canvas")).to_be_visible()
+    assert hindrances(page) == []
     values = page.locator(".values")
     chart.press("End")
     expect(values).to_contain_text("open foreground slots used")
@@ -272,6 +273,7 @@ def test_the_cluster_over_time(api, board):
         f"{api.url}/board#/cluster", viewport={"width": 400, "height": 800}, color_scheme="dark"
     )
     expect(narrow.locator(".uplot canvas")).to_have_count(4)
+    assert hindrances(narrow) == []
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
 
 
