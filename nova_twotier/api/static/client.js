@@ -9,6 +9,8 @@ const UNAUTHORIZED = 401;
 const TOO_MANY = 429;
 // In seconds.
 const STALE = "max-stale=4";
+// Milliseconds after a change by the reader in which answers have to be new.
+const OWN_CHANGE = 10_000;
 // Milliseconds between two polls, and the most after errors.
 const INTERVAL = 2000;
 const LONGEST = 30000;
@@ -36,6 +38,7 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
   const lost = signal(null);
   // The errors of the lasting requests that fail, by how they are polled.
   const failing = new Map();
+  let ownChange = -Infinity;
 
   async function request(method, path, {body, tag, abort} = {}) {
     const headers = {"Accept": "application/json", "OpenStack-API-Version": VERSION};
@@ -43,7 +46,8 @@ export function client({token = () => "", unauthorized = () => {}, interval = IN
     if (sent) headers["X-Auth-Token"] = sent;
     if (tag) headers["If-None-Match"] = tag;
     // Lasting requests take answers that the API gave others just before.
-    if (abort) headers["Cache-Control"] = STALE;
+    if (method !== "GET") ownChange = performance.now();
+    if (abort && performance.now() - ownChange > OWN_CHANGE) headers["Cache-Control"] = STALE;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
     let text;
