@@ -299,8 +299,9 @@ def test_a_tenant_sees_no_jobs_of_others(some, view):
     now.canvas.click(**now.at(cell(4)))
     expect(now.page).to_have_url(f"{some.api.url}/board#/now")
     now.page.get_by_role("searchbox").fill("solver")
+    foreign, back = now.style("foreign"), now.style("back")
+    wait_for(lambda: now.pixel(cell(4)) not in (foreign, back), "what is not looked for is pale")
     now.shows(cell(0), now.colour(some.solver))
-    assert now.pixel(cell(4)) not in (now.style("foreign"), now.style("back"))
 
 
 def test_queue(some, view):

@@ -8,6 +8,7 @@ TENANT = "doc/tenant.md"
 #: Page, "" for all; first words of the command; and the test that runs it, or None. The first row
 #: that fits counts.
 RUNNERS = (
+    ("", "openstack twotier board", None),
     ("doc/install.md", "openstack user", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack role", "tests/cloud/test_trusts.py"),
     ("doc/install.md", "openstack service", "tests/cloud/test_trusts.py"),
@@ -44,6 +45,7 @@ CHECKED = {
     "make demo": "tests/cloud/test_demo.py plays it with fewer jobs",
     "make faults": "takes hours; tests/functional runs scenarios of it",
     "make test": "runs the tests",
+    "openstack twotier board": "serves until Ctrl-C; tests/unit/client/test_board.py ends it",
     "openssl": "another program; the tests make the key that it would",
     "pip": "installs from the network",
     "python benchmarks/agent.py": "a measurement, of a minute",

@@ -13,7 +13,7 @@ from nova_twotier import conf as config
 from tests.documented.pages import PAGES, ROOT, blocks
 
 #: Sections of others' files.
-FOREIGN = {"compute"}
+FOREIGN = {"compute", "federation"}
 
 
 def shown(page):

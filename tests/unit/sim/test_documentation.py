@@ -79,6 +79,8 @@ class TestCommands(Directory):
             filled += ["--jobs", "1"]
         if filled[0] == "reproduce":
             filled += ["--seeds", "1", "--head", "20"]
+            # Those that lie beside the checkout are not the default here.
+            filled += [] if "--traces" in filled else ["--traces", "traces"]
         return filled
 
     def test_each(self):
