@@ -190,4 +190,4 @@ def _positions(session: Session, numbers: Collection[int]) -> dict[int, int]:
     position = func.row_number().over(partition_by=Job.pool, order_by=(*_places(), Job.number))
     every = select(Job.number, position.label("position")).where(_in_queue()).subquery()
     query = select(every.c.number, every.c.position).where(every.c.number.in_(numbers))
-    return {key: value for key, value in session.execute(query)}
+    return {row.number: row.position for row in session.execute(query)}
