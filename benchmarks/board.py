@@ -49,7 +49,7 @@ PAUSE, SETTLE = 0.02, 6.0
 
 
 class Connection:
-    """Requests of one reader, over one connection.
+    """A client of the API with one token and one connection.
 
     :param port: of the API on this machine.
     """
@@ -59,7 +59,7 @@ class Connection:
         self._headers = {**VERSION, "X-Auth-Token": token, **dict(headers)}
 
     def ask(self, path, tag=None, method="GET", body=None):
-        """The ETag of the answer and the answer, which is empty if nothing has changed."""
+        """Send a request; the ETag and the body of the answer, which is empty for a 304."""
         headers = self._headers | ({"If-None-Match": tag} if tag else {})
         headers |= {"Content-Type": "application/json"} if body else {}
         self._connection.request(method, path, body and json.dumps(body), headers)
@@ -71,7 +71,7 @@ class Connection:
 
 
 class Board:
-    """One that watches a view until it is told to stop."""
+    """A browser that polls one view of the board until it is told to stop."""
 
     def __init__(self, port, token, view, sees_all):
         self._connection = Connection(port, token, {"Cache-Control": "max-stale=4"})
@@ -110,7 +110,7 @@ class Board:
 
 
 def watch(port, number, stop):
-    """So many boards, in this process."""
+    """Run this number of boards as threads of one process."""
     boards = []
     for index in range(number):
         operator = index % 4 == 0
@@ -160,7 +160,7 @@ def placement(hosts, slots, queue, stop):
 
 
 def calls(connection, uuids):
-    """Ordinary calls by name, for ever."""
+    """Yield ordinary API calls in a fixed rotation, each with its name, without end."""
     for number in itertools.count():
         uuid = uuids[number % len(uuids)]
         yield "show a job", lambda uuid=uuid: connection.ask(f"/v1/jobs/{uuid}")
@@ -173,7 +173,7 @@ def calls(connection, uuids):
 
 
 def measured(todo, number):
-    """The milliseconds of so many calls, by name."""
+    """Make this number of calls; the milliseconds that each took, by the name of the call."""
     found: dict[str, list[float]] = {}
     for name, call in itertools.islice(todo, number):
         time.sleep(PAUSE)

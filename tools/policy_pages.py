@@ -44,7 +44,7 @@ Runs = Mapping[tuple[str, str], Mapping[str, float]]
 
 
 class NoPlace(ValueError):
-    """A page lacks the lines between which something is to be written."""
+    """A page has no pair of marker comments for a generated part."""
 
 
 def main(args: list[str] | None = None) -> int:
@@ -94,7 +94,7 @@ def write_results(doc: pathlib.Path, runs: Runs, head: int | None) -> None:
 
 
 def facts(policy: type[Policy]) -> str:
-    """The sentence of a policy, and its properties."""
+    """The summary of a policy and a table of its properties, as Markdown."""
     tiers = {1: "one", 2: "two"}.get(policy.tiers, "as many as the hosts have")
     rows = {
         "tiers": tiers,
@@ -112,7 +112,7 @@ def _fate(policy: type[Policy]) -> str:
 
 
 def _points(traces: pathlib.Path, head: int | None) -> dict[tuple[str, str], sweep.Point]:
-    """What is run, by the name of the trace and of the policy."""
+    """The runs to make, by the names of trace and policy."""
     return {
         (trace, name): sweep.Point(
             str(path.resolve()), Scenario(name), nodes=archive.TRACES[trace].nodes, head=head

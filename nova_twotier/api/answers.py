@@ -16,7 +16,7 @@ MOST_TAGS = 2000
 
 
 class Answers:
-    """Bodies of answers by their ETags; the one that has been used least recently goes first.
+    """An LRU cache of response bodies, keyed by their ETags.
 
     :param most: bytes of all of them. One that takes more than an eighth of it is not kept.
     :param clock: seconds since any origin; cannot be set.

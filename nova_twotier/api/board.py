@@ -49,7 +49,7 @@ class Page(File):
 
 
 class Landing(Page):
-    """The page, also for those who come back from Keystone's single sign-on with a token.
+    """The board's page, which also takes the form that Keystone's single sign-on posts.
 
     A script of the page takes the token out of it: it is in no address, cookie or log. That this
     browser asked for it, only the page knows, by what it kept in the tab before it left.

@@ -35,19 +35,19 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Content:
-    """What is served at a path."""
+    """A body and its media type, served at one path."""
 
     body: bytes
     media_type: str
 
     @cached_property
     def tag(self) -> str:
-        """Its ETag, without quotes."""
+        """The ETag of the body, without quotes."""
         return hashlib.sha256(self.body).hexdigest()[:40]
 
 
 def read() -> dict[str, Content]:
-    """The page and all files that it needs, by their paths, but for the settings."""
+    """The page and its files by path, except the settings."""
     static = resources.files(__package__) / "static"
     found = dict(_below(static, PATH))
     page = _preloading((static / "index.html").read_text(), found)
@@ -68,7 +68,7 @@ def _preloading(page: str, paths: Iterable[str]) -> str:
 
 
 def _below(directory, prefix: str):
-    """Path and content of each file, of all directories."""
+    """Yield the path and the content of each file below a directory, recursively."""
     for entry in sorted(directory.iterdir(), key=lambda each: each.name):
         path = f"{prefix}/{entry.name}"
         if entry.is_dir():

@@ -17,7 +17,7 @@ class Disclosure:
 
     @property
     def viewpoint(self) -> tuple[bool, bool, str]:
-        """Callers with the same one may know the same."""
+        """A key that is equal for callers who may see the same."""
         whole = self._all_jobs and self.names_hosts
         return self._all_jobs, self.names_hosts, "" if whole else self._project
 

@@ -81,7 +81,7 @@ class Resource:
         self.site = site
 
     def revision(self, request: Request) -> object:
-        """What changes whenever the database may have another answer to the request."""
+        """A value that differs whenever the database may give another answer to the request."""
         return etags.revision(self.site)
 
     def state(self, request: Request) -> object:
@@ -89,7 +89,7 @@ class Resource:
         return None
 
     def viewpoint(self, request: Request) -> object:
-        """What of the caller an answer depends on: readers who have it in common share answers.
+        """The properties of the caller that an answer depends on; equal ones share answers.
 
         By default all that the caller is.
         """

@@ -161,7 +161,7 @@ def wrong_login() -> Refused:
 
 
 def wrong_origin() -> Refused:
-    """The refusal of a token that another site than Keystone had a browser send."""
+    """The error for a single sign-on form that comes from another origin than Keystone's."""
     return Refused(
         403,
         "login.wrong_origin",

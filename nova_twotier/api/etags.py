@@ -45,7 +45,7 @@ def age(req: falcon.Request) -> int:
 
 
 def revision(site: Site) -> tuple:
-    """That of the whole database."""
+    """The revision of the whole database."""
     with site.store.reading() as session:
         return tuple(revisions.read(session, site.conf.coordination.lease))
 

@@ -55,7 +55,7 @@ class Hosts(Resource):
         }
 
     def revision(self, request: Request) -> object:
-        """Hosts change when Placement says so, not with every event of a job: `state` says all."""
+        """Constant, since hosts come from Placement: `state` covers all that can change."""
         return None
 
     def viewpoint(self, request: Request) -> object:

@@ -65,7 +65,7 @@ class Projects(Resource):
 
 @contextlib.contextmanager
 def _admitted(site: Site, address: str, who: tuple[str, ...]) -> Iterator[Logins]:
-    """Where a login that is within the limits takes place.
+    """Admit a login that is within the limits, and translate the errors of Keystone.
 
     :raises Refused: if it is not, or Keystone refuses or does not answer.
     """

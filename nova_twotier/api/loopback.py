@@ -1,4 +1,4 @@
-"""What is served on the loopback address only answers only those who ask for that address.
+"""Checks the Host header of what is served on the loopback address only.
 
 A page of any other site can have its name resolve to 127.0.0.1 once it is loaded (DNS rebinding):
 to the browser, our answers are then of the page's own origin. The Host header still has that name.
@@ -11,7 +11,7 @@ from nova_twotier.api.errors import Refused
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or an address, without a port, is this machine's loopback for certain."""
+    """Whether a host name or an IP address, without a port, can only be the loopback address."""
     if name.lower() == "localhost":
         return True
     try:

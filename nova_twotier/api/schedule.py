@@ -94,7 +94,7 @@ class Schedule(Resource):
 
 
 def in_order(name: str) -> list[int | str]:
-    """What to sort names of hosts by, so that `node10` comes after `node9`."""
+    """Sort key of host names in natural order: `node10` comes after `node9`."""
     # Every other part is one of digits.
     parts = enumerate(_DIGITS.split(name))
     return [int(part) if index % 2 else part for index, part in parts]

@@ -1,4 +1,4 @@
-"""JSON Schemas of the jobs of the queues in any order."""
+"""JSON Schemas of `GET /v1/queue/jobs`."""
 
 from nova_twotier.api.job_schemas import EXPLANATION, SUMMARY
 from nova_twotier.api.schemas import ALL_PROJECTS, COUNT, NAME, PAGE, SORT_DIR, WHY, object_of

@@ -1,4 +1,4 @@
-"""`GET /v1/queue/jobs`: the jobs of the queues in any order, with their positions."""
+"""`GET /v1/queue/jobs`: the jobs that wait or run in any order, with their positions."""
 
 import time
 

@@ -60,7 +60,7 @@ class Throttle:
             raise errors.too_often(seconds)
 
     def admit_login(self, address: str, who: Iterable[str]) -> None:
-        """Count a login from an address, and as a user unless the user is known to log in there.
+        """Apply the login limits: to the address, and to the user unless known to log in there.
 
         So wrong guesses of others lock no user out of the places where the user has logged in.
 
@@ -119,7 +119,7 @@ def _parsed(options, name: str, example: str) -> list[limits.RateLimitItem]:
 
 
 def _place(address: str) -> str:
-    """What is counted of an address: of IPv6, the network.
+    """The key by which logins of an address are counted: of IPv6, its /64 network.
 
     :param address: perhaps the whole X-Forwarded-For, as oslo.middleware takes it over. The nearest
         proxy has written its end, and anybody the rest.
@@ -136,7 +136,7 @@ def _place(address: str) -> str:
 
 
 def _parsed_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address, perhaps with a port; None if it is none."""
+    """Parse an IP address, with or without a port; None if it is not one."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(text)
     with contextlib.suppress(ValueError):

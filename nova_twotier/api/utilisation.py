@@ -1,4 +1,4 @@
-"""The resource of utilisation: how full pools were over time, and how long their queues."""
+"""`GET /v1/utilisation`: used slots and queue length of pools over time."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""JSON schemas of utilisation: what pools were like over time."""
+"""JSON Schemas of the utilisation of pools over time."""
 
 from nova_twotier.api.schemas import COUNT, NAME, object_of
 from nova_twotier.db.utilisation import DAY, MINUTE

@@ -285,7 +285,7 @@ class Api:
         return self._pages("/v1/events", ("events",), limit, filters)
 
     def version(self) -> dict:
-        """What the API says about itself; it tells anybody."""
+        """Get the version document of the API, which needs no token."""
         return self._ask("GET", "/v1")["version"]
 
     def identity(self) -> dict:
@@ -305,7 +305,7 @@ class Api:
         }
 
     def forward(self, method: str, path: str, headers: dict, body: bytes | None):
-        """The answer to another client's request, whatever its status, with the session's token.
+        """Forward a request of another client with the session's token; the answer, of any status.
 
         :param path: with its query.
         """

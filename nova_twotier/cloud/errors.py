@@ -49,7 +49,7 @@ class CloudError(Exception):
 
     @property
     def taken(self) -> bool:
-        """Whether Nova may work on the request, whatever it answered."""
+        """Whether Nova may have accepted the request in spite of this error."""
         untaken = (HTTPStatus.UNAUTHORIZED, HTTPStatus.TOO_MANY_REQUESTS)
         return self.status not in untaken and not isinstance(self, Unsent)
 
@@ -82,7 +82,7 @@ class Undecided(CloudError):
 
 
 class Unsent(CloudError):
-    """The request did not get as far as Nova, since Keystone gave no token for it."""
+    """The request was never sent to Nova, since Keystone gave no token for it."""
 
 
 class NotYet(CloudError):

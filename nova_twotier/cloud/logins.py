@@ -77,7 +77,7 @@ class Logins:
         )
 
     def with_token(self, token: str, project_id: str) -> AccessInfo:
-        """The token for a project of the user who has another token.
+        """Get a token for a project in exchange for another token of the same user.
 
         :raises LoginRefused, LoginError: if there is no token.
         """
@@ -86,7 +86,7 @@ class Logins:
         )
 
     def projects(self, token: str) -> list[dict]:
-        """The projects that a token can be exchanged for, as Keystone describes them.
+        """List the projects that a token can be scoped to, as Keystone describes them.
 
         :raises LoginRefused, LoginError: if Keystone does not tell.
         """

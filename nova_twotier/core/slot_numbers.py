@@ -39,7 +39,7 @@ def take(
     taken: Taken,
     slots: Mapping | None = None,
 ) -> list[int]:
-    """Numbers for new places, each one that is free in its tier of the host.
+    """Choose a slot number for each new place that is free in its tier of the host.
 
     A process whose tier was swapped keeps its number if it can; others get the lowest.
 

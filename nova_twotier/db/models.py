@@ -291,7 +291,7 @@ class UsageDay(Base):
 
 
 class Utilisation(Base):
-    """How full a pool was in an interval, and how long its queue, see `utilisation`.
+    """The utilisation and the queue length of a pool in one interval, see `db.utilisation`.
 
     Sums over the samples that its leader took, and the largest values among them.
     """

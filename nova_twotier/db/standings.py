@@ -1,4 +1,4 @@
-"""The jobs that wait or run in any order, each with its position: a part of thousands at once.
+"""Pages through the jobs that wait or run, in any order, each with its position in the queue.
 
 What is looked through are the jobs that are not over; only the rows asked for are read whole.
 """
@@ -92,7 +92,7 @@ def counts(session: Session, question: Question) -> Counts:
 
 
 def page(session: Session, question: Question, offset: int, limit: int) -> list[Standing]:
-    """So many of the jobs that match, from the one that has `offset` others before it on."""
+    """One page of the matching jobs: `limit` of them after the first `offset`."""
     query = _matching(session, question, select(Job.number))
     if question.sort_key == START:
         query = query.outerjoin(Prediction, Prediction.job == Job.number)
@@ -119,7 +119,7 @@ def _whole(session: Session, numbers: Collection[int]) -> dict[int, Job]:
 
 
 def _matching(session: Session, question: Question, query: Select) -> Select:
-    """The query of jobs, restricted to those that match but for their phase and project."""
+    """Restrict a query to the jobs that match, in any phase and any project."""
     dialect = session.get_bind().dialect.name
     wanted = Selection(pool=question.pool)
     # As the list of jobs collapses arrays.
@@ -156,7 +156,7 @@ def _code() -> ColumnElement[str | None]:
 
 
 def _keys(name: str) -> tuple[ColumnElement[Any], ...]:
-    """Whether a job lacks what to sort by, and what to sort by."""
+    """SQL for a sort: whether a job has no value, then the columns to sort by."""
     waiting = Job.state == JobState.QUEUED
     key: ColumnElement[Any]
     match name:
@@ -180,7 +180,7 @@ def _in_queue() -> ColumnElement[bool]:
 
 
 def _places() -> tuple[ColumnElement[Any], ...]:
-    """What a queue is ordered by, before the number of the job, as in `queries.position`."""
+    """The columns by which a queue is ordered, but for the job number, as in `queries.position`."""
     turn = case(PRECEDENCE, value=Job.qos, else_=0)
     return turn, Job.eligible_at + func.coalesce(Job.queue_offset, 0.0)
 

@@ -1,4 +1,4 @@
-"""How full pools were over time, and how long their queues, in a bounded number of rows.
+"""Stores the utilisation and the queue length of pools over time, in a bounded number of rows.
 
 The leader of a pool takes a sample a minute. It is added to the interval of each resolution in
 `KEPT`, and intervals that are older than their resolution is kept are deleted: about 12,500 rows a
@@ -30,7 +30,7 @@ PRESENT = 5 * MINUTE
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What a pool is like at a moment.
+    """The state of a pool at one moment.
 
     Of each tier: all places for VMs, those that VMs hold, and those that VMs can claim now.
 
@@ -58,7 +58,7 @@ PEAKS = ("fg_used", "bg_used", "waiting_jobs", "waiting_processes")
 
 
 class Window(NamedTuple):
-    """Whole intervals to show.
+    """The span to show, in whole intervals.
 
     :param begin, end: of all, in seconds since the epoch: multiples of the width.
     :param width: of each, in seconds.
@@ -114,7 +114,7 @@ def add(session: Session, pool: str, at: float, sample: Sample) -> None:
 
 
 def _peaks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The largest values after another sample."""
+    """SQL for the peaks of an interval after one more sample."""
     found = {}
     for name in PEAKS:
         most = getattr(Utilisation, f"most_{name}")
@@ -130,7 +130,7 @@ def expire(session: Session, now: float) -> None:
 
 
 def window(begin: float, end: float, points: int, now: float) -> Window:
-    """At most so many intervals that cover a span of time, as short as they are kept.
+    """Choose the shortest intervals that are kept and cover a span with at most `points` of them.
 
     :param points: at least 2, since the span may begin just before the end of an interval.
     """
@@ -177,7 +177,7 @@ def read(session: Session, pools: Collection[str], shown: Window) -> History:
 
 
 def latest(session: Session, pools: Collection[str], end: float) -> Interval | None:
-    """The last sample of each of these pools before some time, as a sum; None if one has none."""
+    """The sum of the pools' last samples before a time; None if a pool has no recent one."""
     since = int(end) - PRESENT
     query = select(Utilisation).where(*_at(FINEST, since, pools), Utilisation.at < end)
     found = {
@@ -235,7 +235,7 @@ def _interval(at: int, step: int, row: Any) -> Interval:
 
 
 def _sum(intervals: Iterable[Interval]) -> Interval:
-    """Of several pools."""
+    """The sum of the intervals of several pools."""
     each = list(intervals)
     return Interval(
         at=min(one.at for one in each),

@@ -170,7 +170,7 @@ class PoolMetrics:
         self._start_errors[EARLIER if error < 0 else LATER].observe(abs(error))
 
     def show(self) -> None:
-        """Refresh the gauges between two polls, if anybody may read them."""
+        """Refresh the gauges between two polls if they are exported."""
         if self._exported:
             self.refresh()
 

@@ -1,4 +1,4 @@
-"""Keeps the history of how full a pool was and how long its queue, with a sample a minute."""
+"""Records the utilisation and the queue length of a pool, once a minute."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from nova_twotier.manager.pool_metrics import PoolMetrics
 
 
 class Utilisation:
-    """Records what the metrics of a pool count anyway, for one term of its leader.
+    """Writes the gauges of a pool's metrics to the database, during one term of its leader.
 
     :param fence: `fence(session)` raises `Deposed` if another manager leads the pool by now.
     """
@@ -27,7 +27,7 @@ class Utilisation:
         self._lost = metrics.lost_seconds
 
     def poll(self, now: float) -> None:
-        """Take a sample between two polls, if the last one is of another minute.
+        """Record a sample between two polls, unless there is one of this minute.
 
         Its minutes are those since the last sample, as long as one poll may have taken: longer
         gaps are shown as such.
@@ -51,7 +51,7 @@ class Utilisation:
         self._minute, self._lost = minute, lost
 
     def _skipped(self, minute: int) -> range:
-        """The minutes between the last sample and this one that are no gap."""
+        """The minutes between two samples that a single long poll explains: no gap."""
         last = self._minute
         if last is None or not last < minute <= last + LONGEST_POLL + MINUTE:
             return range(0)

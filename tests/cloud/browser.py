@@ -4,11 +4,15 @@ import contextlib
 import pathlib
 import shutil
 
+import pytest
+
 #: Finds what people with disabilities cannot use: axe-core, see its README.md.
 AXE = pathlib.Path(__file__).parent / "axe" / "axe.min.js"
 #: What it must not find.
 GRAVE = ("serious", "critical")
 THEMES = ("light", "dark")
+#: Milliseconds that a test waits for what it expects of a page.
+PATIENCE = 60000
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -22,6 +26,43 @@ def launched(playwright):
         yield browser
     finally:
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    # Tests that have no playwright are skipped before.
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright, launched(playwright) as started:
+        yield started
+
+
+@pytest.fixture
+def board(browser):
+    """Opens a page of the board: `board(url, **options)`.
+
+    The test fails if a page has met an error, or has broken its content security policy.
+    """
+    with contextlib.ExitStack() as stack:
+        wrong = []
+
+        def opened(url, **options):
+            context = browser.new_context(locale="en-GB", **options)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE)
+            page.on("pageerror", lambda error: wrong.append(str(error)))
+            page.on("console", lambda said: wrong.append(said.text) if violates(said) else None)
+            page.goto(url)
+            return page
+
+        yield opened
+        assert wrong == []
+
+
+def violates(said):
+    return "Content Security Policy" in said.text
 
 
 def hindrances(page):

@@ -6,8 +6,9 @@ pytest.importorskip("nova", reason='the fake cloud needs Nova: install the "demo
 pytest.importorskip("placement", reason='the fake cloud needs Placement: install the "demo" extra')
 
 from nova_twotier.tools.fakecloud.fixture import fakecloud, fakecloud_options
+from tests.cloud.browser import board, browser
 
-__all__ = ["fakecloud", "fakecloud_options"]
+__all__ = ["board", "browser", "fakecloud", "fakecloud_options"]
 
 #: The files that take longest. If one began last, the other workers would wait for it.
 LONGEST = (

@@ -9,7 +9,7 @@ import pytest
 from nova_twotier.db.models import Place
 from tests.cloud.board_api import Api, happen
 from tests.cloud.board_cluster import HOUR, Cluster, FakePlacement, host_name
-from tests.cloud.browser import CHROMIUM, THEMES, fits, hindrances, launched
+from tests.cloud.browser import CHROMIUM, PATIENCE, THEMES, fits, hindrances
 from tests.cloud.waiting import wait_for
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -21,7 +21,6 @@ pytestmark = [
 ]
 
 HOSTS, SLOTS, JOBS = 1000, 16, 10000
-PATIENCE = 60000
 #: Pixels, as in now.js and tiles.js.
 PAD, STEP, LABEL, MIDDLE = 8, 14, 16, 6
 #: The same of gantt.js and lanes.js.
@@ -111,13 +110,6 @@ class Some:
 def some(tmp_path_factory):
     with contextlib.ExitStack() as stack:
         yield Some(tmp_path_factory.mktemp("cluster"), stack)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    expect.set_options(timeout=PATIENCE)
-    with playwright_api.sync_playwright() as playwright, launched(playwright) as started:
-        yield started
 
 
 @pytest.fixture

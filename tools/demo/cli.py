@@ -105,7 +105,7 @@ def _side_by_side(chosen: list[str], directory: pathlib.Path, jobs: int, console
 def _player(
     name: str, out: pathlib.Path, jobs: int, console: Console
 ) -> Iterator[subprocess.Popen]:
-    """A policy that plays; it is stopped on exit, and takes its cloud down."""
+    """A process that plays one policy; on exit it is stopped and takes its cloud down."""
     argv = python("nova_twotier.tools.demo.play", name, str(out), str(jobs))
     # A session of its own: Ctrl-C in the terminal is for us, we stop it in our turn, once.
     with subprocess.Popen(  # noqa: S603
@@ -133,7 +133,7 @@ def _print(name: str, lines, console: Console) -> None:
 
 
 def _report(done: list[dict], directory: pathlib.Path, console: Console) -> bool:
-    """Say what happened; whether all invariants hold and the first replay had all it should."""
+    """Print the results; whether all invariants hold and the first policy did what `FEATS` ask."""
     lines = []
     good = True
     for result in done:

@@ -33,7 +33,7 @@ TIMEOUT = 900.0
 
 
 def main(argv: list[str] | None = None) -> int:
-    """What the demo runs once for each policy, in a process of its own."""
+    """The entry point of the process that the demo starts for each policy."""
     parser = argparse.ArgumentParser(prog="python -m nova_twotier.tools.demo.play")
     parser.add_argument("policy")
     parser.add_argument("dir", type=pathlib.Path)

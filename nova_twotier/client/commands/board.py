@@ -50,7 +50,7 @@ class ServeBoard(tables.OneLineOfError, command.Command):
 
 
 def _page_to(url: str, directory: pathlib.Path) -> pathlib.Path:
-    """A page that leads to the address: other users could see the address itself in `ps`.
+    """Write a private page that redirects to the address, which `ps` would show to all users.
 
     :param directory: that only this user may enter.
     """

@@ -37,7 +37,7 @@ class ListUtilisation(tables.Lister):
             dest="end",
             type=arguments.moment,
             metavar="<time>",
-            help="until before this time (default: now)",
+            help="end of the span, exclusive (default: now)",
         )
         parser.add_argument(
             "--points",

@@ -112,7 +112,7 @@ class Chart(Timed):
         return ((mark, places) for mark, places in found.items() if places)
 
     def text(self, stay: Stay) -> list[str]:
-        """What there is to say of a stay, line by line."""
+        """The hover text of a stay, line by line."""
         tier = "foreground" if stay.front else "background"
         place = stay.host if self.row == "slot" else f"{stay.host}, slot {stay.number}"
         then = f", then {stay.ended_by}" if stay.ended_by else ""

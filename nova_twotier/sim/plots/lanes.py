@@ -1,4 +1,4 @@
-"""Where a Gantt chart has what, as the board's lanes.js: for each host its slots, one below the
+"""The geometry of a Gantt chart, as in the board's lanes.js: for each host its slots, one below the
 other, and for each slot a lane of the foreground above those of the background."""
 
 from collections.abc import Iterator, Sequence
