@@ -27,7 +27,7 @@ TRACE = DATA / "kth-sp2-long-jobs.swf"
 JOBS = 20
 #: With these most jobs arrive in the first seconds and half of them run for more than half a
 #: minute: the queue is long from the start, and Nova's boots take a small part of their stays.
-SPEEDUP, LOAD_SCALE = 420.0, 5.0
+SPEEDUP, LOAD_SCALE = 390.0, 5.0
 #: Wall seconds after which a replay that is not over is given up.
 TIMEOUT = 900.0
 
