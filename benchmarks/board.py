@@ -233,7 +233,11 @@ def main():
             pathlib.Path(directory),
             placement=answers.get(timeout=60),
             coordination={"lease": 86400},
-            api={"rate_limit": ""},
+            api={
+                "rate_limit": "",
+                "max_jobs_per_project": "-1",
+                "max_processes_per_project": "-1",
+            },
         )
         stack.callback(api.close)
         cluster.write(api.store)
