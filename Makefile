@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-ch
 # Some containers keep Python from storing bytecode. Each process of a cloud would compile Nova anew, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint docs unit quick functional cloud compiled faults nova-tests matrix sample clean
+.PHONY: demo test lint docs unit quick functional cloud compiled faults mutants nova-tests matrix sample clean
 
 demo: $(VENV)/demo
 	$(BIN)/python -m nova_twotier.tools.demo
@@ -57,6 +57,10 @@ compiled:
 faults: $(VENV)/test
 	$(BIN)/python -m nova_twotier.tools.faults $(FAULTS)
 
+# Which changes of core's code its tests do not notice: make mutants MUTANTS='core/hosts.py --sample 20'.
+mutants: $(VENV)/mutation
+	$(BIN)/python -m tests.mutation $(MUTANTS)
+
 # All of Nova's own tests that schedule or move servers, without and with the plugin.
 nova-tests: $(VENV)/test
 	$(BIN)/python -m tests.nova.compare
@@ -73,9 +77,9 @@ sample: $(VENV)/docs
 	$(BIN)/python -m nova_twotier.tools.policy_pages --facts
 
 clean:
-	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr
+	rm -rf $(VENV) .compiled build .demo .fakecloud .faults .nox .stestr mutants
 
-$(VENV)/demo $(VENV)/docs $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
+$(VENV)/demo $(VENV)/docs $(VENV)/mutation $(VENV)/test: $(VENV)/%: setup.cfg pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[$*]'
 	if [ $* = test ] && pkg-config --exists libvirt 2>/dev/null; then $(PIP) --editable '.[agent]' \

@@ -76,37 +76,42 @@ class Board:
     def __init__(self, port, token, view, sees_all):
         self._connection = Connection(port, token, {"Cache-Control": "max-stale=4"})
         self._view, self._sees_all = view, sees_all
-        self._tags: dict[str, str | None] = {}
+        #: The ETag of each last answer, and the links to its next page.
+        self._known: dict[str, tuple[str | None, list[str]]] = {}
 
     def watch(self, stop):
         stop.wait(random.uniform(0, INTERVAL))  # noqa: S311
         while not stop.is_set():
             began = time.monotonic()
-            for path in self._paths():
-                self._poll(path)
+            for path, pages in self._paths():
+                self._poll(path, pages)
             took = time.monotonic() - began
             stop.wait(min(max(INTERVAL, (SHARE - 1) * took), LONGEST))
 
     def _paths(self):
+        """The paths that the view polls, each with whether it asks for further pages, too."""
         if self._view == "queue":
             every = {"all_projects": "true", "own_first": "true"} if self._sees_all else {}
             which = {**every, "phase": "waiting", "sort_key": "position", "limit": 60}
-            yield f"/v1/queue/jobs?{urlencode(which)}"
+            yield f"/v1/queue/jobs?{urlencode(which)}", False
             return
-        yield "/v1/hosts"
+        yield "/v1/hosts", True
         since = (time.time() - MARGIN) // ROUND * ROUND
         at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(since))
         which = {"from": at, "changed_since": at, "part": "recorded"}
-        yield f"/v1/schedule?{urlencode(which)}"
+        yield f"/v1/schedule?{urlencode(which)}", True
         if self._view == "timeline":
-            yield "/v1/schedule?part=predicted&limit=100"
+            yield "/v1/schedule?part=predicted&limit=100", False
 
-    def _poll(self, path):
-        tag, found = self._connection.ask(path, self._tags.get(path))
-        self._tags[path] = tag
-        for link in json.loads(found).get("links", ()) if found else ():
-            if link["rel"] == "next":
-                self._poll("/" + link["href"].split("/", 3)[3])
+    def _poll(self, path, pages):
+        tag, following = self._known.get(path, (None, []))
+        tag, found = self._connection.ask(path, tag)
+        if found and pages:
+            links = json.loads(found).get("links", ())
+            following = [each["href"] for each in links if each["rel"] == "next"]
+        self._known[path] = tag, following
+        for href in following:
+            self._poll("/" + href.split("/", 3)[3], pages)
 
 
 def watch(port, number, stop):
@@ -231,6 +236,7 @@ def main():
         # Neither late heartbeats nor limits are to decide here.
         api = Api(
             pathlib.Path(directory),
+            DEFAULT={"debug": "false"},
             placement=answers.get(timeout=60),
             coordination={"lease": 86400},
             api={

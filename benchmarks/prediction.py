@@ -16,6 +16,7 @@ from functools import partial
 
 from nova_twotier.core import policies, prediction
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
@@ -62,7 +63,7 @@ def busy(policy: Policy, hosts: int, waiting: int, rng: random.Random, slots: in
     elif slots == 1:
         cluster = Nodes(hosts)
     else:
-        cluster = Cluster([Host(f"host{index}", slots) for index in range(hosts)])
+        cluster = Hosts([Host(f"host{index}", slots) for index in range(hosts)])
     snapshot = Snapshot(cluster)
     number = 0
     while len(snapshot.queue) < waiting:

@@ -3,9 +3,13 @@
 import heapq
 from collections.abc import Iterator
 
+from oslo_config import cfg
+
 from nova_twotier.core.actions import BG
 from nova_twotier.filters import request
-from nova_twotier.weighers.two_tier_weigher import TwoTierWeigher
+from nova_twotier.weighers.two_tier_weigher import TwoTierWeigher, by_bandwidth
+
+CONF = cfg.CONF
 
 
 class ComplementWeigher(TwoTierWeigher):
@@ -19,6 +23,8 @@ class ComplementWeigher(TwoTierWeigher):
     places (TPDS 2013, section 4.2): if the hottest do not have the lowest numbers, each VM gets the
     highest weight on the host that is best for its process.
 
+    Requests that the AdaBaWeigher weighs are not for it, unless that one is switched off.
+
     Higher weights win. The default multiplier outweighs Nova's own weighers but not the
     build-failure weigher; a negative multiplier stacks load on load.
     """
@@ -26,6 +32,9 @@ class ComplementWeigher(TwoTierWeigher):
     multiplier = "complement_weight_multiplier"
     minval = 0.0
     maxval = 1.0
+
+    def weighs(self, asked):
+        return not (CONF.twotier.adaba_weight_multiplier and by_bandwidth(asked))
 
     def weigh(self, hosts):
         weights = [

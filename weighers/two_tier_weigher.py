@@ -12,6 +12,11 @@ CONF = cfg.CONF
 scheduler_conf.register_opts(CONF)
 
 
+def by_bandwidth(asked: request.Asked) -> bool:
+    """Whether hosts are chosen by the bandwidth of a request, not by the load of the other tier."""
+    return bool(asked.mbps) and not asked.of_job
+
+
 class TwoTierWeigher(weights.BaseHostWeigher):
     """Weighs the hosts of two-tier requests only. Needs at least one filter of nova-twotier.
 
@@ -24,11 +29,14 @@ class TwoTierWeigher(weights.BaseHostWeigher):
     multiplier = ""
 
     def weigh_objects(self, weighed_obj_list, weight_properties):
-        """Weights of all hosts; none if the request is not ours, or the multiplier is 0.
+        """Weights of all hosts; none if the request is for others, or the multiplier is 0.
 
         Without weights Nova leaves the hosts as they are, and asks nothing more of this weigher.
         """
-        if not weighed_obj_list or request.of(weighed_obj_list[0].obj) is None:
+        if not weighed_obj_list:
+            return []
+        tiers = request.of(weighed_obj_list[0].obj)
+        if tiers is None or not self.weighs(tiers.asked):
             return []
         hosts = [weighed.obj for weighed in weighed_obj_list]
         multipliers = hosts[0].twotier.asked.multipliers
@@ -37,6 +45,10 @@ class TwoTierWeigher(weights.BaseHostWeigher):
         if multipliers[self.multiplier] == (0, False):
             return []
         return self.weigh(hosts)
+
+    def weighs(self, asked: request.Asked) -> bool:
+        """Whether this weigher is for a two-tier request."""
+        return True
 
     def weigh(self, hosts: list) -> list[float]:
         """The weights of hosts of a two-tier request, `minval` to `maxval`. Higher weights win."""

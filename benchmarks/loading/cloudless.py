@@ -135,6 +135,9 @@ class ServerCache:
 
     boot_request = "req-7c1b1d0e-7d5c-4b7e-9a57-0d1a3b6c2f44"
 
+    def begin(self, _lister) -> None:
+        """Nothing is listed."""
+
     def boot(self, job: Job, _user_data=None) -> None:
         gang = self._servers[job.uuid] = {}
         tier = self._wanted(job.uuid)

@@ -4,7 +4,6 @@ Twenty boards that watch one cloud ask for the same pages after each change: the
 has the page made, the others get a copy.
 """
 
-import contextlib
 import threading
 import time
 from collections import OrderedDict
@@ -25,8 +24,6 @@ class Answers:
     def __init__(self, most: int = MOST_BYTES, clock: Callable[[], float] = time.monotonic):
         self._most, self._clock = most, clock
         self._tags: OrderedDict[str, tuple[float, str]] = OrderedDict()
-        #: Of those for patient readers, one is made at a time: several would hold up all others.
-        self._turn = threading.Lock()
         self._size = 0
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._lock = threading.Lock()
@@ -50,12 +47,11 @@ class Answers:
                 self._tags.popitem(last=False)
         return tag
 
-    def get(self, tag: str, make: Callable[[], bytes], patient: bool = False) -> bytes:
+    def get(self, tag: str, make: Callable[[], bytes]) -> bytes:
         """The answer with this tag.
 
         Callers that come while it is being made wait for it.
 
-        :param patient: whether it may wait for other answers to be made.
         :param make: makes it; what it raises is raised to this caller, and the next one tries.
         """
         with self._lock:
@@ -67,8 +63,7 @@ class Answers:
                 if (found := self._use(tag)) is not None:
                     return found
             try:
-                with self._turn if patient else contextlib.nullcontext():
-                    made = make()
+                made = make()
                 with self._lock:
                     self._keep(tag, made)
             finally:

@@ -132,9 +132,7 @@ def endpoint(summary: str, **description) -> Callable:
                     resp.set_headers(etags.headers(tag))
                     return
                 make = functools.partial(method, resource, request)
-                resp.data = resource.site.answers.get(
-                    tag, lambda: _written_out(make()), patient=bool(etags.age(req))
-                )
+                resp.data = resource.site.answers.get(tag, lambda: _written_out(make()))
                 resp.content_type = falcon.MEDIA_JSON
                 resp.status = next(iter(described.answers))
                 resp.set_headers(etags.headers(tag))

@@ -25,28 +25,41 @@ NAME = "twotier-api"
 MOST_UNTAKEN = 2**22
 
 
+def listen(options) -> socket.socket:
+    """The socket that listens on the address in the group `[api]`.
+
+    :raises OSError: if it cannot listen there.
+    """
+    # The first address of a name, as clients would take it.
+    family, _type, _protocol, _name, address = socket.getaddrinfo(
+        options.listen, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    return socket.create_server(address[:2], family=family)
+
+
 class Server(TcpWSGIServer):
-    """Listens at once; `run` serves until SystemExit is raised in it.
+    """A WSGI server on an open socket: `run` serves until SystemExit is raised in it.
 
     Requests in progress then have five seconds.
 
     :param options: group `[api]`.
     :param max_body: largest body of a request, bytes.
-    :raises OSError: if it cannot listen on the address.
+    :param listening: the socket, which other processes may have, too.
     """
 
-    def __init__(self, options, max_body: int, application):
+    def __init__(self, options, max_body: int, application, listening: socket.socket):
         self._most = options.max_connections
         self.request_timeout = options.request_timeout
-        # The first address of a name, as clients would take it.
-        family, kind, protocol, _name, address = socket.getaddrinfo(
-            options.listen, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
         super().__init__(
             application,
-            _sock=socket.create_server(address[:2], family=family),
+            _sock=listening,
             bind_socket=False,
-            sockinfo=(family, kind, protocol, address),
+            sockinfo=(
+                listening.family,
+                listening.type,
+                listening.proto,
+                listening.getsockname(),
+            ),
             adj=Adjustments(
                 threads=options.threads,
                 ident=NAME,
@@ -67,11 +80,6 @@ class Server(TcpWSGIServer):
                 clear_untrusted_proxy_headers=False,
             ),
         )
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """The address and port on which it listens."""
-        return self.effective_host, int(self.effective_port)
 
     def handle_accept(self):
         super().handle_accept()

@@ -3,11 +3,12 @@
 It also reads the flavors that bind jobs to a tier, which change as rarely.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from oslo_log import log as logging
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.cloud.listing import Lister, Listing
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger import tree
@@ -19,23 +20,40 @@ LOG = logging.getLogger(__name__)
 #: Seconds without a poll, more or less, after which nobody knows what has been in the meantime.
 BLIND = 60.0
 
+#: All hosts of Nova by name, and the tiers of jobs by flavor.
+_Listed = tuple[dict[str, ComputeHost], Mapping[str | None, tuple[Tier, ...]]]
+
 
 class Hosts:
     """Keeps the hosts of all pools in the ledger, and shows those of one pool.
 
     A leaving host is shown to all pools: its VMs may belong to any of them.
 
+    Only the first poll waits until Nova has listed its hosts; later ones take what a thread has
+    listed since.
+
     :param interval: seconds between two polls.
+    :param lister: lists Nova's hosts while the manager polls.
+    :param wake: called when news of which the poll was told has been listed.
     """
 
     def __init__(
-        self, cloud: Cloud, placement: Placement, interval: float, pool: str = DEFAULT_POOL
+        self,
+        cloud: Cloud,
+        placement: Placement,
+        interval: float,
+        pool: str = DEFAULT_POOL,
+        lister: Lister | None = None,
+        wake: Callable[[], object] = lambda: None,
     ):
         self._cloud = cloud
+        self._lister = lister or Lister()
+        self._listing: Listing[_Listed] = Listing(self._lister)
+        self._wake = wake
         self._placement = placement
         self._interval = interval
         self._pool = pool
-        #: Time of the last poll.
+        #: Time of the last poll that learned what Nova says of its hosts.
         self.polled_at: float | None = None
         self._expired = False
         self._shapes: dict[str, tree.Shape] = {}
@@ -64,20 +82,40 @@ class Hosts:
         """Names of the pool's hosts that take new VMs."""
         return self._in_service - self.drained
 
-    def expire(self) -> None:
-        """Make the next poll due at once."""
+    def expire(self, drop: bool = False) -> None:
+        """Make the next poll due at once.
+
+        :param drop: what is being listed may be from before a change that was just made, and would
+            undo it.
+        """
         self._expired = True
+        if drop:
+            self._listing.drop()
 
     def refresh(self, now: float) -> bool:
-        """Poll if due. Returns whether hosts came, went, or changed."""
-        due = self.polled_at is None or now >= self.polled_at + self._interval
-        if not (due or self._expired):
-            return False
+        """Take what was listed, and list anew if that is due.
+
+        Returns whether hosts came, went, or changed.
+
+        :raises CloudError: if the last listing failed, and none has succeeded since.
+        """
         if self.polled_at is None:
             self._cloud.check()
-        self._expired = False
-        self.computes = found = self._cloud.hosts()
-        self.limited_flavors = self._cloud.limited_flavors()
+            self._expired = False
+            return self._take(self._list(), now)
+        due = now >= self.polled_at + self._interval
+        if not self._listing.under_way and (due or self._expired):
+            self._listing.begin(self._list, self._wake if self._expired else None)
+            self._expired = False
+        listed = self._listing.take()
+        return listed is not None and self._take(listed, now)
+
+    def _list(self) -> _Listed:
+        return self._cloud.hosts(), self._cloud.limited_flavors()
+
+    def _take(self, listed: _Listed, now: float) -> bool:
+        self.computes, self.limited_flavors = listed
+        found = self.computes
         since = {} if self._was_blind(now) else self.down
         self.down = {name: since.get(name, now) for name, host in found.items() if not host.up}
         shapes = {name: host.shape for name, host in found.items() if host.shape}
@@ -93,8 +131,11 @@ class Hosts:
         moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)
         if shapes != self._shapes or moving:
             self._all = tuple(tree.sync_hosts(self._placement, shapes))
-        before, self.tree = self.tree, tuple(host for host in self._all if self._shown(host))
-        changed = in_service != self._in_service or self.tree != before
+        before = self.tree
+        shown = tuple(host for host in self._all if self._shown(host))
+        if shown != before:
+            self.tree = shown
+        changed = in_service != self._in_service or self.tree is not before
         self._forget_changed(before)
         self._shapes, self._in_service, self.polled_at = shapes, in_service, now
         self.pools = pools
@@ -120,10 +161,16 @@ class Hosts:
     def close(self, closed: Mapping[str, int]) -> None:
         """Withhold the background places of so many slots of each host, and of those that are
         `arriving`."""
-        for host in self.tree:
-            count = closed[host.name] + self.arriving.get(host.name, 0)
-            if self._closed.get(host.name) != count:
-                # Recorded only after Placement has accepted it.
-                self._closed.pop(host.name, None)
-                tree.set_closed(self._placement, host, count)
-                self._closed[host.name] = count
+        counts = [(host, closed[host.name] + self.arriving.get(host.name, 0)) for host in self.tree]
+        due = [(host, count) for host, count in counts if self._closed.get(host.name) != count]
+        for host, _count in due:
+            # Recorded only after Placement has accepted it.
+            self._closed.pop(host.name, None)
+
+        def write(each: tuple[tree.TierHost, int]) -> None:
+            host, count = each
+            tree.set_closed(self._placement, host, count)
+            self._closed[host.name] = count
+
+        # A manager that takes over looks at all hosts.
+        self._lister.map(write, due)

@@ -3,7 +3,7 @@
 import base64
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keystoneauth1 import exceptions as ksa_exc
@@ -18,10 +18,11 @@ from nova_twotier.cloud.boot_errors import boot_refused, too_large
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
+from nova_twotier.cloud.job_servers import JobServers, Own
+from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
-from nova_twotier.cloud.server_cache import ServerCache
-from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds, server_of
+from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds
 from nova_twotier.cloud.sessions import SILENT, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
@@ -71,16 +72,20 @@ class Cloud:
         #: The id of requests that boot servers, by which the scheduler tells them from the tenants'
         #: own. It is for the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
-        self._server_cache = ServerCache(self._reader.servers, self._reader.server)
-        #: The job that each server named, and those whose servers are on record.
-        self._jobs: dict[str, str | None] = {}
-        #: The servers that named none, as Nova shows them.
-        self._unmanaged: dict[str, Document] = {}
-        self._recorded: Mapping[str, str] = {}
+        self._servers = JobServers(self._reader, self._own)
         self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
         #: Until when hosts are not asked for consoles, by a monotonic clock.
         self._silent_until: dict[str | None, float] = {}
+
+    def begin(self, lister: Lister) -> None:
+        """Begin a term: forget all servers, since another manager may have acted on them since.
+
+        Which job each of them named is not forgotten.
+
+        :param lister: lists all of them again and again for as long as it leads.
+        """
+        self._servers.begin(lister)
 
     @translated
     def check(self) -> None:
@@ -93,28 +98,19 @@ class Cloud:
 
     def remember(self, jobs: Mapping[str, str]) -> None:
         """Remember the uuid of the job of each server, by server id, whatever the metadata says."""
-        self._recorded = jobs
+        self._servers.remember(jobs)
 
     @translated
-    def servers(self) -> list[Server]:
-        """All servers of jobs, of all projects.
+    def servers(self) -> Sequence[Server]:
+        """All servers of jobs, of all projects; the same object if none of them has changed.
 
         :raises CloudError: also if a cell is down: missing servers may still exist.
         """
-        found = self._server_cache.poll(time.time(), self._recorded.keys())
-        self._jobs = {server["id"]: self._job_of(server) for server in found}
-        self._unmanaged = {each["id"]: each for each in found if self._jobs[each["id"]] is None}
-        own = self._own()
-        return [
-            server_of(server, job, own)
-            for server in found
-            if (job := self._jobs[server["id"]]) is not None
-        ]
+        return self._servers.poll()
 
     def unmanaged(self, server: str) -> Server | None:
         """A server that named no job when `servers` was last called; None if there was none."""
-        shown = self._unmanaged.get(server)
-        return None if shown is None else server_of(shown, "", self._own())
+        return self._servers.unmanaged(server)
 
     @translated
     def server(self, uuid: str) -> Server | None:
@@ -123,18 +119,7 @@ class Cloud:
         For servers that are missing from the list, which lacks those of cells that are down. If its
         cell is down, its status is UNKNOWN. Its job is empty if it never belonged to one.
         """
-        shown = self._reader.server(uuid)
-        if shown is None:
-            return None
-        return server_of(shown, self._job_of(shown) or "", self._own())
-
-    def _job_of(self, server: Document) -> str | None:
-        """The recorded job, or the one named when the server was first seen: until the server is
-        locked, its owner may change the metadata."""
-        uuid = server["id"]
-        if uuid in self._recorded:
-            return self._recorded[uuid]
-        return self._jobs.get(uuid, server.get("metadata", {}).get(JOB_KEY))
+        return self._servers.show(uuid)
 
     @translated
     def instance_actions(self, server: Server) -> list[InstanceAction]:
@@ -146,7 +131,7 @@ class Cloud:
         """When a host was last booted, by the name of its hypervisor; see `Reader.booted_at`."""
         return self._reader.booted_at(host)
 
-    def _own(self) -> tuple[str | None, str | None]:
+    def _own(self) -> Own:
         """The project and the user of the manager; None if its token does not say."""
         return self._session.get_project_id(), self._session.get_user_id()
 

@@ -50,7 +50,13 @@ class Reader:
         self._hints_microversion = HINTS_MICROVERSION
 
     def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
+        """Servers of all projects, see `each_server`."""
+        return list(self.each_server(changed_since, hints))
+
+    def each_server(self, changed_since: str = "", hints: bool = False) -> Iterator[Document]:
         """Servers of all projects; not the soft-deleted ones. One may be listed more than once.
+
+        They are read page by page, as they are asked for.
 
         Servers of a cell that is down are listed with little more than their status, UNKNOWN, but
         only if the others leave room on the first page, and not in a listing of changes. `server`
@@ -62,7 +68,7 @@ class Reader:
         query = {"all_tenants": "1"}
         if changed_since:
             query["changes-since"] = changed_since
-        return list(self._pages("servers/detail", query, hints=hints))
+        return self._pages("servers/detail", query, hints=hints)
 
     def server(self, uuid: str, hints: bool = False) -> Document | None:
         """One server, soft-deleted or not; None only if Nova itself says that there is none.

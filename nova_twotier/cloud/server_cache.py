@@ -1,12 +1,15 @@
 """The server cache: all servers of Nova, kept up to date by listing only those that changed.
 
-Nova builds its answer server by server: listing all of them every second would keep it busy.
+Nova builds its answer server by server, so that listing all of them takes half a minute in a large
+cloud. Only the first poll waits for that; afterwards a thread lists all of them now and then, while
+each poll lists the changes.
 """
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, datetime
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.listing import Lister, Listing
 from nova_twotier.cloud.reader import Document
 
 #: Seconds by which a listing of changes overlaps the previous one: clocks differ, and a change
@@ -15,6 +18,8 @@ OVERLAP = 5.0
 #: Seconds after which everything is listed again: a server deleted before it was built does not
 #: show up as a change.
 RENEWAL = 10.0
+#: Most of the time for which Nova is kept busy with listing everything.
+SHARE = 0.5
 #: Status of a deleted server that Nova still shows to administrators.
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 
@@ -24,53 +29,109 @@ class ServerCache:
 
     Nova lists such servers, as UNKNOWN, only on its first page.
 
-    :param listing: `Reader.servers`.
+    :param listing: `Reader.each_server`.
     :param show: `Reader.server`.
+    :param lister: lists all servers while polls go on.
     """
 
     def __init__(
         self,
-        listing: Callable[[str], list[Document]],
+        listing: Callable[[str], Iterable[Document]],
         show: Callable[[str], Document | None],
+        lister: Lister | None = None,
     ):
-        self._listing, self._show = listing, show
+        self._each, self._show = listing, show
+        self._lister = lister or Lister()
+        self._listing: Listing[tuple[list[Document], set[str]]] = Listing(self._lister)
         self._servers: dict[str, Document] = {}
         #: Those of the known servers that Nova has confirmed as gone.
         self._gone: set[str] = set()
+        #: When the last listing of all servers began, and from when on it may be repeated; None:
+        #: none has succeeded yet.
         self._renewed_at: float | None = None
+        self._due_at = self._began_at = 0.0
+        #: The servers that polls saw change since a listing of all began: it may have seen them as
+        #: they were before.
+        self._changed: set[str] = set()
         self._polled_at = 0.0
+        #: Goes up whenever a server is not as it was.
+        self.version = 0
 
-    def poll(self, now: float, known: Set[str] = frozenset()) -> list[Document]:
-        """All servers of all projects, each once.
+    def poll(self, now: float, known: Set[str] = frozenset()) -> Collection[Document]:
+        """All servers of all projects, each once. An unchanged server is the same object as before.
 
         :param known: ids of servers that have existed.
         :raises CloudError: if a cell is down: its servers may have changed unseen.
         """
         # A negative age means that the clock was set back.
-        renew = self._renewed_at is None or not 0 <= now - self._renewed_at < RENEWAL
-        since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
-        found = self._listing("" if renew else since.isoformat())
-        _require_known(found)
-        gone = {server["id"] for server in found if server["status"] in _GONE}
-        if renew:
-            listed = {server["id"] for server in found}
-            for uuid in (self._servers.keys() | known) - listed - self._gone:
-                shown = self._show(uuid)
-                if shown is None or shown["status"] in _GONE:
-                    gone.add(uuid)
-                else:
-                    _require_known([shown])
-                    found.append(shown)
-            self._servers, self._renewed_at = {}, now
-        # Nova may list a server that is being built twice, as a build request and as a server.
-        self._servers.update((server["id"], server) for server in found)
-        for uuid in gone:
-            self._servers.pop(uuid, None)
-        self._gone = (self._gone | gone) & known
+        if self._renewed_at is None or now < self._renewed_at:
+            self._listing.drop()
+            self._begin(now)
+            self._apply(*self._list({}, (self._servers.keys() | known) - self._gone))
+            self._renewed(now)
+        else:
+            since = datetime.fromtimestamp(self._polled_at - OVERLAP, UTC)
+            found = {each["id"]: each for each in self._each(since.isoformat())}
+            _require_known(found.values())
+            gone = {uuid for uuid, each in found.items() if each["status"] in _GONE}
+            self._changed.update(found)
+            self._apply((each for uuid, each in found.items() if uuid not in gone), gone)
+            if not self._listing.under_way and now >= self._due_at:
+                self._begin(now)
+                before = dict(self._servers)
+                expected = (before.keys() | known) - self._gone
+                self._listing.begin(lambda: self._list(before, expected))
+            if (taken := self._listing.take()) is not None:
+                servers, gone = taken
+                unchanged = (each for each in servers if each["id"] not in self._changed)
+                self._apply(unchanged, gone - self._changed)
+                self._renewed(now)
+        self._gone &= known
         self._polled_at = now
-        return list(self._servers.values())
+        return self._servers.values()
+
+    def _begin(self, now: float) -> None:
+        self._began_at = now
+        self._changed = set()
+
+    def _renewed(self, now: float) -> None:
+        """A listing of all servers has been applied."""
+        self._renewed_at = self._began_at
+        self._due_at = self._began_at + max(RENEWAL, (now - self._began_at) / SHARE)
+
+    def _apply(self, servers: Iterable[Document], gone: Set[str]) -> None:
+        for server in servers:
+            self._gone.discard(server["id"])
+            if self._servers.get(server["id"]) != server:
+                self._servers[server["id"]] = server
+                self.version += 1
+        for uuid in gone:
+            if self._servers.pop(uuid, None) is not None:
+                self.version += 1
+        self._gone |= gone
+
+    def _list(
+        self, before: Mapping[str, Document], expected: Set[str]
+    ) -> tuple[list[Document], set[str]]:
+        """The servers that are not as before, and those of the expected ones that are gone.
+
+        May run in a thread: changes nothing.
+        """
+        # Nova may list a server that is being built twice, as a build request and as a server.
+        found = {each["id"]: each for each in self._lister.collect(self._each(""))}
+        _require_known(found.values())
+        gone = {uuid for uuid, each in found.items() if each["status"] in _GONE}
+        for uuid in expected - found.keys():
+            [shown] = self._lister.collect([self._show(uuid)])
+            if shown is None or shown["status"] in _GONE:
+                gone.add(uuid)
+            else:
+                _require_known([shown])
+                found[uuid] = shown
+        news = (each for uuid, each in found.items() if uuid not in gone)
+        return [each for each in news if before.get(each["id"]) != each], gone
 
 
-def _require_known(found: list[Document]) -> None:
+def _require_known(found: Iterable[Document]) -> None:
     if any(server["status"] == "UNKNOWN" for server in found):
         raise CloudError("a cell of Nova does not answer, so that its servers are not known")

@@ -120,7 +120,8 @@ Examples: memory://, memcached://HOST:11211, redis://HOST:6379
         default=False,
         help="""
 Serve `/board`, a page for browsers that shows the queue live, and `/v1/login`, with which its users
-get a token of the Keystone of [keystone_authtoken].
+get a token of the Keystone of [keystone_authtoken]. `twotier-api` is then two processes and their
+parent: one answers what boards ask, so that their large pages do not slow down other requests.
 
 Put TLS in front of the API: the page sends passwords. With ``auth_strategy = noauth`` nobody logs
 in, and everybody who reaches the page may do everything.
@@ -168,8 +169,8 @@ Serve `/metrics`, in the format of Prometheus.
 
 It needs no token: enable it only where a proxy blocks `/metrics` from outside. It shows the
 number of jobs in each state, and the number and duration of requests, but nothing about a
-project, a user or a job. Servers with several processes need the environment variable
-PROMETHEUS_MULTIPROC_DIR, see the documentation of prometheus_client.
+project, a user or a job. WSGI servers with several processes, other than `twotier-api`, need the
+environment variable PROMETHEUS_MULTIPROC_DIR, see the documentation of prometheus_client.
 """,
     ),
 ]

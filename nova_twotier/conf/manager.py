@@ -37,8 +37,8 @@ OPTS = [
         choices=[(name, policy.summary) for name, policy in sorted(policies.POLICIES.items())],
         help="""
 Scheduling policy. ccfcfs and acfcfs kill jobs, which then begin anew, whatever preemption mode they
-ask for. Only fcfs, sdf, sbf, smjf, bgmbf and bgmbf-sdf guarantee bandwidth; with any other policy,
-jobs that ask for bandwidth wait.
+ask for. Only fcfs, sdf, sbf, smjf, bgmbf, bgmbf-sdf, amcbf, amcbf-deadline, cmcbf and ktier-cmbf
+guarantee bandwidth; with any other policy, jobs that ask for bandwidth wait.
 
 Example: amcbf
 """,

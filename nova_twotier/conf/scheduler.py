@@ -49,7 +49,8 @@ Multiplier of the ComplementWeigher.
 Positive (default): VMs go where the other tier leaves the most CPU idle. Negative: where it leaves
 the least. 0 switches the weigher off. The default outweighs all default weighers of Nova except the
 build-failure and the cross-cell weigher. The aggregate metadata key
-``twotier_complement_weight_multiplier`` overrides it for the hosts of an aggregate.
+``twotier_complement_weight_multiplier`` overrides it for the hosts of an aggregate. It does not
+weigh requests that the AdaBaWeigher weighs.
 
 Related options: ``adaba_weight_multiplier``.
 
@@ -58,16 +59,15 @@ Example: 10000.0
     ),
     cfg.FloatOpt(
         "adaba_weight_multiplier",
-        default=0.0,
+        default=10000.0,
         help="""
-Multiplier of the AdaBaWeigher, which chooses hosts by the bandwidth that a request asks for.
+Multiplier of the AdaBaWeigher, which weighs requests for a bandwidth (``twotier:mbps``) that belong
+to no job of the queue manager.
 
-0 (default) switches the weigher off. Positive: VMs with little bandwidth fill up hosts in use, VMs
-with much bandwidth get empty hosts. Negative: the reverse. The aggregate metadata key
-``twotier_adaba_weight_multiplier`` overrides it for the hosts of an aggregate.
-
-The weights of both weighers add up. To let one of them decide, make its multiplier a thousand times
-the other's, or set the other to 0.
+Positive (default): VMs with little bandwidth fill up hosts in use, VMs with much bandwidth get
+empty hosts. Negative: the reverse. 0 switches the weigher off: the ComplementWeigher weighs these
+requests, too. The aggregate metadata key ``twotier_adaba_weight_multiplier`` overrides it for the
+hosts of an aggregate.
 
 Related options: ``complement_weight_multiplier``, ``max_mbps``.
 

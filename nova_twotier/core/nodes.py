@@ -1,15 +1,14 @@
 """Clusters of the papers' nodes, each with one slot: the same decisions, at a trace's speed.
 
-They know neither hosts that take no VMs nor pinned runs. A node with nothing on it comes before one
-whose process uses no CPU; to a `Cluster` they are equal.
+All of them take VMs. A node with nothing on it comes before one whose process uses no CPU; to
+`hosts.Hosts` they are equal.
 """
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import compress
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import FIRST, NOTHING, Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.slots import THRESHOLD
 
 
@@ -21,8 +20,6 @@ class Nodes(Cluster):
 
     def __init__(self, count: int, threshold: float = THRESHOLD, rng: random.Random | None = None):
         super().__init__([Host(f"node{index}", 1) for index in range(count)], threshold, rng)
-
-    def _empty(self) -> None:
         #: Number of the job on each node, by tier, and the CPU utilisation of its process. A node
         #: without a process keeps the last values.
         self.jobs: dict[Tier, list[int | None]] = {tier: [None] * len(self.hosts) for tier in Tier}
@@ -49,9 +46,6 @@ class Nodes(Cluster):
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self.free[tier])
 
-    def open_background(self, host: int) -> int:
-        return int(host not in self._closed)
-
     def overfull(self, host: int) -> int:
         return int(host in self._overdue)
 
@@ -62,9 +56,6 @@ class Nodes(Cluster):
         number = self.jobs[tier][host]
         return [] if number is None else [self.runs[number]]
 
-    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
-        return self._later(after)
-
     def frees_background(self, run: Run) -> bool:
         return self._overdue.isdisjoint(run.hosts)
 
@@ -72,10 +63,12 @@ class Nodes(Cluster):
         return self.free[tier].issuperset(hosts) and len(set(hosts)) == len(hosts)
 
     def keep(self, tier: Tier, hosts: Sequence[int], promised: dict[int, int]) -> list[bool]:
-        free = self.free[tier]
-        staying = [host in free and not promised.get(host) for host in hosts]
-        for host in compress(hosts, staying):
-            promised[host] = 1
+        free, staying = self.free[tier], []
+        for host in hosts:
+            stays = host in free and not promised.get(host)
+            staying.append(stays)
+            if stays:
+                promised[host] = 1
         return staying
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
@@ -87,13 +80,13 @@ class Nodes(Cluster):
             vacant = free & self.free[FG]
         elif self.below:
             vacant = free - self.below
-        best = sorted(vacant)
+        best = sorted(vacant) if vacant else []
         missing = count - len(best)
         if missing <= 0:
             return best[:count]
         if count > len(free):
             raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
-        shared = sorted(free - vacant if vacant else free)
+        shared = sorted(free - vacant if best else free)
         if self.rng:
             return best + self.rng.sample(shared, missing)
         shared.sort(key=self.cpu[BG if tier is FG else FG].__getitem__)
@@ -140,27 +133,19 @@ class Nodes(Cluster):
 
 
 class Counted(Cluster):
-    """Hosts of one slot in one tier, only counted: all are alike, so none is named."""
+    """Slots of one tier that are only counted, as if on one host: no run tells its places."""
 
     def __init__(self, count: int):
-        super().__init__([Host("", 1, tiers=1)] * count)
-
-    def _empty(self) -> None:
-        self.idle = {FG: len(self.hosts), BG: 0}
+        super().__init__([Host("", count, tiers=1)])
+        self.idle = {FG: count, BG: 0}
 
     def copy(self) -> "Counted":
         twin = Counted(0)
         self._copy_runs(twin)
         return twin
 
-    def overdue(self) -> list[int]:
-        return []
-
-    def evictable(self, after: tuple[float, int] = FIRST) -> list[Run]:
-        return self._later(after)
-
-    def takes(self, tier: Tier, hosts: Sequence[int]) -> bool:
-        return True
+    def room(self, tier: Tier, host: int) -> int:
+        return self.idle[tier]
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         if count > self.idle[tier]:

@@ -32,6 +32,13 @@ class Draw(StrEnum):
     MEAN = "mean"  # in every slice of time: it is always at its mean
     JOB = "job"  # once for a job each time that it enters the background
     PROCESS = "process"  # once for each of its processes then
+    SLICE = "slice"  # for each of its processes in every slice of time, of which the slowest counts
+
+
+#: As `SLOWEST`.
+SLICE = Draw.SLICE
+#: Points at which the slowest process of a slice is integrated, and those of the table for it.
+_POINTS, _STEPS = 24, 128
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Progress:
     def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
         """The efficiency of a job of `size` processes in the background: one, or one for each."""
         match self.draw:
-            case Draw.MEAN:
+            case Draw.MEAN | Draw.SLICE:
                 return self.mean_single if size == 1 else self.mean_parallel
             case Draw.JOB:
                 return self._efficiency(size, rng)
@@ -116,6 +123,8 @@ class Progress:
         """
         least, burn = _least_share(idle, cpu)
         if self.processes is SLOWEST and isinstance(eff, float):
+            if self.draw is SLICE and len(cpu) > 1:
+                return self._slowest_in_a_slice(idle, cpu, least), burn
             return eff * least, burn
         effs = [eff] * len(cpu) if isinstance(eff, float) else eff
         rates = [
@@ -127,6 +136,61 @@ class Progress:
             case Processes.MEAN:
                 return fmean(rates), burn
         return rates, burn
+
+    def _slowest_in_a_slice(
+        self, idle: Sequence[float], cpu: Sequence[float], least: float
+    ) -> float:
+        """The expected progress of the slowest process if each draws its efficiency anew.
+
+        A slice is short beside a job, so that the mean counts: the integral of the probability
+        that all processes are faster than some speed.
+
+        :param least: as `_least_share` has it.
+        """
+        _mean, _deviation, low, high = self.eff_parallel
+        above = self._above
+        if not above or not least:
+            return self.mean_parallel * least
+        # An efficiency of y makes the most hindered process as fast as y * ratio makes another. A
+        # process that is faster than that with any efficiency does not matter.
+        ratios = [
+            ratio
+            for left, wanted in zip(idle, cpu, strict=True)
+            if (ratio := least if left >= wanted else least * wanted / left) * high > low
+        ]
+        scale = _STEPS / (high - low)
+        total = 0.0
+        for point in range(_POINTS):
+            # Closer to each other where the slowest of many is.
+            part = (point + 0.5) / _POINTS
+            y = low + (high - low) * part * part
+            all_faster = 1.0
+            for ratio in ratios:
+                at = (y * ratio - low) * scale
+                if at > 0:
+                    step = int(at)
+                    one = above[step]
+                    all_faster *= one + (at - step) * (above[step + 1] - one)
+            if all_faster < 1e-9:
+                break
+            total += 2 * part * all_faster
+        return least * (low + (high - low) * total / _POINTS)
+
+    @cached_property
+    def _above(self) -> list[float]:
+        """The probabilities that a parallel job's efficiency is above each step of its range.
+
+        Empty if it is always the same.
+        """
+        mean, deviation, low, high = self.eff_parallel
+        if not deviation or low == high:
+            return []
+        normal = NormalDist(mean, deviation)
+        last = normal.cdf(high)
+        inside = last - normal.cdf(low)
+        steps = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+        # One more, so that the upper end has a neighbour.
+        return [(last - normal.cdf(step)) / inside for step in steps] + [0.0]
 
 
 def _least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:

@@ -16,10 +16,11 @@ have the same rule.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from nova_twotier.core.actions import Action, Move, Start, Tier
 from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import EVENTS, Event, Snapshot
@@ -63,10 +64,12 @@ def decide(policy: Policy, snapshot: Snapshot, event: Event, now: float, lead: L
     cluster = snapshot.cluster
     if not any(host.enabled and host.closes < math.inf for host in cluster.hosts):
         return Decision(policy.schedule(snapshot, event, now), snapshot)
+    hosts = cast(Hosts, cluster)  # those of other kinds never close
     levels = _levels(snapshot, now, lead)
     views = list(_views(snapshot, levels, now, lead))
     for view in views:
-        found = _play(policy, snapshot, view, event if len(views) == 1 else ALL, now, lead)
+        asked = event if len(views) == 1 else ALL
+        found = _play(policy, snapshot, hosts, view, asked, now, lead)
         if found.actions:
             return found
     return Decision([], snapshot)
@@ -144,31 +147,36 @@ def _views(snapshot: Snapshot, levels: Sequence[float], now: float, lead: Lead) 
 
 
 def _play(
-    policy: Policy, snapshot: Snapshot, view: _View, event: Event, now: float, lead: Lead
+    policy: Policy,
+    snapshot: Snapshot,
+    hosts: Hosts,
+    view: _View,
+    event: Event,
+    now: float,
+    lead: Lead,
 ) -> Decision:
     """The policy's decision on one view; running jobs that it would move to hosts that close too
     early for them stay where they are."""
     pinned: set[int] = set()
     for _attempt in range(ATTEMPTS):
-        shown = snapshot.copy()
+        limited = hosts.copy()
+        shown = Snapshot(limited, snapshot.queue.copy(), snapshot.since)
         for number in pinned:
-            run = shown.cluster.remove(shown.cluster.runs[number].job)
-            shown.cluster.adopt(run._replace(pinned=True))
-        shown.cluster.limit_hosts(view.taking)
+            run = limited.remove(limited.runs[number].job)
+            limited.adopt(run._replace(pinned=True))
+        limited.limit_hosts(view.taking)
         for job in view.hidden:
             shown.queue.remove(job)
         actions = policy.schedule(shown, event, now)
         late = {
-            action.job.number
-            for action in actions
-            if _late(action, snapshot.cluster, now + lead(action.job))
+            action.job.number for action in actions if _late(action, hosts, now + lead(action.job))
         }
         if not late:
             for job in view.hidden:
                 shown.queue.add(job)
-            shown.cluster.replace_hosts(snapshot.cluster.hosts)
+            limited.replace_hosts(hosts.hosts)
             return Decision(actions, shown, view.taking)
-        if not late <= snapshot.cluster.runs.keys() - pinned:
+        if not late <= hosts.runs.keys() - pinned:
             break
         pinned |= late
     return Decision([], snapshot)

@@ -75,9 +75,13 @@ def stays(
             query = _of_pool(query.join(Job, Job.number == Place.job), pool)
         found += ((at, number) for at, number in session.execute(query))
     ids = [number for _since, number in sorted(found)[:limit]]
-    whole = select(Place, Job).join(Job, Job.number == Place.job).where(Place.id.in_(ids))
-    rows = session.execute(_without_long_columns(whole.order_by(Place.since, Place.id)))
-    return [Stay(place, job) for place, job in rows]
+    whole = select(Place).where(Place.id.in_(ids)).order_by(Place.since, Place.id)
+    places = session.scalars(whole).all()
+    # Each job once: its row is much wider than that of a place, and it may have a thousand of them.
+    whole_jobs = select(Job).where(Job.number.in_({place.job for place in places}))
+    jobs = {job.number: job for job in session.scalars(_without_long_columns(whole_jobs))}
+    # One may have been purged meanwhile.
+    return [Stay(place, jobs[place.job]) for place in places if place.job in jobs]
 
 
 def hosts(session: Session, window: Window, pool: str | None) -> set[str]:

@@ -336,6 +336,12 @@ class Store:
                 session.add(set_held(job, held, time.time()))
             return job
 
+    def largest_bandwidth(self, pool: str) -> float:
+        """The largest bandwidth, in Mbit/s, of all jobs of a pool that were not purged; 0: none."""
+        with self.reading() as session:
+            largest = session.scalar(select(func.max(Job.bandwidth)).where(Job.pool == pool))
+            return largest or 0.0
+
     def queue_mode(self, pool: str = DEFAULT_POOL) -> QueueMode:
         with self.reading() as session:
             return _mode(session, pool)

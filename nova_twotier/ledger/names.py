@@ -1,5 +1,6 @@
 """Names and uuids that the ledger uses in Placement."""
 
+import functools
 import uuid
 
 from nova_twotier.core.actions import Tier
@@ -44,6 +45,8 @@ def child_name(host: str, tier: Tier) -> str:
     return f"{host}_twotier_{tier}"
 
 
+# Whoever reads all hosts asks for that of each provider, every few seconds.
+@functools.lru_cache(2**16)
 def child_uuid(host_uuid: str, tier: Tier) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{host_uuid}/{tier}"))
 

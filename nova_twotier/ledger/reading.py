@@ -135,7 +135,7 @@ class HostView(NamedTuple):
     def load_beside(self, tier: Tier, placed: int) -> float:
         """The load beside the next process of `tier`, after `placed` more than Placement shows.
 
-        The same load as in `core.cluster.Cluster.rank`; a closed slot counts as fully used.
+        The same load as in `core.hosts.Hosts.rank`; a closed slot counts as fully used.
         """
         _fg, slots, fg_used, _fg_cpu, fg_points, _bg, bg_places, bg_used, _bg_cpu, bg_points = self
         share = self.share

@@ -11,6 +11,7 @@ from nova_twotier.cloud.servers import Server
 from nova_twotier.core import actions as decided
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, OutOfSlots
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
@@ -122,7 +123,7 @@ class Decisions:
             del queue[number]
         renewed = self._renewed(queue)
         running, pauses = list[Job](), list(short_of_quota.values())
-        held, gated, linked = set[int](), set(behind_limit), False
+        held, gated, linked, short = set[int](), set(behind_limit), False, False
         for number, job in active.items():
             state = job.state
             if state == JobState.QUEUED:
@@ -130,6 +131,8 @@ class Decisions:
                     saved[number] = job
             elif state == JobState.RUNNING and number not in moving:
                 running.append(job)
+                if self._network.moves(job):
+                    linked, short = True, short or job.tier == Tier.BG
             if job.gated:
                 gated.add(number)
             elif job.held:
@@ -148,7 +151,8 @@ class Decisions:
                 elif job.not_before <= now:
                     queue[number] = job
                     renewed.append(job)  # A measurement may have changed it.
-                    linked = linked or bool(job.bandwidth)
+                    if job.bandwidth:
+                        linked = short = True
                 else:
                     pauses.append(job.not_before)
         # Those that have waited before fit, unless the pool has shrunk.
@@ -159,6 +163,7 @@ class Decisions:
                 _wait(job, _too_large(job, slots))
         self._slots = slots
         renewed += priorities.exchange(queue, prioritised)
+        linked = linked and self._network.covers(seen.hosts)
         events = self.events
         if self._gate.active:
             apart = (job for number, job in active.items() if number not in queue)
@@ -194,7 +199,7 @@ class Decisions:
             settled,
             [vm for job in saved.values() for vm in seen.resting(job)],
             {number: plan.hosts for number, plan in plans.items() if plan.hosts},
-            self._network.cluster if linked else Cluster,
+            self._network.cluster if linked else Hosts,
             departures,
             order.expectations(placing.values(), now),
             preemptible.keys(),
@@ -244,7 +249,8 @@ class Decisions:
         self._reasons.tell(queue)
         # No event tells when others release bandwidth, what hinders servers to make way, or when a
         # job can be moved off a drained host.
-        again = [now + RECHECK] if linked or (preemptible and after.queue) or stranded else []
+        rechecks = (linked and short) or stranded or (preemptible and after.queue)
+        again = [now + RECHECK] if rechecks else []
         if records and found.taking is not None:
             again.append(now)  # the other views of the cluster
         # And when a settled job may be moved again, or a job that backs off may start.

@@ -61,7 +61,7 @@ class Drains:
         if changed:
             self._hosts.drained = frozenset(begun)
             # To see at once what Nova makes of it, see `follow`.
-            self._hosts.expire()
+            self._hosts.expire(drop=True)
         self._begun, self.vacated = begun, vacated
         before = self._hosts.closes
         self._hosts.closes = {host: each.since for host, each in found.items() if each.since > now}

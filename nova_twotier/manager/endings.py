@@ -62,6 +62,8 @@ def _running(job: Job, seen: Observation, attempts: int, off: Verdicts) -> Actio
         return _ended(job, shutdowns, seen)
     if job.walltime is not None and job.ran(seen.at) >= job.walltime:
         return _end(job, JobState.FAILED, failures.WALLTIME(walltime=job.walltime), seen)
+    if not befallen and seen.remember_of(job, "sound", job.tier, lambda: _is_sound(job, seen)):
+        return None
     if reason := defect(job, seen):
         return _broken(job, reason, seen)
     if seen.at < job.not_before or seen.busy(job):
@@ -96,6 +98,11 @@ def _power_on(
     if max(shutdown.vain, job.failures) >= attempts:
         return _broken(job, reason, seen)
     return _action(ActionKind.POWER_ON, PHASE_END, job, PowerOnPlan(reason), seen)
+
+
+def _is_sound(job: Job, seen: Observation) -> bool:
+    """Whether a running job needs nothing, as long as none of its servers is off."""
+    return defect(job, seen) is None and _together(job, seen)
 
 
 def _together(job: Job, seen: Observation) -> bool:

@@ -19,6 +19,7 @@ from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.hosts import BLIND, Hosts
+from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
@@ -126,7 +127,12 @@ class Engine:
         self._open_jobs = OpenJobs(pool, policy.admit)
         #: None: to be read.
         self._recorded: _Recorded | None = None
-        self._hosts = Hosts(cloud, self._placement, options.host_interval, pool)
+        # A pool of its own: nothing that is decided waits behind a listing.
+        readers = workers or ThreadPoolExecutor(AT_ONCE)
+        self._lister = Lister(readers)
+        cloud.begin(self._lister)
+        interval = options.host_interval
+        self._hosts = Hosts(cloud, self._placement, interval, pool, self._lister, wake)
         # A pool of its own: hosts that do not answer must not hold up the requests of other jobs.
         askers = workers or ThreadPoolExecutor(options.concurrency)
         judged = self._metrics.judged
@@ -135,8 +141,10 @@ class Engine:
         # A pool of its own: a fence command that hangs must not block requests to Nova.
         host_fence = Fence(options, ThreadPoolExecutor(1), self._permit)
         self._outages = Outages(options, host_fence, pool)
-        self._observer = Observer(cloud, self._placement, self._hosts, self._outages)
-        self._decisions = Decisions(policy, options, Network(policy, self._placement))
+        self._observer = Observer(cloud, self._placement, self._hosts, self._outages, readers)
+        largest = partial(store.largest_bandwidth, pool)
+        network = Network(policy, self._placement, largest)
+        self._decisions = Decisions(policy, options, network)
         self._requests = Requests(workers, askers, self._permit, wake)
         self._drains = Drains(store, cloud, self._hosts, pool, self._requests.tell)
         self._locks = Locks(cloud, self._requests.tell)
@@ -208,10 +216,11 @@ class Engine:
         return work.changed
 
     def close(self) -> None:
-        """Wait for the requests under way."""
+        """Wait for the requests under way; what they find is not used."""
         self._predictions.close()
         self._requests.close()
         self._upkeep.close()
+        self._lister.close()
 
     def hosts_changed(self) -> None:
         """The next poll also reads the aggregates and services."""
@@ -379,9 +388,9 @@ class Engine:
 
     def _warn(self, work: Round) -> None:
         """Warn jobs, and their guests, that their walltime is about to end."""
-        now = work.env.now
+        now, before = work.env.now, self._options.walltime_warning
         for job in work.active:
-            if reason := warning(job, now, self._options.walltime_warning):
+            if reason := warning(job, now, before):
                 job.warned_at = now
                 work.note(Note(job.number, "warned", reason))
                 end = datetime.fromtimestamp(now + (job.walltime or 0.0) - job.ran(now), UTC)
@@ -427,11 +436,11 @@ class Engine:
         ]
         running = (job for job in without_action if job.state == JobState.RUNNING)
         off = self._shutdowns.poll(running, work.seen, self._hosts.down)
-        left = MOST_ENDS
+        left, attempts = MOST_ENDS, work.env.attempts
         for job in without_action:
             if job.never_begun and not left:
                 continue
-            if action := endings(job, work.seen, self._options.attempts, off, hopeless):
+            if action := endings(job, work.seen, attempts, off, hopeless):
                 left -= job.never_begun
                 action.pool, action.state = self._pool, ActionState.EXPECTED
                 work.opened.append(action)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run, make_run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
 from nova_twotier.db.models import Job
 from nova_twotier.manager.departures import Departure, Expectation, GivenPlace, adopt, hand_over
@@ -35,12 +36,12 @@ def cluster_of(
     settled: Container[int] = (),
     resting: Iterable[str] = (),
     planned: Mapping[int, Sequence[str]] = MappingProxyType({}),
-    filled: Callable[..., Cluster] = Cluster,
+    filled: Callable[..., Hosts] = Hosts,
     departures: Sequence[Departure] = (),
     expectations: Mapping[int, Expectation] = MappingProxyType({}),
     preemptible: Container[str] = (),
     releasing: Mapping[int, Places] = MappingProxyType({}),
-) -> Cluster:
+) -> Hosts:
     """The cluster as it will be when all open actions but the ends are done.
 
     Every other VM keeps its slot, for an unknown time. Places that a departure will free are

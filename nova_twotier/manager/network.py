@@ -1,6 +1,7 @@
 """The network of a pool's hosts: which jobs with bandwidth it can take, and its free bandwidth."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 from oslo_log import log as logging
 
@@ -27,10 +28,13 @@ class Network:
     """Judges jobs with bandwidth, and builds the cluster with links for the policy.
 
     :param policy: the pool's policy; one that does not embed never sees a job with bandwidth.
+    :param largest: says which is the largest bandwidth that ever arrived, Mbit/s; asked for once.
     """
 
-    def __init__(self, policy: Policy, placement: Placement):
-        self._policy, self._placement = policy, placement
+    def __init__(
+        self, policy: Policy, placement: Placement, largest: Callable[[], float] = lambda: 0.0
+    ):
+        self._policy, self._placement, self._largest = policy, placement, largest
         self._hosts: Sequence[TierHost] = ()
         #: None without a network with known rates; `_problem` says why.
         self._topology: Topology | None = None
@@ -41,8 +45,10 @@ class Network:
         self._empty: Linked | None = None
         #: Why a job of a size and bandwidth does not fit the empty cluster; None if it does.
         self._refusals: dict[tuple[int, float], Reason | None] = {}
-        #: Bmax: the largest bandwidth of a job that this manager has seen, Mbit/s.
-        self._max_mbps = 0
+        #: The largest bandwidth that any job of the pool has asked for; None: not read yet.
+        self._largest_mbps: int | None = None
+        #: Mbit/s of the fastest link up from a host, or of any link where those are not counted.
+        self._fastest = 0
 
     def refusal(self, job: Job, hosts: Sequence[TierHost]) -> Reason | None:
         """Why the bandwidth of a job can never be guaranteed; None if it can be.
@@ -52,13 +58,9 @@ class Network:
         if not self._policy.embeds:
             able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
             return waits.NO_GUARANTEE(policy=self._policy.name, able=able)
-        if hosts is not self._hosts:
-            if hosts != self._hosts:
-                self._build(hosts)
-            self._hosts = hosts
-        if self._empty is None:
+        if not self.covers(hosts) or self._empty is None:
             return self._problem
-        self._max_mbps = max(self._max_mbps, job.mbps)
+        self._largest_mbps = max(self._largest_seen(), job.mbps)
         kind = job.size, job.mbps
         if kind not in self._refusals:
             if len(self._refusals) >= MOST_KINDS:
@@ -67,16 +69,44 @@ class Network:
             self._refusals[kind] = None if self._empty.fits(job.core, FG) else never
         return self._refusals[kind]
 
+    def covers(self, hosts: Sequence[TierHost]) -> bool:
+        """Whether the network of the pool's hosts is known."""
+        if hosts is not self._hosts:
+            if hosts != self._hosts:
+                self._build(hosts)
+            self._hosts = hosts
+        return self._topology is not None
+
+    def moves(self, job: Job) -> bool:
+        """Whether a running job has bandwidth, and the policy may change its tier."""
+        return bool(job.bandwidth) and self._policy.embeds and self._policy.tiers > 1
+
     def pins(self, job: Job) -> bool:
-        """Whether a running job must stay where it is: the policy cannot handle its bandwidth."""
-        return bool(job.core.mbps) and not self._policy.embeds
+        """Whether a running job must stay where it is: its bandwidth could not be guaranteed
+        elsewhere.
+
+        The network must be that of the present hosts (`covers`) if the policy moves such jobs.
+        """
+        if not self._policy.embeds:
+            return bool(job.bandwidth)
+        return self.moves(job) and self._topology is None
 
     def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
-        """A cluster with links, of the hosts last given to `refusal`."""
+        """A cluster with links, of the hosts last given to `covers`.
+
+        Its Bmax is "the maximum bandwidth demand that has ever arrived" (Symmetry 2018, algorithm
+        1, line 1), but no more than a link carries: one absurd job would make all others look as if
+        they asked for next to nothing, for as long as the database has it.
+        """
         if self._topology is None:
             raise RuntimeError("a job with bandwidth was accepted without a known network")
         return Linked(
-            hosts, self._topology, max_mbps=self._max_mbps, threshold=threshold, runs=runs
+            hosts,
+            self._topology,
+            max_mbps=min(self._largest_seen(), self._fastest),
+            threshold=threshold,
+            tiers=self._policy.tiers,
+            runs=runs,
         )
 
     def limit(self, cluster: Linked) -> None:
@@ -86,6 +116,13 @@ class Network:
         """
         left = reading.links_left(self._placement.get(reading.LINKS_URL))
         cluster.limit({link: left.get(uuid, 0) for link, uuid in self._providers.items()})
+
+    def _largest_seen(self) -> int:
+        """The largest bandwidth that any job of the pool has asked for, Mbit/s, also before this
+        manager led it."""
+        if self._largest_mbps is None:
+            self._largest_mbps = math.ceil(self._largest())
+        return self._largest_mbps
 
     def _build(self, hosts: Sequence[TierHost]) -> None:
         self._topology, self._empty, self._problem = None, None, waits.NO_RATES()
@@ -100,6 +137,8 @@ class Network:
             self._problem = waits.BAD_NETWORK()
             return
         self._providers = {link: names.link_uuid(link) for link in rates}
+        own = [rates[host.name] for host in hosts if host.name in rates]
+        self._fastest = max(own or rates.values())
         # A disabled host may take VMs later, a leaving one does not.
         specs = [
             Host(host.name, host.shape.slots, host.shape.tiers, not host.leaving) for host in hosts

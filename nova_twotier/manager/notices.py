@@ -37,7 +37,7 @@ class Notices:
         for job in jobs:
             if job.state != JobState.RUNNING or job.number in busy:
                 continue
-            for server in seen.gang(job):
+            for server in seen.gang(job) if job.uuid in seen.noticed else ():
                 if not server.notice.startswith(PREEMPTED):
                     continue
                 asked = before.get(server.id)

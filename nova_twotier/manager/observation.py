@@ -1,10 +1,13 @@
 """What the manager saw at one instant: servers, claims and hosts."""
 
+import copy
 import functools
 from collections import Counter
 from collections.abc import (
+    Callable,
     Collection,
     Container,
+    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -13,6 +16,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
+from typing import Any, TypeVar
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
@@ -24,7 +28,10 @@ from nova_twotier.ledger import shape
 from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.tree import TierHost
 
+T = TypeVar("T")
 _ID = attrgetter("id")
+#: What a job's CPU profile is made of.
+_SAID = attrgetter("learned", "cpu", "measured")
 #: Nova's tasks that end with another claim, or none.
 CLAIM_CHANGES = frozenset(
     {
@@ -66,6 +73,38 @@ class Observation:
     preemptible: Mapping[str, Server] = field(default_factory=dict)
     closes: Mapping[str, float] = field(default_factory=dict)
     _gangs: dict[Job, list[Server]] = field(default_factory=dict, init=False, repr=False)
+    _memory: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
+    _memory_of: dict[tuple, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def is_same(self, other: "Observation") -> bool:
+        """Whether nothing but the time differs. What is large must be the same object."""
+        large = ("hosts", "servers", "claims", "others", "recorded", "preemptible")
+        small = ("enabled", "down", "outage", "closes")
+        return all(getattr(self, name) is getattr(other, name) for name in large) and all(
+            getattr(self, name) == getattr(other, name) for name in small
+        )
+
+    def later(self, at: float) -> "Observation":
+        """The same at a later time, with all that was worked out of it."""
+        found = copy.copy(self)
+        object.__setattr__(found, "at", at)
+        return found
+
+    def continues(self, other: "Observation") -> bool:
+        """Whether it is the other one at a later time."""
+        return self._memory is other._memory
+
+    def remember(self, name: str, given: Any, work_out: Callable[[], T]) -> T:
+        """What was worked out of this under a name, as long as the same is given.
+
+        It must not depend on the time.
+
+        :param given: everything else that it depends on.
+        """
+        known = self._memory.get(name)
+        if known is None or known[0] != given:
+            known = self._memory[name] = given, work_out()
+        return known[1]
 
     def gang(self, job: Job) -> list[Server]:
         """The servers of the job's processes; others that name the job do not count.
@@ -75,14 +114,22 @@ class Observation:
         """
         gang = self._gangs.get(job)
         if gang is None:
-            # Most jobs wait and have none.
-            gang = self._named(job) if job.uuid in self.servers else []
+            if job.uuid not in self.servers:
+                return []  # Most jobs wait, and an observation may outlive them.
+            gang = self._named(job)
             if len(gang) > job.size:
                 # Boots may be dated by API nodes whose clocks differ.
                 recorded = [server for server in gang if server.id in self.recorded]
                 gang = recorded or _first_whole(gang, job.size)
             self._gangs[job] = gang
         return gang
+
+    def remember_of(self, job: Job, name: str, given: Hashable, work_out: Callable[[], T]) -> T:
+        """The same as `remember`, of one job."""
+        key = job, name, given
+        if key not in self._memory_of:
+            self._memory_of[key] = work_out()
+        return self._memory_of[key]
 
     def _named(self, job: Job) -> list[Server]:
         """Servers of the job's owner that name the job as one of its processes."""
@@ -114,8 +161,13 @@ class Observation:
     def unmanaged(self, jobs: Iterable[Job]) -> set[Claim]:
         """Claims of VMs that are not servers of these jobs: tenants' own, left-over ones, and the
         old places of migrating and evacuated VMs."""
-        servers = chain.from_iterable(map(self.gang, jobs))
-        return set(self.claims_but(set(map(_ID, servers))))
+        jobs = list(jobs)
+
+        def work_out() -> set[Claim]:
+            servers = chain.from_iterable(map(self.gang, jobs))
+            return set(self.claims_but(set(map(_ID, servers))))
+
+        return set(self.remember("unmanaged", jobs, work_out))
 
     def claims_but(self, vms: Set[str]) -> list[Claim]:
         """The claims of all VMs but these."""
@@ -165,6 +217,11 @@ class Observation:
             for uuid, named in self.servers.items()
             if any(each.status == "SHUTOFF" for each in named)
         }
+
+    @functools.cached_property
+    def noticed(self) -> set[str]:
+        """Uuids of the jobs named by servers whose guests were told something: few were."""
+        return {uuid for uuid, named in self.servers.items() if any(each.notice for each in named)}
 
     @functools.cached_property
     def crowded(self) -> set[str]:
@@ -231,9 +288,14 @@ class Observation:
     def closed(self, jobs: Iterable[Job], threshold: float) -> dict[str, int]:
         """Slots of each host that a foreground server closes, whether it belongs to a job or
         not."""
+        manned = list(self._manned(jobs))
+        given = threshold, manned, list(map(_SAID, manned))
+        return dict(self.remember("closed", given, lambda: self._closed(manned, threshold)))
+
+    def _closed(self, manned: Iterable[Job], threshold: float) -> dict[str, int]:
         closed = {host.name: 0 for host in self.hosts}
         cpu: dict[str, float] = {}
-        for job in self._manned(jobs):
+        for job in manned:
             profile = job.profile
             cpu |= {server.id: profile[server.index] for server in self.gang(job)}
         for claim in self.all_claims():
@@ -264,9 +326,15 @@ class Observation:
 
         :returns: missing points by VM; and by job, the new CPU utilisation (0..1) of processes.
         """
+        manned = list(self._manned(jobs))
+        given = manned, list(map(_SAID, manned))
+        missing, measured = self.remember("points", given, lambda: self._points(manned))
+        return dict(missing), dict(measured)
+
+    def _points(self, manned: Iterable[Job]) -> tuple[dict[str, int], dict[Job, dict[int, float]]]:
         missing: dict[str, int] = {}
         measured: dict[Job, dict[int, float]] = {}
-        for job in self._manned(jobs):
+        for job in manned:
             profile = job.profile
             for server in self.gang(job):
                 claim = self.claims.get(server.id)

@@ -1,7 +1,8 @@
 """Polls Nova and Placement, and puts their answers together into an observation."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
@@ -34,20 +35,46 @@ class Judge(Protocol):
     ) -> None: ...
 
 
+@dataclass(frozen=True)
+class _Sight:
+    """What the servers of Nova and the claims that are held come to.
+
+    :param servers: what the cloud returned.
+    :param held: what the claim cache returned.
+    """
+
+    servers: Sequence[Server]
+    held: Mapping[str, list[Claim]]
+    gangs: Mapping[str, list[Server]]
+    claims: Mapping[str, Claim]
+    others: tuple[Claim, ...]
+    preemptible: Mapping[str, Server]
+
+
 class Observer:
     """Makes the observations of a pool.
 
     :param hosts: the pool's hosts; the caller keeps them up to date.
     :param outages: judges which hosts are dead.
+    :param readers: read many claims at once.
     """
 
-    def __init__(self, cloud: Cloud, placement: Placement, hosts: Hosts, outages: Judge):
+    def __init__(
+        self,
+        cloud: Cloud,
+        placement: Placement,
+        hosts: Hosts,
+        outages: Judge,
+        readers: Executor | None = None,
+    ):
         self._cloud, self._hosts, self._outages = cloud, hosts, outages
-        self._claim_cache = ClaimCache(placement)
+        self._claim_cache = ClaimCache(placement, readers)
         #: Consumers that held slots at the last poll but were no listed servers.
-        self._unknown: set[str] = set()
-        #: The preemptible servers of the last poll.
-        self._preemptible: dict[str, Server] = {}
+        self._unknown: Set[str] = set()
+        #: What the cloud's and the claim cache's last answers came to, see `_Sight`.
+        self._last = _Sight((), {}, {}, {}, (), {})
+        self._settled: tuple[Sequence[Server], Mapping[str, str]] = (), {}
+        self._observed: Observation | None = None
 
     def poll(self, now: float, recorded: Container[str] = frozenset()) -> Observation:
         """The state of the pool now.
@@ -56,12 +83,17 @@ class Observer:
         :raises CloudError, PlacementError: if Nova or Placement does not answer.
         """
         servers = self._cloud.servers()
-        settled = {
-            server.id: server.host or ""
-            for server in servers
-            if server.status in SETTLED and not server.busy
-        }
-        held = self._claim_cache.poll(self._hosts.tree, settled)
+        if servers is not self._settled[0]:
+            settled = {
+                server.id: server.host or ""
+                for server in servers
+                if server.status in SETTLED and not server.busy
+            }
+            self._settled = servers, settled
+        held = self._claim_cache.poll(self._hosts.tree, self._settled[1])
+        last = self._last
+        if servers is last.servers and held is last.held:
+            return self._put_together(now, recorded, last)
         unknown = held.keys() - {server.id for server in servers}
         if unknown - self._unknown:
             # Nova may have made and placed servers between the two reads.
@@ -69,25 +101,34 @@ class Observer:
             servers = [*servers, *late]
             unknown -= {server.id for server in late}
         self._unknown = unknown
+        claims = dict(_kept(held, _places(servers)))
+        others = tuple(
+            each for vm, found in held.items() for each in found if each != claims.get(vm)
+        )
+        preemptible = dict(self._find_preemptible(claims, servers))
+        self._last = _Sight(servers, held, _gangs(servers), claims, others, preemptible)
+        return self._put_together(now, recorded, self._last)
+
+    def _put_together(self, now: float, recorded: Container[str], sight: "_Sight") -> Observation:
         fresh = self._hosts.polled_at == now
         self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
-        claims = dict(_kept(held, _places(servers)))
-        self._preemptible = dict(self._find_preemptible(claims, servers))
-        return Observation(
+        found = Observation(
             at=now,
             hosts=self._hosts.tree,
             enabled=self._hosts.enabled,
-            servers=_gangs(servers),
-            claims=claims,
+            servers=sight.gangs,
+            claims=sight.claims,
             down=self._outages.dead,
             outage=self._outages.reason,
             recorded=recorded,
-            others=tuple(
-                each for vm, found in held.items() for each in found if each != claims.get(vm)
-            ),
-            preemptible=self._preemptible,
+            others=sight.others,
+            preemptible=sight.preemptible,
             closes=self._hosts.closes,
         )
+        if self._observed is not None and found.is_same(self._observed):
+            found = self._observed.later(now)
+        self._observed = found
+        return found
 
     def _find_preemptible(
         self, claims: Mapping[str, Claim], servers: Iterable[Server]
@@ -99,8 +140,8 @@ class Observer:
         listed = {server.id: server for server in servers}
         for vm in (vm for vm, claim in claims.items() if claim.tier is Tier.BG):
             server = listed.get(vm) or self._cloud.unmanaged(vm)
-            if server is None and vm in self._preemptible:
-                yield vm, replace(self._preemptible[vm], task="deleting")
+            if server is None and vm in self._last.preemptible:
+                yield vm, replace(self._last.preemptible[vm], task="deleting")
             elif server and server.preemptible:
                 yield vm, server
 

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
@@ -144,10 +145,13 @@ class PoolMetrics:
         now, held = work.seen.at, self._held
         if self._at is not None:
             passed = max(0.0, now - self._at)
+            counts: Counter[str] = Counter()
             for (number, tier), count in self._slots.items():
-                self._process_seconds[Tier(tier)].inc(count * passed)
+                counts[tier] += count
                 if number in held:
                     held[number] += count * passed
+            for tier, count in counts.items():
+                self._process_seconds[Tier(tier)].inc(count * passed)
         self._at, self._slots = now, dict(slots)
         for job in work.active:
             if job.number not in held:

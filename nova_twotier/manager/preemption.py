@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import cast
 
 from oslo_log import log as logging
 from sqlalchemy import select
@@ -21,6 +22,7 @@ from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import BG
 from nova_twotier.core.flavors import DELETE
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.qos import SCAVENGER
@@ -83,7 +85,7 @@ def victims(
     # Whoever uses what is left over drives nobody out.
     for job in [each for each in shown.queue if each.qos is SCAVENGER]:
         shown.queue.remove(job)
-    cluster = shown.cluster
+    cluster = cast(Hosts, shown.cluster)  # a pool has no other kind
     places = Counter(cluster.remove(cluster.runs[PREEMPTIBLE].job).hosts)
     before = list(cluster.used[BG])
     policy.schedule(shown, Event.BACKGROUND, seen.at)

@@ -15,7 +15,8 @@ from nova_twotier.cloud.ledger_hosts import LedgerHosts
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core import prediction
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.prediction.present import Past
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, Server, present
 from nova_twotier.core.reasons import Reason
@@ -239,7 +240,7 @@ def _as_predicted(
     )
 
 
-def _cluster(records: _Records, seen: Observation, threshold: float) -> Cluster:
+def _cluster(records: _Records, seen: Observation, threshold: float) -> Hosts:
     """The queue's state as the manager shows it to its policy."""
     jobs, opened = records.jobs, records.opened
     placing = {

@@ -19,7 +19,7 @@ class RecordedServers:
     """The recorded servers of a pool's jobs, read from the database once."""
 
     def __init__(self, session: Session, pool: str):
-        #: Uuid of the job of each recorded server.
+        #: Uuid of the job of each recorded server; another object after each change.
         self.job_of: dict[str, str] = {}
         self._of_job: dict[int, list[str]] = {}
         rows = select(JobServer.id, Job.number, Job.uuid).join(Job, Job.number == JobServer.job)
@@ -35,14 +35,17 @@ class RecordedServers:
         :param running: those of them that run, with all their servers.
         """
         ended = [number for number in self._of_job if _has_none(jobs.get(number))]
+        self.job_of = dict(self.job_of) if ended else self.job_of
         for number in ended:
             for server in self._of_job.pop(number):
                 del self.job_of[server]
-        new = []
+        new: list[JobServer] = []
         for job in running:
             if job.number not in self._of_job:
                 gang = [server.id for server in seen.gang(job)]
                 if len(gang) == job.size:
+                    if not new and not ended:
+                        self.job_of = dict(self.job_of)
                     self._add(job.number, job.uuid, gang)
                     new += [JobServer(id=server, job=job.number) for server in gang]
         return new, ended

@@ -1,6 +1,6 @@
 """What one poll of the manager works on, and what it will write and request."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from oslo_log import log as logging
@@ -64,10 +64,14 @@ class Round:
                 event = Event(at=at, job=note.job, kind=note.kind, reason=note.reason)
             self.events.append(event)
 
-    def hosts(self) -> set[str]:
+    def hosts(self) -> Set[str]:
         """Those that servers of the jobs are on, whatever pool they are in."""
-        gangs = (self.seen.gang(job) for job in self.active)
-        return {server.host for gang in gangs for server in gang if server.host}
+
+        def work_out() -> set[str]:
+            gangs = (self.seen.gang(job) for job in self.active)
+            return {server.host for gang in gangs for server in gang if server.host}
+
+        return self.seen.remember("hosts", self.active, work_out)
 
     def context(self, action: Action) -> Context:
         return Context(action, self.jobs, self.seen, self.env)

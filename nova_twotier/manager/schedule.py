@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -51,9 +51,11 @@ class Places:
     def __init__(self, held: Iterable[Place]):
         self._held = list(map(_entry, held))
         self.slots = Counter(map(_SLOTS_OF, self._held))
+        #: What was last followed: the same once more changes nothing.
+        self._followed: tuple[Observation, set[int], list[Job]] | None = None
 
     def follow(
-        self, seen: Observation, jobs: Container[int], running: Iterable[Job]
+        self, seen: Observation, jobs: Collection[int], running: Sequence[Job]
     ) -> list[Place]:
         """Close the places that are no longer held; returns those and the new ones.
 
@@ -62,6 +64,10 @@ class Places:
 
         :param jobs: numbers of the jobs to look at.
         """
+        before, now = self._followed, (seen, set(jobs), list(running))
+        if before is not None and seen.continues(before[0]) and now[1:] == before[1:]:
+            return []
+        self._followed = now
         held: list[_OpenPlace] = []
         left: list[_OpenPlace] = []
         for entry in self._held:

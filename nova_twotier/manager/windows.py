@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from nova_twotier.core import windows
 from nova_twotier.core.actions import BG, FG, Start, Tier
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.reasons.reason import Value
 from nova_twotier.core.snapshot import Snapshot
@@ -104,9 +105,9 @@ class Windows:
             for job in never:
                 queue.remove(job)
         if any(end > begins[0] and job.number in queue for job, end in ends):
-            cluster = cluster.copy()
+            limited = cluster = cast(Hosts, cluster).copy()  # a pool has no other kind
             names = enumerate(self._seen.hosts)
-            cluster.limit_hosts({i for i, host in names if host.name not in self._closes})
+            limited.limit_hosts({i for i, host in names if host.name not in self._closes})
         elif not never:
             return after
         return Snapshot(cluster, queue, after.since)

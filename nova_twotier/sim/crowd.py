@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Sequence
 
 from nova_twotier.core.actions import FG, Tier
-from nova_twotier.core.cluster import Cluster, Host, Run, make_run
+from nova_twotier.core.cluster import Host, Run, make_run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction.nodes import Node
 from nova_twotier.sim.running_jobs import RunningJobs
@@ -29,7 +30,7 @@ SAMPLE, SAMPLES = 1.0, 120
 STEP = 10.0
 
 
-class Crowd(Cluster):
+class Crowd(Hosts):
     """Nodes with a place for each of `level` processes; the policy of node selection is its own."""
 
     def __init__(self, level: int, uniform: bool):

@@ -19,6 +19,7 @@ from nova_twotier.core.fair_share import (
     LONGEST_OFFSET,
     FairShare,
 )
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.nodes import Counted, Nodes
@@ -152,10 +153,18 @@ class Scenario:
             Bandwidth.parse(self.bandwidth)
         if self.topology is not None:
             network.topology(self.topology)
-        if not policy.embeds and (self.topology is not None or not self.queueing):
-            where = "on a topology" if self.topology is not None else "without a queue"
-            able = ", ".join(name for name, each in policies.POLICIES.items() if each.embeds)
-            raise InvalidScenario(f"{self.policy} cannot decide {where}; choose one of: {able}")
+        self._check_embedding(policy)
+
+    def _check_embedding(self, policy: Policy) -> None:
+        for fails, where, able in (
+            (self.topology is not None, "on a topology", lambda each: each.embeds),
+            (not self.queueing, "without a queue", lambda each: each.embeds and each.tiers == 1),
+        ):
+            if fails and not able(policy):
+                names = ", ".join(n for n, each in policies.POLICIES.items() if able(each))
+                raise InvalidScenario(
+                    f"{self.policy} cannot decide {where}; choose one of: {names}"
+                )
 
     def check_classes(self, workload: Workload) -> None:
         """Require a workload whose trace names classes, if the scenario takes them from there.
@@ -301,24 +310,26 @@ def make_cluster(
 
     :param named: whether it matters which process is on which slot.
     """
-    if scenario.topology is not None:
-        return _linked(nodes, scenario)
     tiers = policy.tiers if scenario.tiers is None else scenario.tiers
     unknown = rng if scenario.utilisation.error is None and policy.tiers > 1 else None
+    if scenario.topology is not None:
+        return _linked(nodes, scenario, tiers, policy.tiers, unknown)
     # A job that returns to its own hosts has not migrated: that tells them apart.
     if policy.tiers == 1 and not named and not isinstance(policy, Guaranteeing):
         return Counted(math.ceil(nodes / scenario.slots) * scenario.slots)
     if scenario.slots == 1 and tiers <= 2 and (tiers == 2 or policy.tiers == 1):
         return Nodes(nodes, scenario.threshold, unknown)
     hosts = math.ceil(nodes / scenario.slots)
-    return Cluster(
+    return Hosts(
         [Host(f"host{index}", scenario.slots, tiers) for index in range(hosts)],
         scenario.threshold,
         unknown,
     )
 
 
-def _linked(nodes: int, scenario: Scenario) -> Linked:
+def _linked(
+    nodes: int, scenario: Scenario, tiers: int, used: int, unknown: random.Random | None
+) -> Linked:
     topology = network.topology(scenario.topology)
     there = len(topology.hosts) * scenario.slots
     if nodes != there:
@@ -326,7 +337,14 @@ def _linked(nodes: int, scenario: Scenario) -> Linked:
             f"{scenario.topology} with {scenario.slots} slots a host has {there} slots; the "
             f"workload is for {nodes}"
         )
-    return Linked.of(topology, scenario.slots, rivals.get(scenario.embedding))
+    return Linked(
+        [Host(name, scenario.slots, tiers) for name in topology.hosts],
+        topology,
+        rivals.get(scenario.embedding),
+        threshold=scenario.threshold,
+        rng=unknown,
+        tiers=used,
+    )
 
 
 def executions(jobs: list[Submission], scenario: Scenario) -> Iterator[Execution]:

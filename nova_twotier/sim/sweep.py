@@ -43,8 +43,12 @@ class Point:
     head: int | None = None
 
     def key(self) -> str:
-        """A name that changes with every parameter, the contents of every file, and our code."""
+        """The name under which its row is cached; other parameters, input files or code change it.
+
+        And with the class: a subclass has other metrics of the same run.
+        """
         value = dataclasses.asdict(self) | {"files": self.files(), "program": _program()}
+        value["kind"] = type(self).__name__
         text = json.dumps(value, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 

@@ -7,19 +7,22 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from nova_twotier.core import policies
+from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
-from nova_twotier.core.policies.bandwidth import Guaranteeing, Pass
+from nova_twotier.core.policies.bandwidth import GuaranteedPass, Guaranteeing
 from nova_twotier.core.policies.bgmbf import Bgmbf
 from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
+from nova_twotier.core.policies.consolidation import Consolidation
+from nova_twotier.core.policies.preemption import Holders, Selection
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import learned
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 
 
-class _PrintedPass(Pass):
+class _PrintedPass(GuaranteedPass):
     """Every job that is suspended has left its hosts, though it may come back to them at once."""
 
     def __init__(self, snapshot: Snapshot, backfilled: set[int]):
@@ -56,7 +59,7 @@ class _AsPrinted(Guaranteeing):
     def candidates(self, queue: Queue) -> Iterable[Job]:
         return self.like.candidates(queue)
 
-    def begin(self, snapshot: Snapshot) -> Pass:
+    def begin(self, snapshot: Snapshot) -> GuaranteedPass:
         return _PrintedPass(snapshot, self._backfilled)
 
     def passed(self, cluster: Cluster, head: Job) -> list[Run]:
@@ -75,9 +78,53 @@ class BgmbfSdfAsPrinted(_AsPrinted):
     like = BgmbfSdf()
 
 
+class AmcbfWaitingHead(Consolidation):
+    """The other reading of "the head of the queue" in TPDS 2013.
+
+    Ours is the earliest job that is not in the foreground, be it in the background or waiting.
+    Here it is the earliest that waits, even if one in the background arrived before it; the others
+    are promoted to idle slots only.
+    """
+
+    name = "amcbf-waiting-head"
+    summary = "As AMCBF, but only the earliest job that waits may evict, none in the background."
+    embeds = False  # it chooses by counts of slots
+    only_head = True
+
+    def _select(self, snapshot: Snapshot) -> Selection | None:
+        queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
+        head, idle = queue.head, cluster.idle[FG]
+        jobs = list(queue)
+        if cluster.uses(BG):
+            runs = cluster.walk(BG)
+            jobs += [job for job, _, _, pinned, _ in runs if not pinned and job.foreground]
+        chosen: list[Job] = []
+        evicted: dict[int, tuple[Job, Job]] = {}
+        for job in sorted(jobs, key=lambda job: job.order):
+            if not idle and (head is None or head.order < job.order):
+                break
+            if head is not None and job.number == head.number and idle < job.size:
+                held = Holders(cluster.evictable(job.order))
+                if job.size <= idle + held.later(job):
+                    # What is left over is too little for any of them.
+                    for victim in held.victims(job, idle):
+                        idle += victim.size
+                        evicted[victim.number] = victim, job
+            if job.size <= idle:
+                idle -= job.size
+                chosen.append(job)
+        return Selection(chosen, evicted) if chosen else None
+
+
 VARIANTS: dict[str, type[Policy]] = {
     policy.name: policy
-    for policy in (BgmbfAsPrinted, BgmbfSdfAsPrinted, EasyPlusPlus, *learned.POLICIES)
+    for policy in (
+        AmcbfWaitingHead,
+        BgmbfAsPrinted,
+        BgmbfSdfAsPrinted,
+        EasyPlusPlus,
+        *learned.POLICIES,
+    )
 }
 
 

@@ -40,10 +40,8 @@ class Api:
             "board": "true",
             **sections.pop("api", {}),
         }
-        inifile.write(
-            self.file,
-            {"DEFAULT": {"state_path": directory, "debug": "true"}, "api": api, **sections},
-        )
+        default = {"state_path": directory, "debug": "true", **sections.pop("DEFAULT", {})}
+        inifile.write(self.file, {"DEFAULT": default, "api": api, **sections})
         self._arguments = ["--config-file", str(self.file)]
         self.store = open_store(config.load(self._arguments, "test"))
         self._process = None

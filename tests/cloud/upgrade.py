@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 import requests
+from novaclient.exceptions import NotFound
 
 from nova_twotier import conf as configuration
 from nova_twotier.cloud.nova import Cloud
@@ -189,11 +190,13 @@ class Site:
         ours = {server.id: server for server in sample.servers if self.roster.find(server.job)}
         traces = {}
         for uuid in ours:
-            server, claim = nova.servers.get(uuid), sample.claim(ours[uuid])
-            asked = tuple(each.request_id for each in nova.instance_action.list(uuid))
-            tier = claim and f"{claim.tier} of {claim.host}"
-            host = getattr(server, "OS-EXT-SRV-ATTR:host")
-            traces[uuid] = Trace(host, server.created, getattr(server, LAUNCHED), asked, tier)
+            # One may have been deleted since the sample.
+            with contextlib.suppress(NotFound):
+                server, claim = nova.servers.get(uuid), sample.claim(ours[uuid])
+                asked = tuple(each.request_id for each in nova.instance_action.list(uuid))
+                tier = claim and f"{claim.tier} of {claim.host}"
+                host = getattr(server, "OS-EXT-SRV-ATTR:host")
+                traces[uuid] = Trace(host, server.created, getattr(server, LAUNCHED), asked, tier)
         return traces
 
     def check_end(self):

@@ -44,6 +44,7 @@ CHECKED = {
     "make .venv/test": "made the environment that the tests run in",
     "make demo": "tests/cloud/test_demo.py plays it with fewer jobs",
     "make faults": "takes hours; tests/functional runs scenarios of it",
+    "make mutants": "takes minutes for a module, and most of a day for all",
     "make test": "runs the tests",
     "openstack twotier board": "serves until Ctrl-C; tests/unit/client/test_board.py ends it",
     "openssl": "another program; the tests make the key that it would",

@@ -110,6 +110,7 @@ class FakeNova:
         self.unstartable: set[str] = set()
         self.faults, self.random = faults, random
         self.fleet: dict[str, Server] = {}
+        self._listed = [], [], set()
         self.recorded: dict[str, str] = {}
         #: The tiers that jobs may run in, of flavors that do not allow all.
         self.flavors: dict[str | None, tuple[Tier, ...]] = {}
@@ -142,6 +143,9 @@ class FakeNova:
 
     boot_request = "req-7c1b1d0e-7d5c-4b7e-9a57-0d1a3b6c2f44"
 
+    def begin(self, _lister):
+        """It keeps nothing between two polls."""
+
     def remember(self, jobs):
         self.recorded = jobs
 
@@ -152,11 +156,17 @@ class FakeNova:
         return dict(self.flavors)
 
     def servers(self):
-        return [
+        """The same object if none of them has changed, as the cloud does."""
+        found = [
             dataclasses.replace(server, job=self.recorded.get(server.id, server.job))
             for server in self.fleet.values()
             if server.job
         ]
+        others = [server for server in self.fleet.values() if not server.job]
+        state = found, others, set(self.unlisted)
+        if state != self._listed:
+            self._listed = state
+        return self._listed[0]
 
     def unmanaged(self, server):
         found = self.fleet.get(server)

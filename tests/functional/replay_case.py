@@ -312,11 +312,10 @@ class ReplayCase(ManagerTestCase):
             for name, shape in self.nova.shapes.items()
         }
         linked = bandwidth and bool(self.LINK_MBPS)
-        cluster = comparison.cluster_of(shapes, self.options.threshold, linked)
+        decides = policies.get(policy)
+        cluster = comparison.cluster_of(shapes, self.options.threshold, decides, linked)
         recorder = Recorder(self.SLOTS)
-        simulated = comparison.simulate(
-            self.jobs(), policies.get(policy), cluster, placed, recorder
-        )
+        simulated = comparison.simulate(self.jobs(), decides, cluster, placed, recorder)
         hosts = [host.name for host in cluster.hosts]
         stays = sorted(
             (s.job, s.process, hosts[s.slot // self.SLOTS], s.tier, int(s.begin), int(s.end))

@@ -29,8 +29,8 @@ class BandwidthTestCase(QueueTestCase):
             hosts = self.hosts[2 * rack : 2 * rack + 2]
             self.aggregate_of(hosts, switch=f"core/rack{rack}", uplink_mbps=RATE)
 
-    def submit(self, size, mbps, **values):
-        return self.store.submit(size, [0.5] * size, bandwidth=mbps, **values).number
+    def submit(self, size, mbps, cpu=0.5, **values):
+        return self.store.submit(size, [cpu] * size, bandwidth=mbps, **values).number
 
     def used(self):
         """Mbit/s in use by link; only links that are used."""
@@ -100,15 +100,52 @@ class TestQueue(BandwidthTestCase):
         self.until(after, JobState.RUNNING)
 
 
-class TestOtherPolicies(BandwidthTestCase):
+class TestTwoTiers(BandwidthTestCase):
     POLICY = "amcbf"
+
+    def test_a_promotion_keeps_the_links(self):
+        first, second = self.submit(8, 0), self.submit(3, 600)
+        self.until(first, JobState.RUNNING)
+        self.until(second, JobState.RUNNING)
+        hosts, used = self.hosts_of(second), self.used()
+        self.assertEqual(("bg", [600, 600]), (self.store.job(second).tier, [*used.values()]))
+        self.end(first)
+        self.until(second, JobState.RUNNING, tier="fg")
+        self.assertEqual((hosts, used), (self.hosts_of(second), self.used()))
+        self.assertEqual([], self.findings())
+
+    def test_the_background_makes_way_for_links(self):
+        """Nobody is in the background where the first closes the slots; the scavenger is on links
+        that the last needs as soon as it has slots."""
+        first, second = self.submit(4, 0, cpu=1.0), self.submit(4, 0)
+        for number in (first, second):
+            self.until(number, JobState.RUNNING)
+        scavenger = self.submit(3, 900, qos="scavenger")
+        self.until(scavenger, JobState.RUNNING)
+        last = self.submit(6, 300)
+        self.engine.poll()
+        self.assertEqual(JobState.QUEUED, self.store.job(last).state)
+        self.end(second)
+        self.end(first)
+        self.until(last, JobState.RUNNING)
+        self.assertEqual("fg", self.store.job(last).tier)
+        self.assertEqual(1, self.store.job(scavenger).evictions)
+        self.assertEqual([], self.findings())
+        self.end(last)
+        self.until(scavenger, JobState.RUNNING)
+        self.end(scavenger)
+        self.check_clean()
+
+
+class TestOtherPolicies(BandwidthTestCase):
+    POLICY = "acfcfs"
 
     def test_not_without_a_guarantee(self):
         number = self.submit(3, 600)
         self.waits(
             number,
-            "its bandwidth cannot be guaranteed by the policy amcbf, only by one of: fcfs, sdf, "
-            "sbf, smjf, bgmbf, bgmbf-sdf",
+            "its bandwidth cannot be guaranteed by the policy acfcfs, only by one of: fcfs, sdf, "
+            "sbf, smjf, cmcbf, amcbf, amcbf-deadline, ktier-cmbf, bgmbf, bgmbf-sdf",
         )
         other = self.submit(3, 0)
         self.until(other, JobState.RUNNING)

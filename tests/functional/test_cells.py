@@ -6,7 +6,6 @@ from nova import context, objects
 from nova.tests.fixtures import DownCellFixture
 
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.server_cache import RENEWAL
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
 
@@ -29,6 +28,7 @@ class TestTwoCells(QueueTestCase):
         super().setUp()
         self.store.submit(2, [0.5], retries=0)
         self.until(1, JobState.RUNNING)
+        self.engine.poll()  # It knows the servers by its own records from now on.
         self.first, self.second = self.cloud._reader.servers()
 
     @contextlib.contextmanager
@@ -49,10 +49,10 @@ class TestTwoCells(QueueTestCase):
         reader = self.cloud._reader
         self.request, reader._request = reader._request, self.down_from_the_second_page_on
         self.assertEqual([self.first["id"]], [server["id"] for server in reader.servers()])
-        self.cloud._server_cache._renewed_at -= RENEWAL
+        self.cloud._servers._cache._due_at = 0.0
         self.assertRaises(CloudError, self.cloud.servers)
         # A manager that has seen none of them knows them from its records.
-        self.cloud._server_cache._servers.clear()
+        self.cloud._servers._cache._servers.clear()
         self.assertRaises(CloudError, self.cloud.servers)
 
         reader._request = self.request

@@ -4,9 +4,12 @@ import contextlib
 import random
 from unittest import mock
 
+import fixtures
+
 from nova_twotier.ledger import claim_cache, claims, tree
 from nova_twotier.ledger.claims import Swap
-from nova_twotier.ledger.placement import Conflict
+from nova_twotier.ledger.placement import Conflict, PlacementError
+from tests.executors import OneByOne
 from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase
 
 
@@ -33,7 +36,7 @@ class HoldingsTestCase(LedgerTestCase):
     def poll(self):
         """How many providers are read to see what there is."""
         self.counted.read = 0
-        found = self.cache.poll(self.tiers, self.settled)
+        found = self.cache.poll(self.tiers, dict(self.settled))
         self.assertEqual(claims.read_claims(self.ledger, self.tiers), found)
         return self.counted.read
 
@@ -78,8 +81,25 @@ class TestReads(HoldingsTestCase):
         self.delete(vm)
         with mock.patch.object(claim_cache, "RENEWAL", 4):
             for _poll in range(4):
-                found = self.cache.poll(self.tiers, self.settled)
+                found = self.cache.poll(self.tiers, dict(self.settled))
         self.assertEqual({}, found)
+
+
+class TestManyAtOnce(TestReads):
+    """The same, where more than one provider counts as many."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch(f"{claim_cache.__name__}.MANY", 2))
+        self.cache = claim_cache.ClaimCache(self.counted, OneByOne())
+
+    def test_after_an_error_all_is_read(self):
+        vm = self.claim(0, FG)
+        self.settle(vm)
+        get, self.counted.get = self.counted.get, mock.Mock(side_effect=PlacementError("away"))
+        self.assertRaises(PlacementError, self.poll)
+        self.counted.get = get
+        self.assertEqual(8, self.poll())
 
 
 class TestChanges(HoldingsTestCase):

@@ -23,6 +23,10 @@ EVICT = BACKFILL | {"evict", "start again fg immediate"}
 RISE = {"move to fg in place", "move to fg elsewhere", "move to fg in part"}
 TWO_TIERS = {"start fg immediate", "start bg immediate", "start bg backfilled", *RISE}
 CONSOLIDATE = TWO_TIERS | {"move to bg in place", "evict", "start again bg immediate"}
+#: With bandwidth, nothing is promoted that cannot stay where it is: it starts anew.
+EMBED = (CONSOLIDATE - RISE) | {
+    *("move to fg in place", "evict by itself", "start again fg immediate"),
+}
 TRY = {
     *("start fg immediate", "start bg tentative", "move to fg in place"),
     *("kill by itself", "start again fg immediate"),
@@ -172,6 +176,12 @@ class TestBandwidth(InMemory):
 
     def test_bgmbf_sdf(self):
         self.compare("bgmbf-sdf", EVICT, unlike=["fcfs", "bgmbf"])
+
+    def test_cmcbf(self):
+        self.compare("cmcbf", EMBED, unlike=["bgmbf", "amcbf"])
+
+    def test_amcbf(self):
+        self.compare("amcbf", EMBED, unlike=["bgmbf", "cmcbf"])
 
 
 class TestClasses(InMemory):

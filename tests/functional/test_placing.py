@@ -7,7 +7,8 @@ import uuid
 
 from nova import context as nova_context
 
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.ledger import names, tree
 from tests.functional.base import BG, FG, PROJECT, USER, TwoTierTestCase
@@ -51,7 +52,7 @@ class PlacingTestCase(TwoTierTestCase):
             tree.set_closed(self.ledger, host, 0)
 
     def cluster(self):
-        return Cluster([Host(name, self.SLOTS, self.TIERS) for name in self.hosts])
+        return Hosts([Host(name, self.SLOTS, self.TIERS) for name in self.hosts])
 
     def place(self, tier, size):
         """Boot a job, and delete it again: the indices of its hosts, by server."""

@@ -9,6 +9,7 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.sim.reproduce import runner
+from nova_twotier.sim.reproduce.claims import Finding
 from nova_twotier.sim.reproduce.experiment import Settings
 from nova_twotier.sim.simulation import Scenario, simulate
 from nova_twotier.sim.workloads import catalogue
@@ -51,7 +52,7 @@ class TestContributing(testtools.TestCase):
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         settings = Settings(seeds=1, model_jobs=200, loads=(0.9,))
         [(_claim, finding)] = runner.run(experiment, settings, directory).findings
-        self.assertEqual(("1 of 1", True), finding)
+        self.assertEqual(Finding("1 of 1", True), finding)
 
     def test_every_path_is_there(self):
         paths = re.findall(

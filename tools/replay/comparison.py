@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nova_twotier.core.cluster import Cluster, Host
 from nova_twotier.core.embedding import Topology
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Order
@@ -53,7 +54,9 @@ def orders(jobs: Iterable[Job], policy: Policy) -> dict[int, Order]:
     return {job.number: policy.admit(job.core).order for job in jobs}
 
 
-def cluster_of(shapes: Mapping[str, Shape], threshold: float, bandwidth: bool) -> Cluster:
+def cluster_of(
+    shapes: Mapping[str, Shape], threshold: float, policy: Policy, bandwidth: bool
+) -> Cluster:
     """The simulator's hosts, by name.
 
     :param threshold: as of `Cluster`.
@@ -62,7 +65,8 @@ def cluster_of(shapes: Mapping[str, Shape], threshold: float, bandwidth: bool) -
     shapes = dict(sorted(shapes.items()))
     hosts = [Host(name, shape.slots, shape.tiers) for name, shape in shapes.items()]
     if not bandwidth:
-        return Cluster(hosts, threshold)
+        return Hosts(hosts, threshold)
     rates, _problems = capacities(shapes)
     paths = {name: shape.switch for name, shape in shapes.items()}
-    return Linked(hosts, Topology.from_paths(paths, rates), threshold=threshold)
+    topology = Topology.from_paths(paths, rates)
+    return Linked(hosts, topology, threshold=threshold, tiers=policy.tiers)

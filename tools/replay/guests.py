@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from nova_twotier.cloud.servers import Server
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.prediction.slot_rates import SlotRates
 from nova_twotier.core.progress import Progress
 from nova_twotier.tools.replay.roster import Entry, Roster
@@ -157,7 +158,7 @@ class Guests:
 
     def _cluster(self, sample: Sample) -> Cluster:
         """The cluster with the jobs that can advance: every server is up, and in one tier."""
-        cluster = Cluster(
+        cluster = Hosts(
             [Host(host.name, host.shape.slots, host.shape.tiers) for host in sample.hosts]
         )
         index = {host.name: i for i, host in enumerate(sample.hosts)}

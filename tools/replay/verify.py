@@ -156,8 +156,8 @@ def verify(
         stepwise.play(jobs, roster, world)
         rows = [store.job(entry.number) for entry in roster]
         bandwidth = any(row.bandwidth for row in rows)
-        cluster = comparison.cluster_of(shapes, conf.manager.threshold, bandwidth)
         policy = policies.get(conf.manager.policy, conf.manager.deadline_factor)
+        cluster = comparison.cluster_of(shapes, conf.manager.threshold, policy, bandwidth)
         return _compare(store, rows, policy, cluster)
 
 

@@ -96,6 +96,15 @@ class State:
             link = self.topology.link[name]
             self.residual[link] = min(self.residual[link], mbps)
 
+    def resize(self, host: int, free: int) -> None:
+        """Change the free slots of a host, which others than embeddings take and give back.
+
+        :param host: its number in the topology.
+        """
+        before, self.free[host] = self.free[host], free
+        if before != free:
+            self._move(host, before)
+
     def __eq__(self, other: object) -> bool:
         """Whether as much is left of the same network, and Bmax is the same."""
         return isinstance(other, State) and all(

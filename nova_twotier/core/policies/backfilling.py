@@ -73,9 +73,6 @@ class Backfilling(Policy):
             if not snapshot.cluster.idle[FG]:
                 break
 
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
-        return self.reasons(snapshot)(job)
-
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         queue = snapshot.queue.allowed(FG)
         return partial(self._reason, snapshot, self.first(queue) if queue else None)

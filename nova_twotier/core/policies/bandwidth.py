@@ -3,25 +3,21 @@
 "It fits" is what the cluster says: that the embedding finds a place, if bandwidth is guaranteed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from nova_twotier.core.actions import FG, Action, Evict, Start
+from nova_twotier.core.actions import FG, Action
 from nova_twotier.core.cluster import Cluster, Run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.policy import Policy, in_turn
+from nova_twotier.core.policies.policy import Policy
+from nova_twotier.core.policies.scheduling_pass import Pass
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import Event, Snapshot
 
 
-class Pass:
-    """The steps of a pass, and their result."""
-
-    def __init__(self, snapshot: Snapshot):
-        self.cluster, self.queue = snapshot.cluster, snapshot.queue
-        self._started: dict[int, Run] = {}
-        #: The runs that were suspended, with the preemptor, by job number.
-        self._suspended: dict[int, tuple[Run, Job]] = {}
+class GuaranteedPass(Pass):
+    """A pass in which the head of the queue may suspend the jobs that passed it."""
 
     def make_room(self, head: Job, passed: list[Run]) -> bool:
         """Suspend all jobs that passed the head, if it fits then."""
@@ -34,9 +30,8 @@ class Pass:
         if not trial.fits(head, FG):
             return False
         for run in passed:
-            self.cluster.remove(run.job)
-            self.queue.add(run.job)
-            self._suspended[run.job.number] = run, head
+            self.remove(run.job, by=head)
+            self.wait(run.job)
         return True
 
     def backfill(self, job: Job) -> None:
@@ -44,28 +39,16 @@ class Pass:
         self.start(job)
 
     def start(self, job: Job) -> None:
+        """Start a waiting job; one that was suspended stays as it was if it comes to its hosts."""
         self.queue.remove(job)
-        run = self.cluster.start(job, FG)
-        suspended = self._suspended.get(job.number)
-        if suspended and self.stays(suspended[0], run):
+        before = self._before.setdefault(job.number, None)
+        now = self.cluster.start(job, FG)
+        if before is not None and self.stays(before, now):
             self.cluster.remove(job)
-            self.cluster.adopt(suspended[0])
-            del self._suspended[job.number]
-        else:
-            self._started[job.number] = run
+            self.cluster.adopt(before)
 
     def stays(self, before: Run, now: Run) -> bool:
-        """Whether a suspended job that starts again has never left its hosts."""
         return sorted(before.hosts) == sorted(now.hosts)
-
-    def actions(self) -> list[Action]:
-        """Preemptions first; the jobs of each kind by arrival."""
-        suspended = sorted(self._suspended.values(), key=lambda each: each[0].job.order)
-        started = sorted(self._started.values(), key=lambda run: run.job.order)
-        return [
-            *(Evict(run.job, FG, by) for run, by in suspended),
-            *(Start(run.job, FG, run.hosts, in_turn(self.queue, run.job)) for run in started),
-        ]
 
 
 class Guaranteeing(Policy):
@@ -89,8 +72,8 @@ class Guaranteeing(Policy):
         """
         return cluster.evictable(head.order)
 
-    def begin(self, snapshot: Snapshot) -> Pass:
-        return Pass(snapshot)
+    def begin(self, snapshot: Snapshot) -> GuaranteedPass:
+        return GuaranteedPass(snapshot)
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster = snapshot.cluster
@@ -107,12 +90,14 @@ class Guaranteeing(Policy):
                     step.backfill(job)
         return step.actions()
 
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
+    def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
+        return partial(self._reason, snapshot.cluster, snapshot.queue.allowed(FG).head)
+
+    def _reason(self, cluster: Cluster, head: Job | None, job: Job) -> Reason:
         if not job.foreground:
             return self.background_only()
-        cluster, head = snapshot.cluster, snapshot.queue.allowed(FG)[0]
         need = cluster.need(job)
-        if job.number != head.number:
+        if head is None or job.number != head.number:
             return need
         passed = len(self.passed(cluster, head))
         return need.plus(passed=passed) if passed else need

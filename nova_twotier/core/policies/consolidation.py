@@ -1,11 +1,12 @@
 """The loop of the two-tier policies with migration (TPDS 2013, section 4.2, Algorithms 2-4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.embedding_pass import EmbeddingPass
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -27,6 +28,7 @@ class Consolidation(Policy):
     """
 
     tiers = 2
+    embeds = True
     only_head: ClassVar[bool]
     #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
     #: queue manager asks again when a start is over, and has to get the same answer.
@@ -34,6 +36,8 @@ class Consolidation(Policy):
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
+        if cluster.embeds:
+            return self._embed(snapshot, event)
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
         if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
@@ -64,16 +68,23 @@ class Consolidation(Policy):
         step.fill(BG)
         return step.actions()
 
+    def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
+        """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
+        step = EmbeddingPass(snapshot)
+        if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
+            step.rearrange(self.only_head)
+        elif event is not BACKGROUND:
+            step.fill(FG)
+        step.vacate_closed()
+        if snapshot.cluster.has_scavengers:
+            step.reclaim()
+        step.fill(BG)
+        return step.actions()
+
     def _select(self, snapshot: Snapshot) -> Selection | None:
         """Jobs to promote to the foreground, and those to demote for them."""
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
-        uses_background = cluster.uses(BG)
-        if not uses_background and queue.head is None:
-            return None
-        below: Sequence[Job] = ()
-        if uses_background:
-            runs = cluster.walk(BG)
-            below = [job for job, _, _, pinned, _ in runs if not pinned and job.foreground]
+        below = cluster.promotable
         idle, straddling = cluster.idle[FG], cluster.straddling(FG)
         selection = select(queue, below, cluster.evictable, idle, self.only_head, straddling)
         return selection if selection.chosen else None
@@ -87,17 +98,16 @@ class Consolidation(Policy):
             step.wait(run.job)
         step.promote(selection.chosen, promoted)
 
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
-        return self.reasons(snapshot)(job)
-
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
         return partial(self._reason, snapshot, held)
 
     def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
-        idle = snapshot.cluster.idle
-        if not job.foreground:
+        idle, tier = snapshot.cluster.idle, FG if job.foreground else BG
+        if job.mbps and job.size <= idle[tier]:
+            return snapshot.cluster.need(job, tier)
+        if tier is BG:
             return lacks_background(job.size, idle[BG])
         below = idle[BG] if job.background else None
         return lacks(job.size, idle[FG], held.later(job), below)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import Holders, by_places, lacks, select
+from nova_twotier.core.policies.preemption import NOBODY, Holders, by_places, lacks, select
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 
@@ -28,7 +28,12 @@ class Migrating(Policy):
             # New arrivals cannot evict anyone, and jobs that waited for slots still wait for them.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
         selection = select(
-            queue, (), cluster.evictable, cluster.idle[FG], self.only_head, cluster.straddling(FG)
+            queue,
+            NOBODY,
+            cluster.evictable,
+            cluster.idle[FG],
+            self.only_head,
+            cluster.straddling(FG),
         )
         evictions = []
         for victim, preemptor in selection.evicted.values():
@@ -41,9 +46,6 @@ class Migrating(Policy):
         snapshot.queue.remove(job)
         run = snapshot.cluster.start(job, FG)
         return make_start((job, FG, run.hosts, in_turn(snapshot.queue, job)))
-
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
-        return self.reasons(snapshot)(job)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster

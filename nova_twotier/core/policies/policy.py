@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from nova_twotier.core.actions import Action, StartKind
@@ -58,16 +57,12 @@ class Policy:
         """
         raise NotImplementedError
 
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
-        """Why `job` of the queue waits."""
-        raise NotImplementedError
-
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
-        """`reason` for many jobs of a snapshot that does not change meanwhile.
+        """A function that says why a job of the queue waits, while the snapshot does not change.
 
         Whatever is the same for all of them is computed once.
         """
-        return partial(self.reason, snapshot)
+        raise NotImplementedError
 
     def background_only(self) -> Reason:
         """Why a background-only job waits under a policy with one tier."""

@@ -8,7 +8,7 @@ with processes on hosts that take no new VMs counts with the slots that it would
 import heapq
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
@@ -24,6 +24,8 @@ _order = attrgetter("order")
 #: With so few candidates, checking each of them is faster.
 _FEW = 50
 _NEVER = math.inf, 0
+#: Below a foreground that has nothing below it; it stays empty.
+NOBODY = Queue()
 #: Reasons that are kept, to be shared by jobs that are alike.
 MOST_REASONS = 4096
 
@@ -37,7 +39,7 @@ class Selection(NamedTuple):
 
 def select(
     queue: Queue,
-    below: Sequence[Job],
+    below: Queue,
     evictable: Callable[[Order], list[Run]],
     idle: int,
     only_head: bool,
@@ -46,15 +48,15 @@ def select(
     """Decide who holds the foreground.
 
     :param queue: the waiting jobs; they, and
-    :param below: jobs that run in the background, by arrival, are the candidates.
+    :param below: the jobs that run in the background are the candidates.
     :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     :param straddling: as of `Cluster.straddling`.
     """
-    first = queue.head
-    if below and (first is None or below[0].order < first.order):
-        first = below[0]
+    first, promoted = queue.head, below.head
+    if promoted is not None and (first is None or promoted.order < first.order):
+        first = promoted
     if first is None:
         return Selection([], {})
     # The earliest could get the most, since most others arrived later; mostly, all holders arrived
@@ -64,8 +66,7 @@ def select(
     reach = idle + held.slots
     if only_head and first.size > reach:
         reach = idle
-    fitting = [job for job in below if job.size <= reach]
-    if not (fitting or queue.has_fitting(reach)):
+    if not (below.has_fitting(reach) or queue.has_fitting(reach)):
         return Selection([], {})
     chosen: list[Job] = []
     evicted: dict[int, tuple[Job, Job]] = {}
@@ -73,11 +74,15 @@ def select(
     if len(queue) + len(below) <= _FEW:
         candidates = _Each(queue, below, reach)
     else:
-        candidates = _FirstOfEachSize(queue, below, fitting, reach)
+        candidates = _FirstOfEachSize(queue, below, reach)
     head = True
     while (job := candidates.next()) is not None:
-        may_evict = not only_head or (head and job.order < candidates.hopeless)
-        if may_evict and idle < job.size <= idle + held.later(job):
+        if (
+            idle < job.size
+            and (head or not only_head)
+            and job.size <= idle + held.later(job)
+            and (not only_head or job.order < candidates.hopeless)
+        ):
             victims = held.victims(job, idle)
             for victim in victims:
                 held.remove(victim)
@@ -126,7 +131,7 @@ class _Each:
     :param largest: slots that one of them could get at most.
     """
 
-    def __init__(self, queue: Queue, below: Iterable[Job], largest: int):
+    def __init__(self, queue: Queue, below: Queue, largest: int):
         self._jobs = jobs = list(queue)
         if below:
             jobs += below
@@ -164,18 +169,13 @@ class _FirstOfEachSize:
 
     If it can neither start nor evict, the others of its size cannot either, until an eviction
     leaves more slots idle than were needed.
-
-    :param fitting: those of `below` that need no more than `largest`, by arrival.
     """
 
-    def __init__(self, queue: Queue, below: Sequence[Job], fitting: Sequence[Job], largest: int):
+    def __init__(self, queue: Queue, below: Queue, largest: int):
         self._queue = queue
-        self._below = fitting
-        self.hopeless = queue.earliest_above(largest)
-        if len(fitting) < len(below):
-            too_large = next(job for job in below if job.size > largest)
-            self.hopeless = min(self.hopeless, too_large.order)
-        first = {job.size: job for job in reversed(fitting)}
+        self._below = below
+        self._largest = largest
+        first = {job.size: job for job in below.first_of_each_size(largest)}
         for job in queue.first_of_each_size(largest):
             if first.setdefault(job.size, job).order > job.order:
                 first[job.size] = job
@@ -183,6 +183,12 @@ class _FirstOfEachSize:
         heapq.heapify(self._turns)
         self._sizes = set(first)
         self._victims: set[int] = set()
+
+    @property
+    def hopeless(self) -> Order:
+        """The position of the earliest candidate that could never get enough slots."""
+        largest = self._largest
+        return min(self._queue.earliest_above(largest), self._below.earliest_above(largest))
 
     def next(self) -> Job | None:
         return heapq.heappop(self._turns)[1] if self._turns else None
@@ -208,9 +214,7 @@ class _FirstOfEachSize:
     def _advance(self, size: int, after: Job) -> None:
         """The earliest of a size that arrived after a job gets a turn."""
         waiting = self._queue.next_of_size(size, after.order)
-        index = bisect_right(self._below, after.order, key=_order)
-        later = self._below[index:]
-        earliest = next((job for job in later if job.size == size), None)
+        earliest = self._below.next_of_size(size, after.order)
         if earliest is None or (waiting is not None and waiting.order < earliest.order):
             earliest = waiting
         if earliest is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
-from nova_twotier.core.actions import BG, FG, Action
+from nova_twotier.core.actions import BG, FG, Action, Tier
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
@@ -22,6 +22,20 @@ from nova_twotier.core.policies.preemption import (
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass, reclaims
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
+
+
+class TentativePass(TwoTierPass):
+    """What starts out of turn starts on trial."""
+
+    kills = True
+
+    def fill_tentatively(self, tier: Tier) -> None:
+        """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
+        idle, queue = self.cluster.idle, self.queue.allowed(tier)
+        while queue.has_fitting(idle[tier]):
+            job = queue.smallest_within(idle[tier])
+            self.start(job, tier)
+            self._tentative.add(job.number)
 
 
 class Tentative(Policy):
@@ -44,7 +58,7 @@ class Tentative(Policy):
         scavenged = snapshot.cluster.has_scavengers
         if not (selection or tries or fills or (scavenged and reclaims(snapshot))):
             return []
-        step = TwoTierPass(snapshot, kills=True)
+        step = TentativePass(snapshot)
         if selection:
             self._rearrange(step, selection, surplus)
         if self.aggressive and event is not BACKGROUND:
@@ -80,7 +94,7 @@ class Tentative(Policy):
             chosen.append(job)
         return (Selection(chosen, evicted) if chosen else None), idle
 
-    def _rearrange(self, step: TwoTierPass, selection: Selection, surplus: int) -> None:
+    def _rearrange(self, step: TentativePass, selection: Selection, surplus: int) -> None:
         """Give the foreground to those whose turn it is."""
         running = step.cluster.runs
         chosen = [job for job in selection.chosen if job.number not in running]
@@ -90,7 +104,7 @@ class Tentative(Policy):
         self._deploy(step, chosen, promoted)
 
     def _evict(
-        self, step: TwoTierPass, evicted: Mapping[int, tuple[Job, Job]], surplus: int
+        self, step: TentativePass, evicted: Mapping[int, tuple[Job, Job]], surplus: int
     ) -> None:
         """Spare the small ones, demote others in place, kill the rest (RefineEvictedJobs).
 
@@ -101,7 +115,7 @@ class Tentative(Policy):
         for run in step.demote(runs):
             step.kill(run.job)
 
-    def _deploy(self, step: TwoTierPass, chosen: list[Job], promoted: list[Job]) -> None:
+    def _deploy(self, step: TentativePass, chosen: list[Job], promoted: list[Job]) -> None:
         """Start the chosen jobs; those from the background in place or from the beginning
         (DeploySelectedJobs)."""
         moving = []
@@ -118,25 +132,22 @@ class Tentative(Policy):
         for job in sorted([*chosen, *moving], key=lambda job: job.order):
             step.start(job, FG)
 
-    def reason(self, snapshot: Snapshot, job: Job) -> Reason:
-        return self.reasons(snapshot)(job)
-
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
-        return partial(self._reason, snapshot, held)
+        # Whose turn it is may run in the background.
+        return partial(self._reason, snapshot, held, next(_by_arrival(snapshot), None))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+    def _reason(self, snapshot: Snapshot, held: Holders, first: Job | None, job: Job) -> Reason:
         idle = snapshot.cluster.idle
         if not job.foreground:
             return lacks_background(job.size, idle[BG])
-        head = snapshot.queue.allowed(FG)[0]
         return lacks(
             job.size,
             idle[FG],
             held.later(job) if self.aggressive else 0,
             idle[BG] if job.background else None,
-            None if job.number == head.number else head.number,
+            None if first is None or job.number == first.number else first.number,
         )
 
 

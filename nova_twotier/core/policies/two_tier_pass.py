@@ -1,63 +1,34 @@
-"""One pass of a two-tier policy: it changes the snapshot step by step, then tells the actions."""
+"""The steps of a pass that only policies with two tiers have."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
-from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, Tier, make_start
+from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Run, make_run
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.policy import TENTATIVE, in_turn
 from nova_twotier.core.policies.preemption import Holders, by_places
+from nova_twotier.core.policies.scheduling_pass import Pass
 from nova_twotier.core.qos import SCAVENGER
-from nova_twotier.core.queue import Order
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 
-class TwoTierPass:
-    """The steps of a pass; each leaves the cluster and the queue consistent.
+class TwoTierPass(Pass):
+    """Jobs run in the foreground, or in the background on what it leaves."""
 
-    :param kills: whether scavengers that make way lose their work, and whatever starts in the
-        background starts on trial, the smallest first.
-    """
-
-    def __init__(self, snapshot: Snapshot, kills: bool = False):
-        self._kills = kills
-        self.cluster = snapshot.cluster
-        self.queue = snapshot.queue
-        #: The earlier runs of the jobs that were changed, by number; None if a job had none.
-        self._before: dict[int, Run | None] = {}
-        #: Whether any changed job ran before.
-        self._removed = False
-        self._preemptor: dict[int, Job] = {}
-        self._killed: set[int] = set()
-        self._tentative: set[int] = set()
-
-    def remove(self, job: Job, by: Job | None = None) -> Run:
-        """Take a job off its slots, to be started again or to wait.
-
-        `by` is the preemptor; if the job loses one tier after the other, the first one counts.
-        """
-        run = self.cluster.remove(job)
-        self._removed = True
-        self._before.setdefault(job.number, run)
-        if by is not None:
-            self._preemptor.setdefault(job.number, by)
-        return run
-
-    def wait(self, job: Job) -> None:
-        """Put a removed job into the queue, with its state saved."""
-        self.queue.add(job)
-
-    def kill(self, job: Job) -> None:
-        """Put a removed job into the queue, with its work lost."""
-        self._killed.add(job.number)
-        self.queue.add(job)
+    #: Whether scavengers that make way lose their work, and whatever takes their places starts on
+    #: trial, the smallest first.
+    kills: ClassVar[bool] = False
 
     def start(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
         """Start a waiting job on the best places of the tier, but for those that are promised."""
         self.queue.remove(job)
         self._before.setdefault(job.number, None)
+        self.place(job, tier, promised)
+
+    def place(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
+        """Put a job on the best places of a tier; it must hold no slots, and not wait."""
         self.put(job, tier, job.hand_out(self.cluster.rank(tier, job.size, promised)))
 
     def put(self, job: Job, tier: Tier, hosts: Iterable[int]) -> None:
@@ -75,7 +46,11 @@ class TwoTierPass:
         if not runs:
             return left
         for run in sorted(runs, key=lambda run: (run.job.size, run.job.order)):
-            if run.job.background and (self.cluster.holds(BG, run.hosts) or self._clear(run)):
+            if (
+                run.job.background
+                and self.cluster.carries(run.job, BG, run.hosts)
+                and (self.cluster.holds(BG, run.hosts) or self._clear(run))
+            ):
                 self.put(run.job, BG, run.hosts)
             else:
                 left.append(run)
@@ -103,7 +78,7 @@ class TwoTierPass:
 
     def _give_way(self, scavenger: Job) -> None:
         """Put a removed scavenger into the queue."""
-        if self._kills:
+        if self.kills:
             self.kill(scavenger)
         else:
             self.wait(scavenger)
@@ -148,14 +123,6 @@ class TwoTierPass:
             for job in queue.fitting(idle, tier):
                 self.start(job, tier)
 
-    def fill_tentatively(self, tier: Tier) -> None:
-        """Start waiting jobs that fit the idle slots of a tier, the smallest first, on trial."""
-        idle, queue = self.cluster.idle, self.queue.allowed(tier)
-        while queue.has_fitting(idle[tier]):
-            job = queue.smallest_within(idle[tier])
-            self.start(job, tier)
-            self._tentative.add(job.number)
-
     def reclaim(self) -> None:
         """Start the waiting jobs of other classes that fit the background without scavengers.
 
@@ -165,64 +132,19 @@ class TwoTierPass:
         held = Holders(by_places(self.cluster.scavengers(), self.cluster.straddling(BG)))
         idle, queue = self.cluster.idle, self.queue.allowed(BG)
         reach = {BG: idle[BG] + held.slots}
-        for job in queue.smallest_first(reach, BG) if self._kills else queue.fitting(reach, BG):
+        for job in queue.smallest_first(reach, BG) if self.kills else queue.fitting(reach, BG):
             if job.qos is SCAVENGER:
                 break  # All others that would fit are scavengers, too.
             for victim in held.victims(job, idle[BG]):
                 held.remove(victim)
                 evicted.append(self.remove(victim, by=job).job)
             self.start(job, BG)
-            if self._kills:
+            if self.kills:
                 self._tentative.add(job.number)
             reach[BG] -= job.size
         # The queue must not grow meanwhile.
         for victim in evicted:
             self._give_way(victim)
-
-    def actions(self) -> list[Action]:
-        """What leads from the cluster before to the one now, in a feasible order."""
-        runs = self.cluster.runs
-        starts: list[Action] = []
-        if not self._removed:
-            # By far the most frequent: most often one, for which a comprehension takes longer.
-            for number in self._before:
-                starts.append(self._started(runs[number]))
-            if len(starts) > 1:
-                starts.sort(key=_start_order)
-            return starts
-        preemptions: list[Action] = []
-        demotions: list[Action] = []
-        promotions: list[Action] = []
-        for number, before in self._before.items():
-            now = runs.get(number)
-            if before is None:
-                if now is not None:
-                    starts.append(self._started(now))
-                continue
-            job = before.job
-            if number in self._killed:
-                preemptions.append(Kill(job, before.tier, self._preemptor[number]))
-                if now is not None:
-                    starts.append(self._started(now))
-            elif now is None or (now.hosts != before.hosts and now.tier is BG):
-                preemptions.append(Evict(job, before.tier, self._preemptor[number]))
-                if now is not None:
-                    starts.append(self._started(now))
-            elif now.tier is not before.tier:
-                preemptor = None if now.tier is FG else self._preemptor[number]
-                move = Move(job, now.tier, before.hosts, now.hosts, preemptor)
-                (promotions if now.tier is FG else demotions).append(move)
-        if len(starts) > 1:
-            starts.sort(key=_start_order)
-        for kind in (preemptions, demotions, promotions):
-            if len(kind) > 1:
-                kind.sort(key=lambda action: action.job.order)
-        return [*preemptions, *demotions, *promotions, *starts]
-
-    def _started(self, run: Run) -> Start:
-        job, tier, hosts, _pinned, _until = run
-        how = TENTATIVE if job.number in self._tentative else in_turn(self.queue, job)
-        return make_start((job, tier, hosts, how))
 
     def vacate_closed(self) -> None:
         """Evict background jobs, latest arrival first, until none is under a closed slot."""
@@ -258,7 +180,3 @@ def reclaims(snapshot: Snapshot) -> bool:
         return False
     held = sum([run.job.size for run in by_places(cluster.scavengers(), cluster.straddling(BG))])
     return queue.has_fitting(cluster.idle[BG] + held)
-
-
-def _start_order(start: Action) -> tuple[bool, Order]:
-    return start.tier is BG, start.job.order

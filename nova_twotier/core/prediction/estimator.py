@@ -43,10 +43,10 @@ class Forward(Estimator):
 
     def predict(self, present: Present, target: int | None = None) -> dict[int, Forecast]:
         known: dict[tuple, float] = {}
+        told = present.left
 
         def remaining(job: Job) -> float:
-            left = present.left.get(job.number)
-            if left is not None:
+            if told and (left := told.get(job.number)) is not None:
                 return left
             # Users submit many equal jobs at once.
             user, done = present.user_of(job), present.done_by(job)

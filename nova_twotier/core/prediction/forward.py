@@ -51,19 +51,23 @@ class _Course:
 
     def pause(self, now: float) -> None:
         """Do the work that was done until `now`, and no more until a rate is set."""
-        self._advance(now)
+        if now > self.since:
+            self._advance(now)
         self.rate, self.finish = 0.0, math.inf
 
-    def go(self, rate: float, now: float) -> None:
-        """Advance at `rate` from `now` on, or from when it has come to its slots."""
-        self._advance(now)
+    def go(self, rate: float, now: float) -> float:
+        """Advance at `rate` from `now` on, or from when it has come to its slots; returns the
+        finish."""
+        if now > self.since:
+            self._advance(now)
         self.rate = rate
-        self.finish = self.since + self.left / rate if rate > 0 else math.inf
+        self.finish = finish = self.since + self.left / rate if rate > 0 else math.inf
+        return finish
 
     def _advance(self, now: float) -> None:
-        if now > self.since:
-            self.left = max(0.0, self.left - self.rate * (now - self.since))
-            self.since = now
+        left = self.left - self.rate * (now - self.since)
+        self.left = left if left > 0.0 else 0.0
+        self.since = now
 
 
 class _Forward:
@@ -93,19 +97,21 @@ class _Forward:
 
     def answers(self, target: int | None) -> dict[int, Forecast]:
         ended: dict[int, Forecast] = {}
-        snapshot, policy = self._snapshot, self._present.policy
+        snapshot, policy, ends = self._snapshot, self._present.policy, self._ends
         if self._present.pending is not None:
             self._carry_out(policy.schedule(snapshot, self._present.pending, self._now))
         while target not in ended and (now := self._next_end()) < math.inf:
             self._now = now
             bits = 0
-            while self._next_end() == now:
-                number = heappop(self._ends)[1]
+            while True:
+                number = heappop(ends)[1]
                 course = self._running.pop(number)
                 ended[number] = Forecast(course.start, now)
                 run = snapshot.cluster.remove(course.job)
                 self._rates.gone(number)
                 bits |= ENDED[run.tier]
+                if not ends or ends[0][0] > now or self._next_end() > now:
+                    break
             self._carry_out(policy.schedule(snapshot, EVENTS[bits], now))
         if target not in ended:
             # Nothing ends any more.
@@ -122,7 +128,8 @@ class _Forward:
         ends, running = self._ends, self._running
         while ends:
             finish, number = ends[0]
-            if number in running and running[number].finish == finish:
+            course = running.get(number)
+            if course is not None and course.finish == finish:
                 return finish
             heappop(ends)
         return math.inf
@@ -158,8 +165,8 @@ class _Forward:
 
     def _settle(self, entered: Sequence[Run]) -> None:
         """Set the rates of the jobs that came to slots, and of their neighbours."""
+        now, running, ends = self._now, self._running, self._ends
         for number, rate in self._rates.placed(entered):
-            course = self._running.get(number)
+            course = running.get(number)
             if course is not None and rate != course.rate:
-                course.go(rate, self._now)
-                heappush(self._ends, (course.finish, number))
+                heappush(ends, (course.go(rate, now), number))

@@ -1,7 +1,6 @@
 """Forward runs in which a job takes the median run time of the past jobs most similar to it."""
 
 from collections.abc import Hashable
-from statistics import median_high
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.prediction import run_times
@@ -18,7 +17,8 @@ class FromHistory(Forward):
 
     def run_time(self, job: Job, user: Hashable, done: float) -> float:
         similar = run_times.of_similar(self._run_times, job, user, beyond=done)
-        return within_request(median_high(similar) if similar else None, job, done)
+        median = similar[len(similar) // 2] if similar else None
+        return within_request(median, job, done)
 
     def learn(self, past: Past) -> None:
         self._run_times.add(past.job, past.user, past.work)

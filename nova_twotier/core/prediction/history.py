@@ -1,5 +1,6 @@
 """Past jobs, found by how similar they are to a new one: user, size and requested time."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Iterator
 
@@ -43,6 +44,8 @@ class History:
     def __init__(self, most_kinds: int = MOST_KINDS):
         self._most = most_kinds
         self._of_kind: dict[Kind, deque[float]] = {}
+        #: The values of the kinds that were asked for since the last of them was added, ascending.
+        self._ascending: dict[Kind, list[float]] = {}
 
     def add(self, job: Job, user: Hashable, seconds: float) -> None:
         for kind, keep in kinds(job, user):
@@ -52,8 +55,11 @@ class History:
                 known = deque(maxlen=keep)
             known.append(seconds)
             self._of_kind[kind] = known
+            self._ascending.pop(kind, None)
         while len(self._of_kind) > self._most:
-            del self._of_kind[next(iter(self._of_kind))]
+            oldest = next(iter(self._of_kind))
+            del self._of_kind[oldest]
+            self._ascending.pop(oldest, None)
 
     @property
     def tells_little(self) -> bool:
@@ -67,12 +73,17 @@ class History:
             run time of those that ended before.
         """
         best: list[float] = []
-        for found in self.of_each_kind(job, user, beyond):
-            if len(found) > len(best):
-                best = found
+        for kind, _keep in kinds(job, user):
+            values = self._ascending.get(kind)
+            if values is None:
+                if kind not in self._of_kind:
+                    continue
+                values = self._ascending[kind] = sorted(self._of_kind[kind])
+            first = bisect_right(values, beyond)
+            if len(values) - first > len(best):
+                best = values[first:]
                 if len(best) >= ENOUGH:
                     break
-        best.sort()
         return best
 
     def of_each_kind(self, job: Job, user: Hashable, beyond: float) -> Iterator[list[float]]:

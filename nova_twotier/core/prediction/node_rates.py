@@ -1,8 +1,7 @@
 """The rates of jobs on hosts of one slot: the same as those of `pace`, at less cost."""
 
 import math
-from collections.abc import Iterable, Sequence
-from operator import truediv
+from collections.abc import Iterable
 
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Cluster, Run
@@ -22,8 +21,9 @@ def serves(cluster: Cluster) -> bool:
 class NodeRates:
     """The rates that `sdpn.Slowdowns` computes, to the digit.
 
-    What shares a host is known without arranging its processes, and the slowest process of a job is
-    found by comparing all of them at once.
+    What shares a host is known without arranging its processes. A job in the background is as slow
+    as its slowest process, which is looked for again only if its host has changed, or another has
+    become slower.
 
     :param cluster: one that it `serves`.
     """
@@ -35,38 +35,48 @@ class NodeRates:
         #: The number of the job in each tier of each host; None: there is none.
         self._above: list[int | None] = [None] * len(cluster.hosts)
         self._below: list[int | None] = [None] * len(cluster.hosts)
-        #: What a background process finds of each CPU; infinite if it is alone there.
+        #: What a background process finds of each CPU; infinite if it is alone there. And the part
+        #: of what it needs that this is, where there is one.
         self._idle = [math.inf] * len(cluster.hosts)
+        self._found = [math.inf] * len(cluster.hosts)
         #: The hosts with a process in the background, and the foreground jobs that this disturbs.
         self._shared: set[int] = set()
         self._sharing: set[int | None] = set()
         #: By job number, which is never None.
         self._runs: dict[int | None, Run] = {}
-        #: What each job in the background needs of a CPU.
-        self._needs: dict[int, Sequence[float]] = {}
+        #: What the background process on each host needs of its CPU.
+        self._needs = [1.0] * len(cluster.hosts)
+        #: The part that the slowest process of each job in the background finds.
+        self._least: dict[int | None, float] = {None: -math.inf}
         #: The foreground jobs below which a process came, and those below which one left.
         self._joined: set[int | None] = set()
         self._relieved: set[int | None] = set()
-        #: The background jobs that came, and those above which a process came or left.
+        #: The background jobs that came, and those of which another process may be the slowest now.
         self._changed: set[int | None] = set()
 
     def gone(self, number: int) -> None:
         _job, tier, hosts, _pinned, _until = self._runs.pop(number)
         if tier is FG:
-            above, below, idle = self._above, self._below, self._idle
+            above, idle = self._above, self._idle
+            if number not in self._sharing:
+                for host in hosts:
+                    above[host] = None
+                    idle[host] = math.inf
+                return
+            self._sharing.remove(number)
+            below, found, least = self._below, self._found, self._least
             for host in hosts:
                 above[host] = None
-                idle[host] = math.inf
-            if number in self._sharing:
-                self._sharing.remove(number)
-                self._changed.update([below[host] for host in hosts])
+                if found[host] <= least[below[host]]:
+                    self._changed.add(below[host])
+                idle[host] = found[host] = math.inf
         else:
             above, below = self._above, self._below
             for host in hosts:
                 below[host] = None
-            del self._needs[number]
+            del self._least[number]
             self._shared.difference_update(hosts)
-            self._relieved.update([above[host] for host in hosts])
+            self._relieved.update(map(above.__getitem__, hosts))
 
     def placed(self, runs: Iterable[Run]) -> list[tuple[int, float]]:
         known, sharing = self._runs, self._sharing
@@ -83,50 +93,59 @@ class NodeRates:
                 sharing.remove(number)
                 front.append(run)
         rates = []
-        for run in front:
-            slowdown = self._disturbed if run.job.number in sharing else 1.0
-            rates.append((run.job.number, rate(run.job, slowdown)))
+        for job, _tier, _hosts, _pinned, _until in front:
+            slowdown = self._disturbed if job.number in sharing else 1.0
+            rates.append((job.number, rate(job, slowdown) if job.mbps else 1 / slowdown))
         for number in self._changed:
             run = known.get(number)
-            if run is not None and run.tier is not FG:
-                rates.append((run.job.number, rate(run.job, self._behind(run))))
-        for noted in (self._joined, self._relieved, self._changed):
-            noted.clear()
+            if run is not None and run[1] is not FG:
+                rates.append((run[0].number, self._behind(run)))
+        self._joined.clear()
+        self._relieved.clear()
+        self._changed.clear()
         return rates
 
     def _place(self, run: Run) -> bool:
         """Add a job; returns whether it is in the foreground."""
         job, tier, hosts, _pinned, _until = run
-        number = job.number
+        number, floor = job.number, self._floor
+        above, below, idle = self._above, self._below, self._idle
+        needs, found = self._needs, self._found
         self._runs[number] = run
         if tier is FG:
-            above, below, idle, floor = self._above, self._below, self._idle, self._floor
             for host, cpu in zip(hosts, job.cpu):  # noqa: B905  (a check costs as much as ten hosts)
                 above[host] = number
                 left = 1.0 - cpu
                 idle[host] = left if left > floor else floor
             if not self._shared.isdisjoint(hosts):
                 self._sharing.add(number)
-                self._changed.update([below[host] for host in hosts])
+                least = self._least
+                for host in hosts:
+                    found[host] = part = idle[host] / needs[host]
+                    if part < least[below[host]]:
+                        self._changed.add(below[host])
             return True
-        above, below = self._above, self._below
-        for host in hosts:
+        wanted = job.cpu if min(job.cpu) else positive(job.cpu)
+        for host, cpu in zip(hosts, wanted):  # noqa: B905
             below[host] = number
+            needs[host] = cpu
+            found[host] = idle[host] / cpu
+        self._least[number] = math.inf
         self._shared.update(hosts)
-        self._needs[number] = job.cpu if min(job.cpu) else positive(job.cpu)
         self._changed.add(number)
-        self._joined.update([above[host] for host in hosts])
+        self._joined.update(map(above.__getitem__, hosts))
         return False
 
     def _behind(self, run: Run) -> float:
-        """The processing slowdown of a job in the background."""
+        """The rate of a job in the background."""
         job, _tier, hosts, _pinned, _until = run
-        # Of its slowest process: the part of what it needs that is idle.
-        found = min(map(truediv, map(self._idle.__getitem__, hosts), self._needs[job.number]))
+        found = self._least[job.number] = min(map(self._found.__getitem__, hosts))
         if found == math.inf:
-            return 1.0
-        efficiency = self._single if job.size == 1 else self._parallel
-        return 1 / (efficiency * (found if found < 1.0 else 1.0))
+            slowdown = 1.0
+        else:
+            efficiency = self._single if job.size == 1 else self._parallel
+            slowdown = 1 / (efficiency * (found if found < 1.0 else 1.0))
+        return rate(job, slowdown) if job.mbps else 1 / slowdown
 
 
 def rate(job: Job, processing: float) -> float:

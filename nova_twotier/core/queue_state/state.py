@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import UNKNOWN_CPU, Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.calibration import Calibration
@@ -147,7 +148,7 @@ def present(state: QueueState, policy: Policy | None = None) -> Present:
         elif job.size <= slots:
             waiting.append(job)
     return Present(
-        Snapshot(Cluster(state.hosts, state.threshold, runs=runs), waiting),
+        Snapshot(Hosts(state.hosts, state.threshold, runs=runs), waiting),
         policy,
         state.at,
         done={each.job.number: each.done for each in state.jobs if each.done},

@@ -16,6 +16,11 @@ Value = str | int | float
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _FIELD = re.compile(r"{(\w+)}")
+#: A number of things, in the plural: up to its ending, and its parameter. "are" is for several.
+_COUNTED = re.compile(
+    r"({(\w+)}(?: idle| free| foreground| background| {tier})* (?:slot|VM|server|process))"
+    r"(?:es|s)\b(?! are)"
+)
 
 #: What people call the tiers; programs read the parameter as it is.
 _TIERS = {"fg": "foreground", "bg": "background"}
@@ -122,6 +127,9 @@ class Reason(NamedTuple):
             return match[1] if all(field in values for field in _FIELD.findall(match[1])) else ""
 
         template = _OPTIONAL.sub(part, self.code.text)
+        template = _COUNTED.sub(
+            lambda match: match[1] if values.get(match[2]) == "1" else match[0], template
+        )
         text = _FIELD.sub(lambda match: values.get(match[1], "?"), template)
         return text if self.effect is None else EFFECTS[self.effect].format(text)
 

@@ -122,7 +122,7 @@ BANDWIDTH = Code(
 )
 UNPLACED = Code(
     "unplaced",
-    "{size} VMs had no place when it was their turn; they are tried again"
+    "no place was found for {size} VMs in their turn; this is tried again"
     "[; nor without the {passed} that passed it]",
     "Slots and bandwidth would be enough now; they were not when the policy decided.",
     "Wait for the next decision.",

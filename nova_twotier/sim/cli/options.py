@@ -164,7 +164,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FIELD=VALUE",
         help="a field of the progress model that differs: processes=slowest|own|mean, "
-        "draw=mean|job|process, floor=0.04, loss=0,0.037, eff_single=0.8,1 or "
+        "draw=mean|job|process|slice, floor=0.04, loss=0,0.037, eff_single=0.8,1 or "
         "eff_parallel=0.428,0.144,0.2,0.8; may be repeated",
     )
     group.add_argument(

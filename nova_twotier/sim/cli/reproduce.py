@@ -75,14 +75,22 @@ class Reproduce(Table):
             metavar="PART[,PART...]",
             help="only these traces and studies of `policies`, whose whole takes hours: LANL, CTC, "
             "SDSC, KTH, NASA; as-logged, loads, robustness; e.g. KTH,NASA,as-logged; or of "
-            "`estimates`: LANL, CTC, SDSC, KTH, bandwidth (default: all)",
+            "`estimates`: LANL, CTC, SDSC, KTH, bandwidth; or these traces of `jss2015-readings` "
+            "(default: all)",
+        )
+        parser.add_argument(
+            "--tried",
+            action="store_true",
+            help="where claims do not hold, run everything again under other readings, with more "
+            "seeds and more jobs, as far as the experiment names such trials, and show what the "
+            "claims give then in the report (default: not)",
         )
         parser.add_argument(
             "--doc",
             type=pathlib.Path,
             metavar="FILE",
             help="a Markdown document into which the claims are written, too, in the place of "
-            "those of an earlier call, e.g. doc/simulator.md (default: none)",
+            "those of an earlier call, e.g. doc/claims.md (default: none)",
         )
         options.add_parallel(parser)
 
@@ -116,7 +124,8 @@ class Reproduce(Table):
         if "loads" in fields:
             fields["loads"] = tuple(fields["loads"])
         settings = Settings(**fields)
-        outcome = runner.run(
+        run = runner.run_with_trials if parsed.tried else runner.run
+        outcome = run(
             experiment,
             settings,
             out,
@@ -124,14 +133,15 @@ class Reproduce(Table):
             dask=parsed.dask,
             progress=not parsed.quiet,
         )
-        page = report.page(outcome, _command(experiment.name, given))
+        flags = ("--tried",) if parsed.tried else ()
+        page = report.page(outcome, _command(experiment.name, given, flags))
         out.mkdir(parents=True, exist_ok=True)
         (out / file).write_text(page, encoding="utf-8")
         self.app.complain(f"the report is {out / file}")
         if parsed.doc is not None:
             # Directories are of one machine.
             kept = {name: value for name, value in given.items() if name not in ("out", "traces")}
-            document.write(parsed.doc, outcome, _command(experiment.name, kept))
+            document.write(parsed.doc, outcome, _command(experiment.name, kept, flags))
         return outcome
 
 
@@ -156,8 +166,13 @@ class Holds(FormattableColumn):
 
 
 def _rows(outcome) -> tuple[tuple, list[tuple]]:
-    """The printed numbers, then the claims; columns that none of them fills are left out."""
+    """The printed numbers, then the claims; columns that none of them fills are left out.
+
+    Without either, the tables of ours.
+    """
     numbers, claims = outcome.numbers, outcome.findings
+    if not (numbers or claims):
+        return _tables(outcome)
     points = outcome.experiment.points
     unit = "points" if points else "percent"
     columns = ["finding", outcome.experiment.against, "ours"]
@@ -175,12 +190,25 @@ def _rows(outcome) -> tuple[tuple, list[tuple]]:
     return tuple(columns), rows
 
 
+def _tables(outcome) -> tuple[tuple, list[tuple]]:
+    """The tables of an experiment, one below the other: they have the same columns."""
+    tables = list(outcome.experiment.tables(outcome.results, outcome.settings))
+    rows = [
+        (table.caption, name, *values) for table in tables for name, values in table.rows.items()
+    ]
+    columns = ("table", "row", *(tables[0].columns if tables else ()))
+    # A single one needs no name.
+    return (columns, rows) if len(tables) > 1 else (columns[1:], [row[1:] for row in rows])
+
+
 def _totals(outcomes) -> tuple[tuple, list[tuple]]:
     """How many claims of each experiment hold."""
+    from nova_twotier.sim.reproduce.claims import verdicts
+
     rows = []
     for outcome in outcomes:
-        verdicts = [finding.holds for _claim, finding in outcome.findings]
-        rows.append((outcome.experiment.name, *map(verdicts.count, (True, False, None))))
+        found = verdicts(outcome.findings)
+        rows.append((outcome.experiment.name, *map(found.count, (True, False, None))))
     return ("experiment", "hold", "do_not", "not_tested"), rows
 
 
@@ -195,7 +223,7 @@ def _given(parsed) -> dict:
     return {name: getattr(parsed, name) for name in names if getattr(parsed, name) is not None}
 
 
-def _command(name: str, given: dict) -> str:
+def _command(name: str, given: dict, flags: tuple[str, ...]) -> str:
     words = ["twotier-sim", "reproduce", name]
     for option, value in given.items():
         if isinstance(value, list):
@@ -203,4 +231,4 @@ def _command(name: str, given: dict) -> str:
         elif isinstance(value, tuple):
             value = ",".join(value)
         words += [f"--{option.replace('_', '-')}", str(value)]
-    return shlex.join(words)
+    return shlex.join([*words, *flags])

@@ -182,8 +182,8 @@ def _falls(metric: str) -> Measure:
 
 def _does_not_fall(metric: str) -> Measure:
     def measure(results: Results) -> Finding:
-        text, holds = _falls(metric)(results)
-        return Finding(text, None if holds is None else not holds)
+        falls = _falls(metric)(results)
+        return falls if falls.holds is None else Finding(falls.ours, not falls.holds)
 
     return measure
 

@@ -10,15 +10,17 @@ import re
 from collections.abc import Iterator
 
 from nova_twotier.sim.reproduce import registry
+from nova_twotier.sim.reproduce.claims import verdicts
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.reasons import REASONS
-from nova_twotier.sim.reproduce.report_tables import amount, deviation
+from nova_twotier.sim.reproduce.report_tables import amount, cell, deviation
 from nova_twotier.sim.reproduce.runner import Outcome
 
 BEGIN, END = "<!-- claims -->\n", "<!-- end of claims -->\n"
-_SECTION = re.compile(r"^#### (\S+)\n.*?(?=^#### |\Z)", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^## (\S+)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 #: Where no reason is known.
 UNKNOWN = "reason not found"
+HOLDS = " (holds)"
 
 
 class NoPlace(ValueError):
@@ -44,31 +46,69 @@ def write(path: pathlib.Path, outcome: Outcome, command: str) -> None:
 
 
 def section(outcome: Outcome, command: str) -> str:
-    """The claims, and where there are numbers, the one of each row that is furthest off."""
+    """The claims, what was tried for those that do not hold, and further tables.
+
+    Of printed numbers, only the one of each row that is furthest off.
+    """
     experiment, against = outcome.experiment, outcome.experiment.against
-    lines = [f"#### {experiment.name}", "", f"{experiment.source}, {experiment.about}: `{command}`"]
+    lines = [f"## {experiment.name}", "", f"{experiment.source}, {experiment.about}: `{command}`"]
     if outcome.findings:
-        verdicts = [finding.holds for _claim, finding in outcome.findings]
-        lines[-1] += f"; {verdicts.count(True)} of {len(verdicts)} claims hold."
+        found = verdicts(outcome.findings)
+        lines[-1] += f"; {found.count(True)} of {len(found)} claims hold."
         lines += ["", f"| claim | {against} | ours | holds |", "|---|---|---|---|"]
         lines += _claims(outcome)
+        lines += _tried(outcome)
     if outcome.numbers:
         lines += ["", f"| furthest off | {against} | ours | deviation |", "|---|---|---|---|"]
         points = experiment.points
         for number in _furthest(outcome):
             cells = (number.name, amount(number.paper), amount(number.ours))
             lines.append(_row(*cells, deviation(number, points)))
+    for table in experiment.tables(outcome.results, outcome.settings):
+        lines += ["", f"{table.caption}:", "", _row("", *table.columns)]
+        lines.append("|---" * (1 + len(table.columns)) + "|")
+        lines += [_row(name, *map(cell, values)) for name, values in table.rows.items()]
     return "\n".join(lines)
 
 
 def _claims(outcome: Outcome) -> Iterator[str]:
     reasons = REASONS.get(outcome.experiment.name, {})
-    for claim, finding in outcome.findings:
+    for index, (claim, finding) in enumerate(outcome.findings):
         verdict = {True: "yes", None: "not tested"}.get(finding.holds)
         if verdict is None:
-            verdict = f"**no**: {reasons.get(claim.text, UNKNOWN)}"
+            reason = reasons.get(claim.text) or _not_found(outcome, index)
+            where = f" (at {', '.join(finding.against)})" if finding.against else ""
+            verdict = f"**no**{where}: {reason}"
         numbers = (amount(value, claim.unit) for value in (claim.paper, finding.ours))
         yield _row(claim.text, *numbers, verdict)
+
+
+def _not_found(outcome: Outcome, index: int) -> str:
+    """What is to be said of a claim that does not hold for no reason that is known.
+
+    :param index: of the claim.
+    """
+    if not outcome.tried:
+        return UNKNOWN
+    helps = [name for name, findings in outcome.tried.items() if findings[index].holds]
+    return f"{UNKNOWN}; {'holds with ' + ', '.join(helps) if helps else 'nothing tried helps'}"
+
+
+def _tried(outcome: Outcome) -> Iterator[str]:
+    """A row for each claim that does not hold, a column for each trial."""
+    if not outcome.tried:
+        return
+    yield from ("", "What was tried for those that do not hold, one change a column:", "")
+    yield _row("claim", "as above", *outcome.tried)
+    yield "|---" * (2 + len(outcome.tried)) + "|"
+    for index, (claim, finding) in enumerate(outcome.findings):
+        if finding.holds is False:
+            others = [findings[index] for findings in outcome.tried.values()]
+            yield _row(
+                claim.text,
+                amount(finding.ours, claim.unit),
+                *(amount(each.ours, claim.unit) + HOLDS * (each.holds is True) for each in others),
+            )
 
 
 def _furthest(outcome: Outcome) -> Iterator[Number]:

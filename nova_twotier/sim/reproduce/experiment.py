@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nova_twotier.sim import sweep
 from nova_twotier.sim.plots.load import LOAD, Chart
@@ -10,6 +10,7 @@ from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
+from nova_twotier.sim.simulation import Scenario
 
 #: 0.50, 0.55 .. 0.95: the papers' text has no list of theirs.
 LOADS = tuple(round(0.05 * step, 2) for step in range(10, 20))
@@ -51,6 +52,24 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """One change to all runs, made to see whether more claims hold then.
+
+    :param name: as the tables call it.
+    :param settings, scenario: what the change makes of those of the experiment.
+    """
+
+    name: str
+    settings: Callable[[Settings], Settings] = lambda settings: settings
+    scenario: Callable[[Scenario], Scenario] = lambda scenario: scenario
+
+    def of(self, run: Run) -> Run:
+        """A run of the experiment with the change."""
+        changed = replace(run.point, scenario=self.scenario(run.point.scenario))
+        return replace(run, point=changed)
+
+
+@dataclass(frozen=True)
 class Plot:
     """One picture: a metric against the load, a curve a series, of one workload."""
 
@@ -61,11 +80,11 @@ class Plot:
 
 @dataclass(frozen=True)
 class Table:
-    """Means of ours that nothing is printed beside: numbers by row, as many as columns."""
+    """Numbers of ours that nothing is printed beside, or words: by row, as many as columns."""
 
     caption: str
     columns: tuple[str, ...]
-    rows: Mapping[str, Sequence[float]]
+    rows: Mapping[str, Sequence[float | str]]
 
 
 @dataclass(frozen=True)
@@ -84,6 +103,7 @@ class Experiment:
     :param tables: further numbers of ours.
     :param parts: what `Settings.only` may name; empty if it is run as a whole only.
     :param against: what ours is compared with.
+    :param trials: what is tried where claims do not hold.
     """
 
     name: str
@@ -101,3 +121,12 @@ class Experiment:
     tables: Callable[[Results, Settings], Iterable[Table]] = lambda results, settings: ()
     parts: tuple[str, ...] = ()
     against: str = "paper"
+    trials: tuple[Trial, ...] = ()
+
+    def under(self, trial: Trial) -> "Experiment":
+        """The same experiment with a change to all of its runs."""
+
+        def runs(settings: Settings) -> list[Run]:
+            return [trial.of(run) for run in self.runs(trial.settings(settings))]
+
+        return replace(self, runs=runs, trials=())

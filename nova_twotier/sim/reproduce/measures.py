@@ -34,10 +34,11 @@ def better(
     """
 
     def measure(results: Results) -> Finding:
-        wins, total = _wins(results, winners, losers, metrics, place, loads, higher)
+        wins, total, lost = _wins(results, winners, losers, metrics, place, loads, higher)
         if not total:
             return UNTESTED
-        return Finding(f"{wins} of {total}", 2 * wins > total if most else wins == total)
+        holds = 2 * wins > total if most else wins == total
+        return Finding(f"{wins} of {total}", holds, () if holds else lost)
 
     return measure
 
@@ -269,7 +270,7 @@ def holds_up_to(
     def measure(results: Results) -> Finding:
         reached = None
         for level, series in levels.items():
-            wins, total = _wins(results, [series], [loser], metrics, place, None, False)
+            wins, total, _lost = _wins(results, [series], [loser], metrics, place, None, False)
             if not total:
                 return UNTESTED
             if 2 * wins <= total:
@@ -293,17 +294,24 @@ def _wins(
     place: str | None,
     loads: Loads | None,
     higher: bool,
-) -> tuple[int, int]:
-    """At how many points, metrics and pairs the winner is better, and how many there are."""
+) -> tuple[int, int, tuple[str, ...]]:
+    """At how many points, metrics and pairs the winner is better, and how many there are.
+
+    And the points at which it is not always: their loads, or the places where nothing is scaled.
+    """
     wins = total = 0
+    lost = set()
     for metric in metrics:
         means = results.means(metric, place, loads)
         for winner, loser in itertools.product(winners, losers):
             pair = means[[winner, loser]].dropna()
             margin = pair[winner] - pair[loser]
-            wins += int((margin > 0 if higher else margin < 0).sum())
+            won = margin > 0 if higher else margin < 0
+            wins += int(won.sum())
             total += len(pair)
-    return wins, total
+            lost.update(pair.index[~won])
+    names = [at if math.isnan(load) else f"{load:g}" for at, load in sorted(lost)]
+    return wins, total, tuple(dict.fromkeys(names))
 
 
 def _improvement(results: Results, series: str, base: str, metric: str, place: str | None) -> float:

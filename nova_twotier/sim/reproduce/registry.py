@@ -8,9 +8,11 @@ from nova_twotier.sim.reproduce import (
     jss_tables,
     policy_study,
     prediction,
+    readings,
     symmetry_embedding,
     symmetry_scheduling,
     tpds_figures,
+    two_tier_bandwidth,
 )
 from nova_twotier.sim.reproduce.experiment import Experiment
 
@@ -21,6 +23,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         jss_tables.TABLE2,
         *jss_figures.EXPERIMENTS,
         *tpds_figures.EXPERIMENTS,
+        *readings.EXPERIMENTS,
         *symmetry_embedding.EXPERIMENTS,
         *symmetry_scheduling.EXPERIMENTS,
         policy_study.STUDY,
@@ -28,6 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         prediction.TRACES,
         estimate_study.STUDY,
         fair_share.STUDY,
+        two_tier_bandwidth.STUDY,
     )
 }
 

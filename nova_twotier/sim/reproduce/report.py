@@ -32,6 +32,7 @@ def page(outcome: Outcome, command: str) -> str:
         _about(outcome, command),
         *report_tables.numbers(outcome),
         *report_tables.claims(outcome.findings, experiment.against),
+        *report_tables.tried(outcome),
         *report_tables.plain(experiment.tables(outcome.results, outcome.settings)),
         *_plots(outcome),
         *report_tables.means(outcome.results, _to_draw(outcome), experiment.axis),

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from nova_twotier.sim.plots import words
-from nova_twotier.sim.reproduce.claims import Claim, Finding
+from nova_twotier.sim.reproduce.claims import Claim, Finding, verdicts
 from nova_twotier.sim.reproduce.experiment import Plot, Table
 from nova_twotier.sim.reproduce.numbers import Number, grouped
 from nova_twotier.sim.reproduce.results import Results
@@ -41,7 +41,7 @@ def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[
     """:param against: as of `Experiment`."""
     if not findings:
         return
-    held = sum(finding.holds is True for _claim, finding in findings)
+    counted = verdicts(findings)
     rows = "".join(
         f"<tr><td>{html.escape(claim.text)}<small>{html.escape(claim.source)}; holds if: "
         f"{html.escape(claim.criterion)}</small></td>"
@@ -56,11 +56,36 @@ def claims(findings: Sequence[tuple[Claim, Finding]], against: str) -> Iterable[
     else:
         title, what, remark = "What was aimed at", f"{against}s", ""
     yield (
-        f"<section><h2>{title}</h2><p>{held} of {len(findings)} {what} hold.{remark}</p>"
+        f"<section><h2>{title}</h2>"
+        f"<p>{counted.count(True)} of {len(counted)} {what} hold.{remark}</p>"
         "<table class='claims'><thead><tr><th scope='col'>claim</th>"
         f"<th scope='col'>{against}</th>"
         "<th scope='col'>ours</th><th scope='col'></th></tr></thead>"
         f"<tbody>{rows}</tbody></table></section>"
+    )
+
+
+def tried(outcome: Outcome) -> Iterable[str]:
+    """What the claims that do not hold give under each trial."""
+    if not outcome.tried:
+        return
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in outcome.tried)
+    rows = "".join(
+        f"<tr><td>{html.escape(claim.text)}</td>"
+        f"<td>{html.escape(amount(finding.ours, claim.unit))}</td>"
+        + "".join(
+            f"<td><b>{html.escape(amount(each[index].ours, claim.unit))}</b>"
+            f"{_verdict(each[index].holds)}</td>"
+            for each in outcome.tried.values()
+        )
+        + "</tr>"
+        for index, (claim, finding) in enumerate(outcome.findings)
+        if finding.holds is False
+    )
+    yield (
+        "<section><h2>What was tried for those that do not hold</h2><p>One change a column.</p>"
+        "<table class='claims'><thead><tr><th scope='col'>claim</th><th scope='col'>as above</th>"
+        f"{head}</tr></thead><tbody>{rows}</tbody></table></section>"
     )
 
 
@@ -70,7 +95,7 @@ def plain(tables: Iterable[Table]) -> Iterable[str]:
         head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in table.columns)
         body = "".join(
             f"<tr><th scope='row'>{html.escape(name)}</th>"
-            + "".join(f"<td>{value:.4g}</td>" for value in values)
+            + "".join(f"<td>{html.escape(cell(value))}</td>" for value in values)
             + "</tr>"
             for name, values in table.rows.items()
         )
@@ -122,6 +147,11 @@ def amount(value: float | str | None, unit: str = "") -> str:
     if isinstance(value, str):
         return value
     return f"{round(float(value), 2):g} {unit}".strip()
+
+
+def cell(value: float | str) -> str:
+    """A number or a word of a table of ours."""
+    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _table(group: str, numbers: Sequence[Number], points: bool) -> str:

@@ -3,7 +3,7 @@
 import json
 import pathlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pandas
 
@@ -23,6 +23,7 @@ class Outcome:
     """The outcome of an experiment.
 
     :param done: simulations of this call; the others were there.
+    :param tried: what the claims give under each trial, by its name; empty if none was made.
     :param seconds: that this call took.
     """
 
@@ -33,6 +34,24 @@ class Outcome:
     findings: list[tuple[Claim, Finding]]
     done: int
     seconds: float
+    tried: dict[str, list[Finding]] = field(default_factory=dict)
+
+
+def run_with_trials(
+    experiment: Experiment, settings: Settings, directory: pathlib.Path, **options
+) -> Outcome:
+    """As `run`; the trials are made if a claim does not hold."""
+    outcome = run(experiment, settings, directory, **options)
+    if all(finding.holds is not False for _claim, finding in outcome.findings):
+        return outcome
+    tried = {}
+    for trial in experiment.trials:
+        again = run(experiment.under(trial), settings, directory, **options)
+        tried[trial.name] = [finding for _claim, finding in again.findings]
+        outcome = replace(
+            outcome, done=outcome.done + again.done, seconds=outcome.seconds + again.seconds
+        )
+    return replace(outcome, tried=tried)
 
 
 def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **options) -> Outcome:

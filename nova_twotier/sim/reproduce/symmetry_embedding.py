@@ -25,6 +25,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     BASE,
     EMBEDDINGS,
     JOBS,
+    LITERAL,
     NARROWS,
     NETWORKS,
     PLACES,
@@ -288,6 +289,7 @@ FIG4 = Experiment(
         ANYWHERE,
         TREE,
         NARROWS,
+        LITERAL,
     ),
 )
 
@@ -305,7 +307,7 @@ FIG5 = Experiment(
         )
     ),
     plots=tuple(Plot(place, RATE, logarithmic=False) for place in PLACES),
-    notes=(BANDWIDTH, ANYWHERE, TREE, NARROWS),
+    notes=(BANDWIDTH, ANYWHERE, TREE, NARROWS, LITERAL),
 )
 
 EXPERIMENTS = (TABLE, FIG2, FIG4, FIG5)

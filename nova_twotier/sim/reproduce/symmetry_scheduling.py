@@ -12,6 +12,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     BANDWIDTH,
     BASE,
     JOBS,
+    LITERAL,
     NARROWS,
     NETWORKS,
     PLACES,
@@ -19,6 +20,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     TREE,
     runs,
 )
+from nova_twotier.sim.reproduce.trials import MORE_SEEDS
 
 WAIT, SLOWDOWN = AVERAGES
 MIGRATIONS = "migrations_per_job"
@@ -172,7 +174,8 @@ FIG6 = Experiment(
         *(claim for network in NETWORKS for claim in _on_traces(network)),
     ),
     plots=tuple(Plot(place, WAIT, logarithmic=True) for place in PLACES),
-    notes=(_RESPONSE, _FAIR, BANDWIDTH, TREE, NARROWS),
+    notes=(_RESPONSE, _FAIR, BANDWIDTH, TREE, NARROWS, LITERAL),
+    trials=(MORE_SEEDS,),
 )
 
 FIG7 = Experiment(
@@ -182,7 +185,8 @@ FIG7 = Experiment(
     runs=_all_runs,
     claims=tuple(claim for place in PLACES for claim in _order(place, SLOWDOWN)),
     plots=tuple(Plot(place, SLOWDOWN, logarithmic=True) for place in PLACES),
-    notes=(_FAIR, BANDWIDTH, TREE, NARROWS),
+    notes=(_FAIR, BANDWIDTH, TREE, NARROWS, LITERAL),
+    trials=(MORE_SEEDS,),
 )
 
 FIG8 = Experiment(
@@ -216,6 +220,7 @@ FIG8 = Experiment(
         BANDWIDTH,
         TREE,
         NARROWS,
+        LITERAL,
     ),
 )
 

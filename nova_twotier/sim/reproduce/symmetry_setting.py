@@ -36,10 +36,15 @@ EMBEDDINGS = {
     "Greedy anywhere": "greedy-anywhere",
 }
 
-#: The networks, by what is added to the names of the places there: the whole fat-tree, and one
-#: whose edge switches have a single link up.
+#: The networks, by what is added to the names of the places there: the whole fat-tree, one whose
+#: edge switches have a single link up, and one where a pod has a single link up as well.
 NARROW = ", edges 3:1"
-NETWORKS = {"": BASE.topology, NARROW: f"{BASE.topology}:1:3"}
+ONE_PATH = ", one path"
+NETWORKS = {
+    "": BASE.topology,
+    NARROW: f"{BASE.topology}:1:3",
+    ONE_PATH: f"{BASE.topology}:1:1",
+}
 PLACES = tuple(trace + network for network in NETWORKS for trace in TRACES)
 TREE = (
     "A link under which m of N VMs sit holds min(m, N - m) * B. Parallel links of the fat-tree "
@@ -49,6 +54,11 @@ NARROWS = (
     f"'{NARROW[2:]}': an edge switch has one link up for its three hosts, a pod three, and not "
     "three and nine. The paper names the line rate only; the whole fat-tree is hardly ever short "
     "of anything but the hosts' own links, which does not give the paper's response times."
+)
+LITERAL = (
+    f"'{ONE_PATH[2:]}': equations 5 and 6 to the letter: a job has one virtual switch on one "
+    "switch, and one path from there to each server, so that it has one link up from an edge "
+    "switch and one from a pod. Jobs that do not fit even the empty network are rejected."
 )
 ANYWHERE = (
     "The paper has a sentence on each rival. Best fit, Oktopus and Greedy are given AdaBa's search "

@@ -88,7 +88,7 @@ class TestWatching(ClientCase):
         self.assertEqual(
             [
                 "job 1 (solver), 1st in the queue: waits; the manager has not decided about it yet",
-                "job 1 (solver), 1st in the queue: needs 1 foreground slots, 0 idle",
+                "job 1 (solver), 1st in the queue: needs 1 foreground slot, 0 idle",
                 "job 1 (solver): its servers are being built",
                 "job 1 (solver): runs in the background",
             ],

@@ -38,6 +38,8 @@ class TestOpenStackClient(ApiCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # Where the tests run in the background of a script, the shell has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.addCleanup(running.communicate)
         self.addCleanup(running.kill)

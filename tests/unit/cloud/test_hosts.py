@@ -1,14 +1,18 @@
 """When the manager looks at aggregates, and what it says again of hosts that changed."""
 
 import types
+from concurrent import futures
 
 import fixtures
 import testtools
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
 from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.listing import Lister
 from nova_twotier.core.actions import Tier
+from nova_twotier.ledger.placement import PlacementError
 from nova_twotier.ledger.tree import Shape, TierHost
+from tests.executors import Held
 
 INTERVAL = 10.0
 
@@ -18,7 +22,7 @@ def tier_host(name, slots=2, leaving=False, pool="default"):
     return TierHost(name, shape, {tier: f"{name}-{tier}" for tier in Tier}, leaving)
 
 
-class TestHosts(testtools.TestCase):
+class HostsCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.prepared = []
@@ -34,10 +38,10 @@ class TestHosts(testtools.TestCase):
             self.useFixture(fixtures.MonkeyPatch(f"nova_twotier.ledger.tree.{name}", fake))
         self.found = {}
         self.flavors = {}
-        cloud = types.SimpleNamespace(
+        self.cloud = types.SimpleNamespace(
             check=lambda: None, hosts=lambda: self.found, limited_flavors=lambda: self.flavors
         )
-        self.hosts = Hosts(cloud, None, INTERVAL)
+        self.hosts = Hosts(self.cloud, None, INTERVAL)
         self.now = 0.0
 
     def sync(self, _placement, shapes):
@@ -55,6 +59,8 @@ class TestHosts(testtools.TestCase):
         self.now += INTERVAL
         return self.hosts.refresh(self.now)
 
+
+class TestHosts(HostsCase):
     def test_flavors_are_read_with_the_hosts(self):
         self.poll("ab")
         self.assertEqual({}, self.hosts.limited_flavors)
@@ -142,3 +148,95 @@ class TestHosts(testtools.TestCase):
         self.poll(["a", tier_host("b", 4)])
         self.hosts.close({"a": 1, "b": 0})
         self.assertEqual([("b", 0)], self.closings[2:])
+
+
+class TestHostsMeanwhile(HostsCase):
+    """What happens while Nova lists its hosts."""
+
+    def setUp(self):
+        super().setUp()
+        self.held, self.wakes = Held(), []
+        lister = Lister(self.held)
+        wake = lambda: self.wakes.append(self.now)  # noqa: E731
+        self.hosts = Hosts(self.cloud, None, INTERVAL, lister=lister, wake=wake)
+        self.poll("ab")
+
+    def enabled(self):
+        self.now += 1
+        self.hosts.refresh(self.now)
+        return self.hosts.enabled
+
+    def test_the_first_poll_waits(self):
+        self.assertEqual(({"a", "b"}, []), (self.hosts.enabled, self.held.waiting))
+
+    def test_later_ones_do_not(self):
+        self.assertFalse(self.poll("ab", disabled="b"))
+        self.assertFalse(self.poll("ab", disabled="b"))
+        self.assertEqual(({"a", "b"}, 1), (self.hosts.enabled, len(self.held.waiting)))
+        self.held.run()
+        self.assertEqual({"a"}, self.enabled())
+        self.assertEqual(self.now, self.hosts.polled_at)
+        self.assertEqual({"a"}, self.enabled())
+        self.assertEqual(self.now - 1, self.hosts.polled_at)
+        self.assertEqual([], self.wakes)
+
+    def test_news_that_came_meanwhile_are_read_once_more(self):
+        self.poll("ab")
+        self.hosts.expire()
+        self.enabled()
+        self.held.run()
+        self.poll("ab", disabled="b")
+        self.assertEqual({"a", "b"}, self.enabled() | {"b"})
+        self.assertEqual(1, len(self.held.waiting))
+        self.held.run()
+        self.assertEqual([self.now], self.wakes)
+        self.assertEqual({"a"}, self.enabled())
+
+    def test_what_was_read_before_a_drain_does_not_count(self):
+        """It would show the nova-compute as it was before the drain disabled it."""
+        self.poll("ab", disabled="b")
+        self.hosts.expire(drop=True)
+        self.held.run()
+        self.assertEqual({"a", "b"}, self.enabled())
+        self.held.run()
+        self.assertEqual({"a"}, self.enabled())
+
+    def test_trouble_counts_until_nova_lists_them(self):
+        self.cloud.hosts = lambda: 1 / 0
+        self.poll("ab")
+        self.held.run()
+        for _poll in range(2):
+            self.assertRaises(ZeroDivisionError, self.enabled)
+        self.cloud.hosts = lambda: self.found
+        self.held.run()
+        self.assertEqual({"a", "b"}, self.enabled())
+
+    def test_many_are_closed_at_the_same_time(self):
+        """Whatever Placement did not take is written again, and nothing else."""
+        with futures.ThreadPoolExecutor(2) as executor:
+            self.hosts = Hosts(self.cloud, None, INTERVAL, lister=Lister(executor))
+            self.poll("abc")
+            closed, refused = {"a": 1, "b": 0, "c": 2}, {"b"}
+
+            def set_closed(_placement, host, count):
+                if host.name in refused:
+                    raise PlacementError("no")
+                self.closings.append((host.name, count))
+
+            self.useFixture(fixtures.MonkeyPatch("nova_twotier.ledger.tree.set_closed", set_closed))
+            self.assertRaises(PlacementError, self.hosts.close, closed)
+            refused.clear()
+            self.hosts.close(closed)
+            self.assertEqual({*closed.items()}, {*self.closings})
+            self.assertEqual(1, self.closings.count(("a", 1)))
+            before = len(self.closings)
+            self.hosts.close(closed)
+            self.assertEqual(before, len(self.closings))
+
+    def test_down_since_a_poll_knows_it(self):
+        self.found["a"] = ComputeHost(self.found["a"].shape, enabled=False, up=False)
+        self.now += INTERVAL
+        self.hosts.refresh(self.now)
+        self.held.run()
+        self.enabled()
+        self.assertEqual({"a": self.now}, self.hosts.down)

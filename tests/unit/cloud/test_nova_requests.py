@@ -10,6 +10,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_exc
 
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage
+from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.nova import CONSOLE_PAUSE, CONSOLE_TIMEOUT
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server
 from nova_twotier.core.actions import Tier
@@ -361,6 +362,34 @@ class TestServers(CloudCase):
         self.assertEqual([expected], self.cloud.servers())
         self.assertEqual(expected, self.cloud.server("s"))
         self.assertEqual(["10.0.0.5", "fd00::5"], expected.fixed_addresses)
+
+    def test_the_same_as_long_as_none_changes(self):
+        self.listed(self.ONE)
+        first = self.cloud.servers()
+        self.assertIs(first, self.cloud.servers())
+        self.listed(self.ONE | {"OS-EXT-STS:task_state": "deleting"})
+        [changed] = self.cloud.servers()
+        self.assertEqual("deleting", changed.task)
+        self.assertIsNot(first, self.cloud.servers())
+
+    def test_what_is_recorded_counts(self):
+        self.listed(self.ONE)
+        self.cloud.servers()
+        self.cloud.remember({"s": "recorded"})
+        [server] = self.cloud.servers()
+        self.assertEqual("recorded", server.job)
+
+    def test_who_begins_to_lead_lists_all(self):
+        """But remembers the job that a server named first: its owner may have changed that."""
+        self.listed(self.ONE)
+        self.cloud.servers()
+        self.listed(self.ONE | {"id": "other"}, self.ONE | {"metadata": {JOB_KEY: "stolen"}})
+        self.cloud.begin(Lister())
+        self.assertEqual(
+            {"other": "job", "s": "job"},
+            {server.id: server.job for server in self.cloud.servers()},
+        )
+        self.assertNotIn("changes-since", self.http.request_history[-1].url)
 
     def test_one_that_was_never_on_a_host(self):
         missing = {"OS-SRV-USG:launched_at": None, "OS-EXT-STS:power_state": None}

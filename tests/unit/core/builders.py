@@ -6,7 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 
@@ -31,7 +32,7 @@ def job(number, size=1, cpu=0.5, arrival=None, **options):
 
 
 def cluster(*slots, tiers=2):
-    return Cluster([Host(f"host{n}", count, tiers) for n, count in enumerate(slots)])
+    return Hosts([Host(f"host{n}", count, tiers) for n, count in enumerate(slots)])
 
 
 @st.composite
@@ -99,10 +100,10 @@ def loads(of, tier):
 def empty(of):
     """A cluster of the same hosts with nothing on them."""
     if isinstance(of, Counted):
-        return Counted(len(of.hosts))
+        return Counted(of.hosts[0].slots)
     if isinstance(of, Nodes):
         return Nodes(len(of.hosts), of.threshold)
-    return Cluster(of.hosts, of.threshold)
+    return Hosts(of.hosts, of.threshold)
 
 
 def recounted(of):

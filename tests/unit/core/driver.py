@@ -7,11 +7,13 @@ from unittest import mock
 from nova_twotier.core import policies, queue
 from nova_twotier.core.actions import Evict, Kill, Move, Start, StartKind, Tier
 from nova_twotier.core.cluster import Cluster
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Counted
 from nova_twotier.core.policies.backfilling import Backfilling
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.policies.migrating import Migrating
 from nova_twotier.core.policies.tentative import Tentative
+from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, forget_ends, held_by_later, recounted, state
 
@@ -26,7 +28,7 @@ class Driver:
     def __init__(self, case, policy, hosts):
         self.case = case
         self.policy = policies.get(policy)
-        self.cluster = hosts if isinstance(hosts, Cluster) else Cluster(hosts)
+        self.cluster = hosts if isinstance(hosts, Cluster) else Hosts(hosts)
         self.waiting = []
         self.admitted = {job.number for job in (run.job for run in self.cluster.runs.values())}
         self.finished = set()
@@ -50,7 +52,7 @@ class Driver:
         """Another policy takes over, as a new engine of the queue manager does."""
         self.policy = policies.get(name)
         runs = [run._replace(job=self._as_submitted(run.job)) for run in self.cluster.runs.values()]
-        self.cluster = Cluster(self.cluster.hosts, self.cluster.threshold, runs=runs)
+        self.cluster = Hosts(self.cluster.hosts, self.cluster.threshold, runs=runs)
         self.waiting = sorted(map(self._as_submitted, self.waiting), key=lambda job: job.order)
         return self.decide(Event.ARRIVAL | Event.BACKGROUND | Event.FOREGROUND)
 
@@ -178,7 +180,7 @@ class Driver:
         self.case.assertEqual(set(), self.finished & self.admitted)
         if isinstance(self.cluster, Counted):
             used = sum(run.job.size for run in self.cluster.runs.values())
-            self.case.assertEqual(len(self.cluster.hosts) - used, self.cluster.idle[FG])
+            self.case.assertEqual(self.cluster.hosts[0].slots - used, self.cluster.idle[FG])
             self.case.assertGreaterEqual(self.cluster.idle[FG], 0)
             return
         for index, host in enumerate(self.cluster.hosts):
@@ -249,9 +251,41 @@ class Driver:
                     self.case.assertEqual(0, self.cluster.overfull(host), "started when closed")
 
     def check_reasons(self):
-        snapshot = Snapshot(self.cluster, self.waiting)
+        """What the reasons say of the job and the cluster is so, and nothing is left out."""
+        reason_of = self.policy.reasons(Snapshot(self.cluster, self.waiting))
+        idle, numbers = self.cluster.idle, {job.number for job in self.not_in_foreground()}
         for job in self.waiting:
-            self.case.assertTrue(self.policy.reason(snapshot, job), "no reason")
+            reason = reason_of(job)
+            self.case.assertNotIn("?", str(reason))
+            said = dict(reason.parameters)
+            facts = {"size": job.size, "idle": idle[FG], "open": idle[BG]}
+            if self.preempts:
+                facts["later"] = self.could_have(job) - idle[FG]
+            for name in facts.keys() & said:
+                self.case.assertEqual(facts[name], said[name], reason)
+            if reason.code is waits.SLOTS:
+                self.case.assertGreater(job.size, idle[FG], reason)
+                self.case.assertEqual(facts.get("later", 0), said.get("later", 0))
+            if reason.by is not None:
+                self.case.assertIn(reason.by, numbers - {job.number})
+            if isinstance(self.policy, Backfilling) and job.foreground:
+                self.check_turn(job, reason)
+
+    def check_turn(self, job, reason):
+        """Who comes after the first waits for it, unless too few slots are idle to pass it."""
+        queue = Snapshot(self.cluster, self.waiting).queue.allowed(FG)
+        first = self.policy.first(queue)
+        lacks = job.number == first.number or (
+            self.policy.depth and job.size > self.cluster.idle[FG]
+        )
+        self.case.assertEqual(None if lacks else first.number, reason.by, reason)
+
+    @property
+    def preempts(self):
+        """Whether the policy evicts later arrivals from the foreground, as its reasons say."""
+        if isinstance(self.policy, Tentative):
+            return self.policy.aggressive
+        return not isinstance(self.policy, Backfilling | Guaranteeing)
 
     def not_in_foreground(self):
         """Who waits for the foreground, in the queue or in the background, by arrival."""

@@ -3,13 +3,15 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
 import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, OutOfSlots, Run
+from nova_twotier.core.cluster import Host, OutOfSlots, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.slots import next_slot_load
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs, recounted, state
 
@@ -17,7 +19,7 @@ from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs, recounte
 @st.composite
 def occupied(draw, **options):
     """A cluster after some starts and departures, and the jobs that are not on it."""
-    made = Cluster(draw(hosts(**options)))
+    made = Hosts(draw(hosts(**options)))
     outside = []
     for each in draw(jobs(max_size=4)):
         tier = draw(st.sampled_from(Tier))
@@ -75,11 +77,11 @@ class TestCounts(testtools.TestCase):
     @given(occupied(enabled=False))
     def test_filled_at_once(self, drawn):
         made, _outside = drawn
-        filled = Cluster(made.hosts, runs=made.runs.values())
+        filled = Hosts(made.hosts, runs=made.runs.values())
         self.assertEqual(state(recounted(made)), state(filled))
         for run in list(filled.runs.values()):
             filled.remove(run.job)
-        self.assertEqual(state(Cluster(made.hosts)), state(filled))
+        self.assertEqual(state(Hosts(made.hosts)), state(filled))
 
     @given(occupied(enabled=False), st.sampled_from(Tier))
     def test_remove_undoes_start(self, drawn, tier):
@@ -147,6 +149,26 @@ class TestCounts(testtools.TestCase):
             expected = [end for end in expected if end[1] != run.job.number]
         self.assertEqual(sorted(expected), list(made.ends))
 
+    @given(occupied(), st.data())
+    def test_who_may_be_promoted(self, drawn, data):
+        """Whenever it is asked for, also of a copy: it follows what comes and goes."""
+        made, outside = drawn
+        early = made.promotable if data.draw(st.booleans()) else None
+        twin = made.copy()
+        before = list(made.promotable)
+        for each, foreground in ((each, data.draw(st.booleans())) for each in outside):
+            if twin.fits(each, BG):
+                twin.start(replace(each, foreground=foreground), BG)
+        for run in list(twin.runs.values())[::2]:
+            twin.remove(run.job)
+            if data.draw(st.booleans()):
+                twin.adopt(run._replace(pinned=True))
+        expected = [r.job for r in twin.running(BG) if r.job.foreground and not r.pinned]
+        self.assertEqual(expected, list(twin.promotable))
+        self.assertEqual(before, list(made.promotable))
+        if early is not None:
+            self.assertIs(early, made.promotable)
+
     def test_a_pinned_run_is_not_evictable(self):
         made = cluster(2)
         made.adopt(Run(job(1), FG, (0,), pinned=True))
@@ -155,14 +177,14 @@ class TestCounts(testtools.TestCase):
 
     def test_adopts_without_room(self):
         """Hosts that shrank, or whose service is down, keep what runs there."""
-        made = Cluster([Host("small", 1), Host("down", 2, enabled=False)])
+        made = Hosts([Host("small", 1), Host("down", 2, enabled=False)])
         made.adopt(Run(job(1, 3), FG, (0, 0, 1)))
         self.assertEqual({FG: 0, BG: 1}, made.idle)
         made.remove(job(1, 3))
         self.assertEqual({FG: 1, BG: 1}, made.idle)
 
     def test_idle_leaves_disabled_hosts_out(self):
-        made = Cluster([Host("a", 2, 3), Host("b", 4, 2), Host("c", 8, 2, enabled=False)])
+        made = Hosts([Host("a", 2, 3), Host("b", 4, 2), Host("c", 8, 2, enabled=False)])
         self.assertEqual({FG: 6, BG: 8}, made.idle)
 
     def test_one_tier_has_no_background(self):
@@ -290,7 +312,7 @@ class TestPlacing(testtools.TestCase):
     def test_drawn_places(self, drawn, tier, seed, data):
         """Places drawn at random are places, too, and a copy draws the same."""
         made, _outside = drawn
-        blind = Cluster(made.hosts, made.threshold, random.Random(seed))
+        blind = Hosts(made.hosts, made.threshold, random.Random(seed))
         for run in made.runs.values():
             blind.adopt(run)
         count = data.draw(st.integers(0, made.idle[tier]))
@@ -302,14 +324,14 @@ class TestPlacing(testtools.TestCase):
         self.assertRaises(OutOfSlots, blind.rank, tier, made.idle[tier] + 1)
 
     def test_draws_from_all_shared_places(self):
-        made = Cluster([Host("a", 2), Host("b", 1)], rng=random.Random(1))
+        made = Hosts([Host("a", 2), Host("b", 1)], rng=random.Random(1))
         made.start(job(1, 3, cpu=0.5), BG)
         drawn = Counter(tuple(sorted(made.rank(FG, 2))) for _time in range(300))
         self.assertEqual({(0, 0), (0, 1)}, set(drawn))
         self.assertGreater(drawn[0, 1], drawn[0, 0])  # two ways to one
 
     def test_draws_nothing_while_slots_are_idle(self):
-        made = Cluster([Host("a", 1), Host("b", 1), Host("c", 1)], rng=random.Random(1))
+        made = Hosts([Host("a", 1), Host("b", 1), Host("c", 1)], rng=random.Random(1))
         made.start(job(1, cpu=0.5), BG, [0])
         drawn = {tuple(made.rank(FG, 2)) for _time in range(30)}
         self.assertEqual({(1, 2)}, drawn)

@@ -71,7 +71,7 @@ class TestDecisions(testtools.TestCase):
         driver = Driver(self, "amcbf-deadline", [Host("a", 2, 1)])
         driver.arrive(job(1, estimate=50.0), job(2, estimate=900.0))
         driver.arrive(job(3, 2, estimate=100.0))
-        reason = driver.policy.reason(Snapshot(driver.cluster, driver.waiting), driver.waiting[0])
+        reason = driver.policy.reasons(Snapshot(driver.cluster, driver.waiting))(driver.waiting[0])
         self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later jobs", str(reason))
 
     @inherited

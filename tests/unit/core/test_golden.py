@@ -8,7 +8,8 @@ import yaml
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Evict, Kill, Move, Start, Tier
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.snapshot import Event, Snapshot
@@ -20,7 +21,7 @@ EVENTS = {FG: Event.FOREGROUND, BG: Event.BACKGROUND}
 
 
 def one_slot_hosts(nodes):
-    return Cluster([Host(node, slots=1) for node in nodes])
+    return Hosts([Host(node, slots=1) for node in nodes])
 
 
 def nodes_of(nodes):

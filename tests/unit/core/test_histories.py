@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from nova_twotier.core import policies
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.snapshot import Event
@@ -99,7 +100,7 @@ class History(RuleBasedStateMachine):
             assert len(self.driver.finished) == self.number
 
     def rebuild(self, hosts, change):
-        fresh = Cluster(hosts)
+        fresh = Hosts(hosts)
         for run in self.driver.cluster.runs.values():
             fresh.adopt(change(run))
         self.driver.cluster = fresh

@@ -24,11 +24,13 @@ def star(slots=2):
     return Linked.of(STAR, slots)
 
 
-def links(cluster):
-    """Mbit/s by link, from the runs alone: min(m, N - m) * B for m of N VMs below it."""
-    topology = cluster.state.topology
+def links(cluster, *tiers):
+    """Mbit/s by link, from the runs of the tiers alone: min(m, N - m) * B for m of N VMs below."""
+    topology = cluster.states[FG].topology
     sums = Counter()
     for run in cluster.runs.values():
+        if run.tier not in tiers:
+            continue
         below = Counter()
         for host in run.hosts:
             number = topology.number[cluster.hosts[host].name]
@@ -42,17 +44,33 @@ def links(cluster):
     return sums
 
 
-def check(case, cluster):
-    """No host over its slots, no link over its rate, and the account is that of the runs."""
-    topology, state = cluster.state.topology, cluster.state
-    vms = Counter(host for run in cluster.runs.values() for host in run.hosts)
+def check_account(case, cluster):
+    """The account of hosts and links is that of the runs; the foreground is within its means."""
+    states = cluster.states
+    topology = states[FG].topology
+    vms = Counter(h for run in cluster.runs.values() if run.tier is FG for h in run.hosts)
     for host, spec in enumerate(cluster.hosts):
+        place = topology.number[spec.name]
         case.assertLessEqual(vms[host], spec.slots)
-        case.assertEqual(spec.slots - vms[host], state.free[topology.number[spec.name]])
-    used = links(cluster)
+        case.assertEqual(spec.slots - vms[host], states[FG].free[place])
+        if BG in states:
+            case.assertEqual(cluster.room(BG, host), states[BG].free[place])
+    for tier, state in states.items():
+        used = links(cluster, *({FG} if tier is FG and BG in states else (FG, BG)))
+        for link, node in topology.link.items():
+            case.assertEqual(topology.rate[node] - used[link], state.residual[node], (tier, link))
+    used = links(cluster, FG)
     for link, node in topology.link.items():
         case.assertLessEqual(used[link], topology.rate[node], link)
-        case.assertEqual(topology.rate[node] - used[link], state.residual[node], link)
+
+
+def check(case, cluster):
+    """Nor do both tiers together hold more of a link than its rate."""
+    check_account(case, cluster)
+    topology = cluster.states[FG].topology
+    used = links(cluster, FG, BG)
+    for link, node in topology.link.items():
+        case.assertLessEqual(used[link], topology.rate[node], link)
 
 
 class TestLinked(testtools.TestCase):
@@ -79,7 +97,7 @@ class TestLinked(testtools.TestCase):
         bmax = max((math.ceil(mbps) for _size, mbps, _leaves in steps), default=0)
         for run in list(cluster.runs.values()):
             cluster.remove(run.job)
-        self.assertEqual(State(TREE, 3, max_mbps=bmax), cluster.state)
+        self.assertEqual(State(TREE, 3, max_mbps=bmax), cluster.states[FG])
 
     def test_bandwidth_decides(self):
         cluster = star()
@@ -118,7 +136,7 @@ class TestLinked(testtools.TestCase):
         self.assertTrue(twin.fits(job(2, 6, mbps=100), FG))
         check(self, twin)
         check(self, cluster)
-        self.assertEqual(400, cluster.state.residual[0])
+        self.assertEqual(400, cluster.states[FG].residual[0])
 
     def test_filled_at_once(self):
         cluster = star()
@@ -126,7 +144,7 @@ class TestLinked(testtools.TestCase):
         cluster.start(job(2, 2), FG)
         filled = Linked(cluster.hosts, STAR, runs=list(cluster.runs.values()))
         check(self, filled)
-        self.assertEqual((cluster.state, cluster.idle), (filled.state, filled.idle))
+        self.assertEqual((cluster.states[FG], cluster.idle), (filled.states[FG], filled.idle))
         self.assertFalse(filled.fits(job(3, 3, mbps=500), FG))
 
     def test_hosts_in_any_order(self):
@@ -145,12 +163,12 @@ class TestLinked(testtools.TestCase):
         cluster = star()
         for number in (1, 2):
             cluster.adopt(Run(job(number, 3, mbps=800), FG, (0, 0, 1)))
-        self.assertEqual((-2, -600), (cluster.state.free[0], cluster.state.residual[0]))
+        self.assertEqual((-2, -600), (cluster.states[FG].free[0], cluster.states[FG].residual[0]))
         self.assertFalse(cluster.fits(job(3, 3, mbps=1), FG))
         self.assertTrue(cluster.fits(job(4, 2, mbps=1), FG))
         for number in (1, 2):
             cluster.remove(job(number, 3, mbps=800))
-        self.assertEqual(State(STAR, 2), cluster.state)
+        self.assertEqual(State(STAR, 2), cluster.states[FG])
 
 
 class TestOthers(testtools.TestCase):
@@ -162,7 +180,7 @@ class TestOthers(testtools.TestCase):
         cluster, large = star(), job(1, 4, mbps=300)
         self.assertTrue(cluster.fits(large, FG))
         cluster.limit({"a": 500, "b": 2000, "c": 0})
-        self.assertEqual([500, 1000, 0], cluster.state.residual[:3])
+        self.assertEqual([500, 1000, 0], cluster.states[FG].residual[:3])
         self.assertFalse(cluster.fits(large, FG))
 
     def test_room_on_given_hosts(self):
@@ -178,20 +196,20 @@ class TestOthers(testtools.TestCase):
         self.assertTrue(cluster.fits(job(2, 5), FG))
         cluster.start(job(2, 5), FG)
         self.assertEqual(1, cluster.idle[FG])
-        self.assertEqual([1000] * 3, cluster.state.residual[:3])
+        self.assertEqual([1000] * 3, cluster.states[FG].residual[:3])
 
     def test_observed_in_several_trees(self):
         """No embedding is like that; its VMs hold what they need up to the roots."""
         cluster = Linked([Host(name, 2) for name in "abc"], self.TREES)
         for hosts in ((0, 2), (2, 0)):
             cluster.adopt(Run(job(1, 2, mbps=100), FG, hosts))
-            self.assertEqual([900, 1000, 900], cluster.state.residual[:3])
+            self.assertEqual([900, 1000, 900], cluster.states[FG].residual[:3])
             cluster.remove(job(1, 2, mbps=100))
-        self.assertEqual([1000] * 3, cluster.state.residual[:3])
+        self.assertEqual([1000] * 3, cluster.states[FG].residual[:3])
 
     def test_the_background_takes_no_slots_of_the_foreground(self):
         cluster = Linked([Host(name, 2, tiers=2) for name in "abc"], STAR)
         cluster.adopt(Run(job(1, 2, mbps=100), BG, (0, 1)))
-        self.assertEqual([2, 2, 2], cluster.state.free)
-        self.assertEqual([900, 900, 1000], cluster.state.residual[:3])
+        self.assertEqual([2, 2, 2], cluster.states[FG].free)
+        self.assertEqual([900, 900, 1000], cluster.states[FG].residual[:3])
         self.assertEqual(6, cluster.idle[FG])

@@ -6,7 +6,8 @@ import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.neighbours import Neighbours
 from nova_twotier.core.slots import arrange
 from tests.unit.core.builders import BG, FG, utilisation
@@ -55,7 +56,7 @@ class TestNeighbours(testtools.TestCase):
         st.data(),
     )
     def test_as_if_all_hosts_were_arranged_anew(self, slots, threshold, data):
-        cluster = Cluster([Host(f"host{n}", count) for n, count in enumerate(slots)], threshold)
+        cluster = Hosts([Host(f"host{n}", count) for n, count in enumerate(slots)], threshold)
         neighbours, jobs, seen = Neighbours(cluster, FLOOR), {}, {}
         for _pass in range(data.draw(st.integers(1, 6))):
             # Jobs may leave and come back in one pass, as those that change their tier.
@@ -76,7 +77,7 @@ class TestNeighbours(testtools.TestCase):
 
     def neighbours(self, *jobs):
         """Jobs of one process each, of a tier and a utilisation, on one host of two slots."""
-        told = Neighbours(Cluster([Host("host", 2)]), FLOOR)
+        told = Neighbours(Hosts([Host("host", 2)]), FLOOR)
         for number, (tier, cpu) in enumerate(jobs, 1):
             told.come(number, tier, [0], [cpu], [cpu])
         return told

@@ -6,7 +6,8 @@ import random
 import testtools
 
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
+from nova_twotier.core.cluster import Host, OutOfSlots
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.slots import next_slot_load
 
@@ -32,7 +33,7 @@ class TestRanking(testtools.TestCase):
         compared = 0
         for seed in range(30):
             rng = random.Random(seed)
-            cluster = Cluster(
+            cluster = Hosts(
                 Host(f"h{number}", rng.randint(1, 5), rng.randint(1, 4), rng.random() < 0.9)
                 for number in range(rng.randint(1, 6))
             )

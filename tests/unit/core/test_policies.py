@@ -7,7 +7,8 @@ from testtools.matchers import MatchesRegex
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Evict, Start, StartKind
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
 from tests.unit.core.driver import Driver, promise
@@ -72,10 +73,10 @@ class Properties:
         snapshot = Snapshot(driver.cluster, driver.waiting)
         head, *others = snapshot.queue
         needs = "2 foreground slots, 0 idle"
-        self.assertIn(needs, str(driver.policy.reason(snapshot, head)))
+        self.assertIn(needs, str(driver.policy.reasons(snapshot)(head)))
         self.assertNotEqual([], others)
         for each in others:
-            found = str(driver.policy.reason(snapshot, each))
+            found = str(driver.policy.reasons(snapshot)(each))
             self.assertThat(found, MatchesRegex(f".*({needs}|{head.label})"))
 
     @inherited
@@ -88,7 +89,7 @@ class Properties:
         shrunk = [
             Host(h.name, data.draw(st.integers(1, h.slots)), h.tiers, h.enabled) for h in shapes
         ]
-        changed = Cluster(shrunk)
+        changed = Hosts(shrunk)
         for run in before.cluster.runs.values():
             changed.adopt(Run(run.job, run.tier, run.hosts))
         used = {tier: list(changed.used[tier]) for tier in (FG, BG)}
@@ -255,13 +256,27 @@ class TestExamples(testtools.TestCase):
 
     def test_only_the_head_evicts_though_it_cannot_have_enough(self):
         """A host is down: the head has to wait for it, and the next is not the head for that."""
-        made = Cluster([Host("a", 1), Host("down", 1, enabled=False)])
+        made = Hosts([Host("a", 1), Host("down", 1, enabled=False)])
         made.start(job(3), FG, [0])
         made.start(job(4, cpu=0.9), BG, [0])
         snapshot = Snapshot(made, [job(1, 2), job(2)])
         for policy in ("ambf", "amcbf"):
             actions = policies.get(policy).schedule(snapshot, Event.FOREGROUND, 0.0)
             self.assertEqual([], actions, policy)
+
+    def test_whose_turn_it_is_may_run_in_the_background(self):
+        """2 needs all slots; 3 would fit the idle ones, but 2 arrived earlier."""
+        driver = Driver(self, "ccfcfs", [Host("a", 3)])
+        driver.arrive(job(1, 1, cpu=0.5), job(2, 3, cpu=0.5))
+        self.assertEqual({1: FG, 2: BG}, {n: run.tier for n, run in driver.cluster.runs.items()})
+        driver.arrive(job(3, 2))
+        [waiting] = driver.waiting
+        reason = driver.policy.reasons(Snapshot(driver.cluster, driver.waiting))(waiting)
+        self.assertEqual(
+            "waits behind job 2, then needs 2 foreground slots, 2 idle; or 2 background slots, 0 "
+            "open and idle",
+            str(reason),
+        )
 
     def test_unknown_policy(self):
         error = self.assertRaises(policies.UnknownPolicy, policies.get, "sjf")
@@ -270,7 +285,7 @@ class TestExamples(testtools.TestCase):
     def test_takes_nothing_from_hosts_that_give_nothing(self):
         """Slots of a host that is down, or has less than it holds, are no use to a preemptor."""
         for closing in (Host("a", 1, enabled=False), Host("a", 1)):
-            made = Cluster([closing, Host("b", 1)])
+            made = Hosts([closing, Host("b", 1)])
             made.adopt(Run(job(2), FG, (0,)))
             if closing.enabled:
                 made.adopt(Run(job(3), FG, (0,)))

@@ -22,7 +22,7 @@ def evictable(holders):
 class TestSelect(testtools.TestCase):
     def choose(self, candidates, holders, idle, only_head=False):
         """Numbers of the chosen, and of the evicted with their preemptors."""
-        selection = select(Queue(candidates), [], evictable(holders), idle, only_head)
+        selection = select(Queue(candidates), Queue(), evictable(holders), idle, only_head)
         for number, (victim, preemptor) in selection.evicted.items():
             self.assertEqual(number, victim.number)
             self.assertLess(preemptor.order, victim.order)
@@ -70,7 +70,7 @@ class TestSelect(testtools.TestCase):
     def test_who_runs_in_the_background_is_a_candidate(self):
         """2 runs in the background; it comes before 3, which waits."""
         holders = evictable([job(4, 2)])
-        selection = select(Queue([job(1, 9), job(3, 2)]), [job(2, 2)], holders, 0, False)
+        selection = select(Queue([job(1, 9), job(3, 2)]), Queue([job(2, 2)]), holders, 0, False)
         self.assertEqual([2], [each.number for each in selection.chosen])
         self.assertEqual([4], list(selection.evicted))
 
@@ -139,7 +139,7 @@ class TestAgainstThePlainLoop(testtools.TestCase):
         parts, idle = contest
         holders = sorted(parts["holds"], key=lambda each: each.order)
         queue = Queue(parts["waits"])
-        below = sorted(parts["below"], key=lambda each: each.order)
+        below = Queue(parts["below"])
         with mock.patch.object(preemption, "_FEW", few):
             selection = select(queue, below, evictable(holders), idle, only_head)
         chosen, evicted = plain([*parts["waits"], *parts["below"]], holders, idle, only_head)

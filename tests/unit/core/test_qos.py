@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Evict, Kill, Move, Start
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
 from nova_twotier.core.fair_share import is_ahead
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.policies.tentative import Tentative
@@ -100,7 +101,7 @@ class TestAnyStream(testtools.TestCase):
         """What the queue manager sees: jobs that just start, hosts that take nothing new."""
         shapes, stream = drawn
         shapes = [dataclasses.replace(each, enabled=data.draw(st.booleans())) for each in shapes]
-        cluster = Cluster([dataclasses.replace(each, enabled=True) for each in shapes])
+        cluster = Hosts([dataclasses.replace(each, enabled=True) for each in shapes])
         waiting = []
         for each in (of_class(each, data.draw(st.sampled_from(Qos))) for each in stream):
             if each.size <= cluster.idle[BG] and data.draw(st.booleans()):
@@ -109,7 +110,7 @@ class TestAnyStream(testtools.TestCase):
                 cluster.adopt(run._replace(pinned=data.draw(st.booleans())))
             else:
                 waiting.append(each)
-        cluster = Cluster(shapes, runs=cluster.runs.values())
+        cluster = Hosts(shapes, runs=cluster.runs.values())
         driver = ClassDriver(self, policy, cluster)
         pinned = {number for number, run in cluster.runs.items() if run.pinned}
         driver.waiting = sorted(map(driver.policy.admit, waiting), key=lambda each: each.order)
@@ -227,16 +228,27 @@ class TestScavenger(testtools.TestCase):
     def test_makes_way_in_place_for_who_loses_the_foreground(self):
         """The demoted job swaps on its hosts and keeps running, rather than being evicted."""
         for policy in [*CONSOLIDATING, "acfcfs"]:
-            driver = ClassDriver(self, policy, [Host("a", 1), Host("b", 1)])
-            driver.arrive(job(1))
-            driver.arrive(job(2))
-            driver.arrive(scavenger(3), scavenger(4))
-            actions = driver.arrive(urgent(5))
-            [move] = [action for action in actions if isinstance(action, Move)]
-            self.assertEqual((2, BG, ()), (move.job.number, move.tier, move.migrating), policy)
-            self.assertEqual([2], list(preempted(actions).values()), policy)
-            found = tiers(driver)
-            self.assertEqual((FG, BG, FG), (found[1], found[2], found[5]), policy)
+            for made in (Hosts([Host("a", 1), Host("b", 1)]), Nodes(2)):
+                driver = ClassDriver(self, policy, made)
+                driver.arrive(job(1))
+                driver.arrive(job(2))
+                driver.arrive(scavenger(3), scavenger(4))
+                actions = driver.arrive(urgent(5))
+                [move] = [action for action in actions if isinstance(action, Move)]
+                self.assertEqual((2, BG, ()), (move.job.number, move.tier, move.migrating), policy)
+                self.assertEqual([2], list(preempted(actions).values()), policy)
+                found = tiers(driver)
+                self.assertEqual((FG, BG, FG), (found[1], found[2], found[5]), policy)
+
+    def test_makes_way_where_one_of_two_hosts_has_room(self):
+        for policy in [*CONSOLIDATING, "acfcfs"]:
+            for made in (Hosts([Host("a", 1), Host("b", 1)]), Nodes(2)):
+                driver = ClassDriver(self, policy, made)
+                driver.arrive(job(2, 2))
+                driver.arrive(scavenger(3))
+                actions = driver.arrive(urgent(5))
+                self.assertEqual({3: 2}, preempted(actions), policy)
+                self.assertEqual({2: BG, 5: FG}, tiers(driver), policy)
 
     def test_takes_what_is_left_when_it_had_to_leave(self):
         driver = ClassDriver(self, "amcbf", [Host("a", 2), Host("b", 2)])

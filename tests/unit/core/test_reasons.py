@@ -59,6 +59,23 @@ class TestReason(testtools.TestCase):
         ):
             self.assertEqual(text, str(reason))
 
+    def test_one_is_no_plural(self):
+        for reason, text in (
+            (waits.SLOTS(size=1, idle=0, open=0), "needs 1 foreground slot, 0 idle; or 1 back"),
+            (waits.SLOT_LIMIT(size=1, tier="bg", per="user"), "needs 1 background slot; its user"),
+            (waits.TREE_SLOTS(size=1, free=0, slots=1), "needs 1 slot in one tree of the network"),
+            (waits.DELAY(2, idle=1), "would fit the 1 idle foreground slot, but"),
+            (waits.BANDWIDTH(size=1, mbps=5, free=1), "no switch has 1 free slot below it with 5"),
+            (failures.TOO_MANY_SERVERS(servers=1, size=2), "it has 1 server for 2 processes"),
+            (waits.SLOTS(size=11, idle=1), "needs 11 foreground slots, 1 idle"),
+            # What a job or its owner is called stays as it is.
+            (waits.TURN(7), "waits behind my 1 slots"),
+        ):
+            self.assertStartsWith(text, reason.text(lambda _number: "my 1 slots"))
+
+    def assertStartsWith(self, start, text):
+        self.assertEqual(start, text[: len(start)])
+
     def test_effects(self):
         for effect, text in (
             (Effect.NOT_STARTED, "did not start: its servers are off"),

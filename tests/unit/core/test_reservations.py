@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies, queue
 from nova_twotier.core.actions import StartKind
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies.profile import Profile
@@ -46,7 +47,7 @@ def bodies(slots):
     """The same slots as each kind of cluster has them."""
     half = slots // 2
     hosts = [Host("a", slots - half), Host("b", half)] if half else [Host("a", slots)]
-    return Counted(slots), Nodes(slots), Cluster(hosts)
+    return Counted(slots), Nodes(slots), Hosts(hosts)
 
 
 class Simulation:
@@ -255,7 +256,7 @@ def earliest_place(free, size, duration, begin):
 class TestConservative(testtools.TestCase):
     def test_who_waits_for_an_unknown_end_is_not_passed_for_ever(self):
         """It has a place among all slots, whenever the job without an estimate ends."""
-        made = Cluster([Host("a", 10)])
+        made = Hosts([Host("a", 10)])
         made.start(job(1, 4), FG, until=100.0)
         made.start(job(2, 4), FG)
         waits = [job(3, 10, estimate=50.0), job(4, 2, estimate=1e6)]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Evict, Kill, Move, Start
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.policies.preemption import by_places, select
 from nova_twotier.core.qos import Qos
 from nova_twotier.core.queue import Queue
@@ -33,7 +34,7 @@ ANYTHING = Event.ARRIVAL | Event.FOREGROUND | Event.BACKGROUND
 def drained(last, *runs, others=1, slots=1, threads=2):
     """Hosts, the last of which takes nothing new, and the runs on them."""
     shapes = [Host(f"host{n}", slots, threads) for n in range(others)]
-    return Cluster([*shapes, Host(last, slots, threads, enabled=False)], runs=runs)
+    return Hosts([*shapes, Host(last, slots, threads, enabled=False)], runs=runs)
 
 
 class TestPlaces(testtools.TestCase):
@@ -53,7 +54,7 @@ class TestPlaces(testtools.TestCase):
         self.assertEqual(before + 1, made.idle[FG])
 
     def test_none_while_all_hosts_take_new_vms(self):
-        made = Cluster([Host("a", 1), Host("b", 1)], runs=[Run(job(1, 2), FG, (0, 1))])
+        made = Hosts([Host("a", 1), Host("b", 1)], runs=[Run(job(1, 2), FG, (0, 1))])
         self.assertEqual({}, made.straddling(FG))
         made.limit_hosts({0})
         self.assertEqual({1: 1}, made.straddling(FG))
@@ -71,7 +72,7 @@ class TestPlaces(testtools.TestCase):
         """4 frees one slot of three; 3, which lost two for 1, takes it, and stays."""
         holders = [Run(job(2, 3), FG, ()), Run(job(3, 2), FG, ()), Run(job(4, 3), FG, ())]
         waiting = Queue([job(1, 4)])
-        found = select(waiting, [], lambda _after: holders, 0, False, {4: 1})
+        found = select(waiting, Queue(), lambda _after: holders, 0, False, {4: 1})
         self.assertEqual([1], [each.number for each in found.chosen])
         sizes = {n: (one.size, by.number, by.size) for n, (one, by) in found.evicted.items()}
         self.assertEqual({2: (3, 1, 4), 4: (3, 3, 2)}, sizes)
@@ -131,7 +132,7 @@ class TestDrainedHost(testtools.TestCase):
         made = drained("gone", Run(job(2, 2), FG, (0, 1)))
         for policy in ("amcbf", "cmbf", "acfcfs"):
             snapshot = Snapshot(made, [job(1, 2)])
-            found = policies.get(policy).reason(snapshot, snapshot.queue[0])
+            found = policies.get(policy).reasons(snapshot)(snapshot.queue[0])
             self.assertIn("1 held by later", str(found), policy)
 
 
@@ -156,7 +157,7 @@ class TestAtRandom(testtools.TestCase):
         before.arrive(*stream[:count])
         down = [dataclasses.replace(each, enabled=chosen.random() < 0.6) for each in shapes]
         runs = [run._replace(pinned=chosen.random() < 0.1) for run in before.cluster.runs.values()]
-        driver = ClassDriver(self, policy, Cluster(down, runs=runs))
+        driver = ClassDriver(self, policy, Hosts(down, runs=runs))
         driver.waiting, driver.admitted = before.waiting, before.admitted
         driver._admit(stream[count:])
         for _decision in range(50):

@@ -131,12 +131,12 @@ class TestReasons(testtools.TestCase):
         driver.arrive(job(1, 2, cpu=1.0))
         driver.arrive(waiting)
         [waits] = driver.waiting
-        return str(driver.policy.reason(Snapshot(driver.cluster, [waits]), waits))
+        return str(driver.policy.reasons(Snapshot(driver.cluster, [waits]))(waits))
 
     def test_background_only(self):
         for policy in TWO_TIERS:
             self.assertEqual(
-                "needs 1 background slots, 0 open and idle", self.reason(policy, below(2)), policy
+                "needs 1 background slot, 0 open and idle", self.reason(policy, below(2)), policy
             )
         for policy in ONE_TIER:
             told = f"may run only in the background, which policy {policy} does not use"
@@ -145,7 +145,7 @@ class TestReasons(testtools.TestCase):
     def test_foreground_only(self):
         for policy in TWO_TIERS:
             reason = self.reason(policy, above(2))
-            self.assertIn("needs 1 foreground slots, 0 idle", reason)
+            self.assertIn("needs 1 foreground slot, 0 idle", reason)
             self.assertNotIn("background", reason)
 
 

@@ -8,7 +8,8 @@ import testtools
 
 from nova_twotier.core import policies, windows
 from nova_twotier.core.actions import BG, FG, Move, Start
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.qos import SCAVENGER, URGENT
 from nova_twotier.core.snapshot import Event, Snapshot
@@ -49,22 +50,22 @@ class TestDecisions(testtools.TestCase):
             snapshot = found.after
 
     def test_a_long_job_goes_elsewhere_and_a_short_one_comes(self):
-        cluster = Cluster(hosts(200.0, math.inf))
+        cluster = Hosts(hosts(200.0, math.inf))
         started, _after = self.decide(cluster, job(1, 2, 500.0), job(2, 2, 50.0))
         self.assertEqual({1: (1, 1), 2: (0, 0)}, {n: start.hosts for n, start in started.items()})
 
     def test_it_may_end_when_the_window_begins_but_no_later(self):
         for walltime, expected in ((100.0, {1}), (100.1, set())):
-            cluster = Cluster(hosts(200.0))
+            cluster = Hosts(hosts(200.0))
             started, _after = self.decide(cluster, job(1, 2, walltime))
             self.assertEqual(expected, started.keys())
 
     def test_without_a_walltime_no_window_matters(self):
-        started, _after = self.decide(Cluster(hosts(200.0)), job(1, 2))
+        started, _after = self.decide(Hosts(hosts(200.0)), job(1, 2))
         self.assertEqual({1}, started.keys())
 
     def test_a_short_one_passes_a_long_head_only_where_that_cannot_run(self):
-        cluster = Cluster(hosts(200.0, math.inf))
+        cluster = Hosts(hosts(200.0, math.inf))
         cluster.start(job(9, 1, 500.0), FG, [1])
         waiting = job(1, 2, 500.0), job(2, 3, 50.0), job(3, 1, 50.0), job(4, 2, 50.0)
         started, after = self.decide(cluster, *waiting, policy="fcfs")
@@ -77,23 +78,23 @@ class TestDecisions(testtools.TestCase):
         """Neither where it could not run nor elsewhere, and whoever fits no part alone."""
         for closes in ((200.0, math.inf), (200.0, 200.0)):
             waiting = job(1, 3, 500.0), job(2, 3, 50.0), job(3, 1, 50.0)
-            started, after = self.decide(Cluster(hosts(*closes)), *waiting)
+            started, after = self.decide(Hosts(hosts(*closes)), *waiting)
             self.assertEqual({2, 3}, started.keys())
             self.assertEqual([1], [each.number for each in after.queue])
 
     def test_a_short_head_spans_all_hosts(self):
-        cluster = Cluster(hosts(200.0, math.inf))
+        cluster = Hosts(hosts(200.0, math.inf))
         started, _after = self.decide(cluster, job(1, 4, 50.0), job(2, 2, 500.0))
         self.assertEqual({1}, started.keys())
 
     def test_windows_one_after_another(self):
-        cluster = Cluster(hosts(200.0, 300.0, 400.0, slots=1))
+        cluster = Hosts(hosts(200.0, 300.0, 400.0, slots=1))
         waiting = job(1, 1, 290.0), job(2, 1, 190.0), job(3, 1, 90.0), job(4, 1, 90.0)
         started, _after = self.decide(cluster, *waiting)
         self.assertEqual({1: (2,), 2: (1,), 3: (0,)}, {n: s.hosts for n, s in started.items()})
 
     def test_many_windows_are_taken_for_earlier_ones(self):
-        cluster = Cluster(hosts(*(200.0 + 10 * i for i in range(40)), slots=1))
+        cluster = Hosts(hosts(*(200.0 + 10 * i for i in range(40)), slots=1))
         waiting = [job(n, 1, 95.0 + 10 * n) for n in range(1, 39)]
         started, _after = self.decide(cluster, *waiting, policy="amcbf")
         for start in started.values():
@@ -102,7 +103,7 @@ class TestDecisions(testtools.TestCase):
         self.assertGreater(len(started), 10)
 
     def test_a_running_job_is_not_promoted_to_a_host_that_closes(self):
-        cluster = Cluster(hosts(200.0, math.inf, slots=1))
+        cluster = Hosts(hosts(200.0, math.inf, slots=1))
         cluster.start(job(1, 1, 500.0), FG, [1])
         cluster.start(job(2, 1, 500.0), BG, [1])
         snapshot = Snapshot(cluster, [])
@@ -114,7 +115,7 @@ class TestDecisions(testtools.TestCase):
         """Weeks ahead of the window, as it would without one."""
         for name in ("amcbf", "cmbf", "cmcbf", "ambf", "acfcfs"):
             for closes in (math.inf, 1e6):
-                cluster = Cluster(hosts(math.inf, closes))
+                cluster = Hosts(hosts(math.inf, closes))
                 cluster.start(job(1, 4, 2e6), FG, [0, 0, 1, 1])
                 urgent = replace(job(2, 2, 2e6), qos=URGENT)
                 started, after = self.decide(cluster, urgent, policy=name)
@@ -127,7 +128,7 @@ class TestDecisions(testtools.TestCase):
 
     def test_one_that_needs_more_than_it_frees_preempts_nobody(self):
         for name in ("amcbf", "cmbf", "cmcbf", "ambf", "acfcfs"):
-            cluster = Cluster(hosts(math.inf, 1e6))
+            cluster = Hosts(hosts(math.inf, 1e6))
             cluster.start(job(1, 3, 2e6), FG, [0, 1, 1])
             cluster.start(job(2, 1, 2e6, arrival=-1.0), FG, [0])
             # 1 came later, but frees one slot only of those that stay open long enough.
@@ -139,7 +140,7 @@ class TestDecisions(testtools.TestCase):
         """Also one without a walltime, which would never end."""
         for name in ("amcbf", "cmcbf", "ccfcfs", "acfcfs"):
             for closes in (math.inf, 1e6):
-                cluster = Cluster(hosts(math.inf, closes))
+                cluster = Hosts(hosts(math.inf, closes))
                 cluster.start(job(1, 2, 2e6), FG, [0, 0])
                 cluster.start(job(2, 2, 2e6), FG, [1, 1])
                 idler = replace(job(3, 4), qos=SCAVENGER, foreground=False)
@@ -154,7 +155,7 @@ class TestDecisions(testtools.TestCase):
         for name in policies.POLICIES:
             chosen = random.Random(1)
             waiting = [job(n, chosen.randint(1, 3), chosen.choice((20.0, 900.0))) for n in range(9)]
-            cluster = Cluster(hosts(math.inf, math.inf))
+            cluster = Hosts(hosts(math.inf, math.inf))
             alone = policies.get(name).schedule(Snapshot(cluster.copy(), waiting), ALL, 100.0)
             shown = Snapshot(cluster.copy(), waiting)
             found = windows.decide(policies.get(name), shown, ALL, 100.0, lead)
@@ -172,7 +173,7 @@ class TestAtRandom(testtools.TestCase):
     def run_one(self, name, chosen):
         policy = policies.get(name)
         closes = [chosen.choice((150.0, 300.0, math.inf)) for _host in range(4)]
-        now, snapshot = 0.0, Snapshot(Cluster(hosts(*closes)), [])
+        now, snapshot = 0.0, Snapshot(Hosts(hosts(*closes)), [])
         ends = {}
         number = 0
         while now < 400:

@@ -407,6 +407,14 @@ class StoreBehaviour:
             session.get(Job, 1).state = JobState.FINISHED
         self.assertFalse(self.store.hold(1, True).held)
 
+    def test_largest_bandwidth(self):
+        """Of all jobs of the pool, whatever became of them."""
+        self.assertEqual(0, self.store.largest_bandwidth("default"))
+        for mbps, pool in ((100.5, "default"), (300.0, "other"), (20.0, "default")):
+            job = self.store.submit(1, [0.5], bandwidth=mbps, pool=pool)
+            self.store.request_action(job.number, "cancel")
+        self.assertEqual(100.5, self.store.largest_bandwidth("default"))
+
     def test_modes_of_queues(self):
         self.assertEqual(QueueMode.ACTIVE, self.store.queue_mode())
         for mode in (QueueMode.ACTIVE, QueueMode.PAUSED, QueueMode.PAUSED, QueueMode.DRAINING):

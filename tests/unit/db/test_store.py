@@ -64,7 +64,7 @@ class TestPlans(testtools.TestCase):
     def test_stays(self):
         for pool in (None, "gpu"):
             for window in (Window(5.0), Window(5.0, 9.0)):
-                held, left, begun, whole = self.plans(schedule.stays, window, pool, None, 10)
+                held, left, begun, *whole = self.plans(schedule.stays, window, pool, None, 10)
                 self.assertIn("ix_place_until_since (until=? AND since<?)", held[0])
                 # Without a look at the table, unless a pool is wanted.
                 covering = "" if pool else "COVERING "
@@ -72,11 +72,12 @@ class TestPlans(testtools.TestCase):
                     f"SEARCH place USING {covering}INDEX ix_place_until_since (until>?)", left[0]
                 )
                 self.assertIn("ix_place_since (since>?", begun[0])
-                self.assertIn("INTEGER PRIMARY KEY", whole[0])
+                for name, plan in zip(("place", "job"), whole, strict=True):
+                    self.assertIn(f"SEARCH {name} USING INTEGER PRIMARY KEY", plan[0])
                 # The first page of a window is not sorted out of all that comes.
                 self.assertNotIn("TEMP B-TREE", str(begun))
         after = Marker(7.0, 3)
-        [begun, _whole] = self.plans(schedule.stays, Window(5.0), None, after, 10)
+        begun, *_whole = self.plans(schedule.stays, Window(5.0), None, after, 10)
         self.assertIn("ix_place_since (since>?", begun[0])
 
     def test_starts(self):

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.ledger import names, reading
 from nova_twotier.ledger.names import CPU, SLOT, TRAIT
@@ -248,7 +249,7 @@ class TestLoadBeside(testtools.TestCase):
         st.lists(st.sampled_from((0, 10, 40, 95, 100)), max_size=12),
     )
     def test_like_core(self, slots, tiers, fg, bg):
-        cluster = Cluster([Host("a", slots, tiers)])
+        cluster = Hosts([Host("a", slots, tiers)])
         used = {FG: [], BG: []}
         for tier, points in ((FG, fg), (BG, bg)):
             for percent in points:

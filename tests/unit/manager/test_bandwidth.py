@@ -6,6 +6,7 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.cluster import Host
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.reasons import waits
 from nova_twotier.db.plans import StartPlan
@@ -68,6 +69,23 @@ class TestNetwork(testtools.TestCase):
                 self.assertIsNone(network.refusal(waiting(bandwidth=mbps), where))
         self.assertEqual([1, 2, 3, 4, 1], asked)
 
+    def test_the_largest_bandwidth_outlives_the_manager(self):
+        """AdaBa goes by it: 100 Mbit/s are little where 600 were asked for once."""
+        times = []
+
+        def largest():
+            times.append(1)
+            return 599.5
+
+        network, where = Network(policies.get("fcfs"), Links(), largest), linked()
+        # No more than a link carries: nobody makes the others look small by an absurd request.
+        for mbps, expected in ((100, 600), (700, 700), (1e6, 1000)):
+            # On one host, a job needs no link.
+            self.assertIsNone(network.refusal(waiting(2, mbps), where))
+            cluster = network.cluster([Host(name, 2) for name in "abc"], 0.96, ())
+            self.assertEqual(expected, cluster.states[FG].max_mbps)
+        self.assertEqual([1], times, "asked for once")
+
 
 class TestDecisions(testtools.TestCase):
     def setUp(self):
@@ -126,7 +144,11 @@ class TestDecisions(testtools.TestCase):
 
     def test_who_can_never_start_holds_nobody_up(self):
         for policy, where, reason in (
-            ("amcbf", None, "its bandwidth cannot be guaranteed by the policy amcbf, only by one"),
+            (
+                "acfcfs",
+                None,
+                "its bandwidth cannot be guaranteed by the policy acfcfs, only by one",
+            ),
             ("easy", None, "its bandwidth cannot be guaranteed by the policy easy, only by one"),
             ("fcfs", linked(uplinks=()), str(waits.NO_RATES())),
             # A host without a switch is linked to the one root that there is.
@@ -157,8 +179,40 @@ class TestDecisions(testtools.TestCase):
             first = waiting(6, 0.0, number=1, cpu=1.0)
             late = job(3, number=2, cpu=1.0, bandwidth=bandwidth)
             gang = servers(late, hosts=("a", "a", "b"))
-            found = self.ask(self.decisions("amcbf"), [first, late], gang)
+            found = self.ask(self.decisions("acfcfs"), [first, late], gang)
             self.assertEqual(decided, len(found), bandwidth)
+
+    def test_two_tiers(self):
+        """A job in the background is promoted where it is, although nobody with bandwidth waits."""
+        self.assertEqual([ActionKind.SWAP], self.promoted(linked()))
+
+    def test_two_tiers_without_a_network(self):
+        """Operators took the rates away: nobody knows what the links have left."""
+        self.assertEqual([], self.promoted(linked(uplinks=())))
+
+    def test_links_are_looked_at_again_only_for_who_lacks_some(self):
+        """A job in the background may be promoted when others release bandwidth; one in the
+        foreground has what it needs."""
+        for tier, reads in ((Tier.FG, 1), (Tier.BG, 2)):
+            self.links = Links()
+            jobs = [job(3, number=2, tier=str(tier), bandwidth=900.0)]
+            gangs, tiers = [servers(jobs[0], hosts=("b", "c", "c"))], [tier]
+            if tier is Tier.BG:
+                jobs.append(job(6, number=1))
+                gangs.append(servers(jobs[1], hosts="abc"))
+                tiers.append(Tier.FG)
+            decisions = self.decisions("amcbf")
+            for now in (1000.0, 1000.0 + RECHECK):
+                look = seen(*gangs, tiers=tiers, at=now, where=linked())
+                found = decisions.decide({one.number: one for one in jobs}, (), look, now)
+                self.assertEqual([], found)
+            self.assertEqual(reads, self.links.reads, tier)
+
+    def promoted(self, where):
+        """What is done about a job in the background while the foreground is idle."""
+        one = job(3, number=1, tier="bg", bandwidth=900.0)
+        look = seen(servers(one, hosts=("b", "c", "c")), tiers=[Tier.BG], where=where)
+        return [each.kind for each in self.decisions("amcbf").decide({1: one}, (), look, 1000.0)]
 
     def test_suspended_ones_come_back_only_with_bandwidth_where_they_are(self):
         one = waiting(3, 300.0, saved=True)

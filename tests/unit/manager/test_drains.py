@@ -30,7 +30,7 @@ class TestDrains(testtools.TestCase):
             self.store, cloud, self.hosts, "default", lambda request: request.run()
         )
 
-    def expire(self):
+    def expire(self, drop):
         self.expired += 1
 
     def drain(self, host, since=0.0, until=None, migrate=False, reason="fan"):

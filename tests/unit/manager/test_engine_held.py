@@ -1,5 +1,7 @@
 """Held jobs and the engine: they wait, the others do not wait for them."""
 
+from unittest import mock
+
 import testtools
 
 from nova_twotier.core import policies
@@ -28,7 +30,9 @@ class TestHeldJobs(testtools.TestCase):
         super().setUp()
         self.store = Store("sqlite://")
         self.addCleanup(self.store.close)
-        self.engine = Decider(OPTIONS, self.store, None, None, policies.get("fcfs"), lambda: 100.0)
+        self.engine = Decider(
+            OPTIONS, self.store, mock.Mock(), None, policies.get("fcfs"), lambda: 100.0
+        )
         self.addCleanup(self.engine.close)
 
     def starts(self):

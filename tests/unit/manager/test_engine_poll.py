@@ -1,9 +1,12 @@
 """A poll of the engine, with no cloud behind it: what it records, requests, and leaves alone."""
 
+import contextlib
 import threading
+import time
 from unittest import mock
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.listing import Stopped
 from nova_twotier.core.reasons import changes, waits
 from nova_twotier.db.models import Job
 from nova_twotier.db.plans import EvictPlan
@@ -13,6 +16,32 @@ from nova_twotier.db.store import open_actions
 from nova_twotier.db.terms import Deposed
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import BOOT, WAIT, PollCase, Seeing
+
+
+class TestListings(PollCase):
+    def test_they_end_with_the_engine(self):
+        [lister] = self.cloud.begin.call_args.args
+        self.assertEqual(["a"], lister.collect("a"))
+        going, over = threading.Event(), threading.Event()
+
+        def pages():
+            going.set()
+            yield "a page"
+            over.wait(60)
+            yield "another one"
+
+        listing = lister.submit(lambda: lister.collect(pages()))
+        self.assertTrue(going.wait(60))
+        closing = threading.Thread(target=self.engine.close)
+        closing.start()
+        with contextlib.suppress(Stopped):
+            while lister.collect("a"):
+                time.sleep(0.01)
+        self.assertTrue(closing.is_alive(), "it waits for the page under way")
+        over.set()
+        closing.join(60)
+        self.assertTrue(listing.done())
+        self.assertRaises(Stopped, listing.result)
 
 
 class TestRecords(PollCase):
@@ -201,7 +230,8 @@ class TestWarning(PollCase):
         self.answered(2)
         self.assertEqual(["warned"], self.kinds(job))
         text = "stopped at 1970-01-01T00:02:50+00:00"
-        self.assertEqual(
+        # They are told at the same time.
+        self.assertCountEqual(
             [mock.call(server, text) for server in gang], self.cloud.notice.call_args_list
         )
 

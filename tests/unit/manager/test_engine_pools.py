@@ -1,5 +1,7 @@
 """An engine sees to its pool, as long as nobody else does."""
 
+from unittest import mock
+
 import testtools
 
 from nova_twotier.core import policies
@@ -34,7 +36,7 @@ class TestPools(testtools.TestCase):
     def poll(self, pool, **options):
         policy = policies.get("fcfs")
         engine = Decider(
-            OPTIONS, self.store, None, None, policy, lambda: 100.0, pool=pool, **options
+            OPTIONS, self.store, mock.Mock(), None, policy, lambda: 100.0, pool=pool, **options
         )
         self.addCleanup(engine.close)
         engine.poll()

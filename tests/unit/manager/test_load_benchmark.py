@@ -1,5 +1,6 @@
 """benchmarks/manager.py, without a cloud: every happening of every policy gets its line."""
 
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -11,15 +12,15 @@ SCRIPT = pathlib.Path(__file__).parents[3] / "benchmarks/manager.py"
 
 class BenchmarkCase(testtools.TestCase):
     def table(self, *options):
-        """The rows that it prints, by the names of the columns."""
+        """The rows of the first table that it prints, by the names of the columns."""
         run = subprocess.run(
             [sys.executable, SCRIPT, *options], capture_output=True, text=True, timeout=300
         )
         self.assertEqual(0, run.returncode, run.stderr)
+        lines = itertools.dropwhile(lambda line: line[:1] != "|", run.stdout.splitlines())
         rows = [
             [cell.strip() for cell in line.strip("|").split("|")]
-            for line in run.stdout.splitlines()
-            if line.startswith("|")
+            for line in itertools.takewhile(lambda line: line[:1] == "|", lines)
         ]
         return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
 
@@ -41,6 +42,14 @@ class TestPasses(BenchmarkCase):
         )
         idle = [row["play"] for row in table if row["after"] == "nothing"]
         self.assertEqual(["0.0", "0.0"], idle)
+
+
+class TestIdle(BenchmarkCase):
+    def test_prints_its_tables(self):
+        options = ["--idle-hosts=2", "--waiting=40", "--finished=5", "--idle-polls=2"]
+        polls = self.table("idle", *options)
+        self.assertEqual(["1", "2"], [row["number"] for row in polls[:2]])
+        self.assertGreater(float(polls[0]["requests"]), float(polls[1]["requests"]))
 
 
 class TestPredictions(BenchmarkCase):

@@ -137,7 +137,8 @@ class TestStrangers(testtools.TestCase):
         gang = servers(declared, hosts=("a", "b"))
         look = self.poll(gang)
         self.assertEqual(({}, {}), look.points([declared]))
-        look.claims[gang[1].id] = dataclasses.replace(look.claims[gang[1].id], cpu_points=97)
+        hot = dataclasses.replace(look.claims[gang[1].id], cpu_points=97)
+        look = dataclasses.replace(look, claims={**look.claims, hot.vm: hot})
         self.assertEqual(({}, {declared: {1: 0.97}}), look.points([declared]))
         note = measurements.record(declared, {1: 0.97}, 5.0)
         self.assertEqual("CPU of rank 1: 97% (50% before)", str(note.reason))
@@ -195,3 +196,33 @@ class TestStrangers(testtools.TestCase):
         fake = dataclasses.replace(servers(one)[0], id="fake", owner=("p", "u"))
         look = self.poll([*servers(one), fake], unmanaged=[theirs := unmanaged_claim("b")])
         self.assertEqual({"fake", theirs.vm}, {claim.vm for claim in look.unmanaged([one])})
+
+
+class TestRemember(testtools.TestCase):
+    """What was worked out of an observation is worked out again if jobs are not as they were."""
+
+    def test_slots_that_a_measurement_closes(self):
+        one = job(size=1, cpu=0.5)
+        look = seen(servers(one))
+        self.assertEqual(0, look.closed([one], 0.96)["a"])
+        one.measure({0: 0.99}, 100.0)
+        self.assertEqual(1, look.closed([one], 0.96)["a"])
+        self.assertEqual(0, look.closed([one], 1.1)["a"])
+        self.assertEqual(0, look.closed([], 0.96)["a"])
+
+    def test_points_that_a_measurement_changes(self):
+        one = job(size=1, cpu=0.5)
+        look = seen(servers(one))
+        self.assertEqual(({}, {}), look.points([one]))
+        one.measure({0: 0.7}, 100.0)
+        self.assertEqual(({}, {one: {0: 0.5}}), look.points([one]))
+        self.assertEqual(({}, {}), look.points([]))
+
+    def test_what_callers_do_with_an_answer_is_theirs(self):
+        one = job(size=1, cpu=0.7)
+        look = seen(servers(one))
+        for _time in range(2):
+            answers = look.closed([one], 0.96), look.points([one])[1], look.unmanaged([])
+            self.assertTrue(all(answers))
+            for answer in answers:
+                answer.clear()

@@ -10,7 +10,7 @@ from nova_twotier.manager.observer import Observer
 from tests.unit.manager.builders import FG, hosts, job, servers
 
 
-class TestObserver(testtools.TestCase):
+class ObserverCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.cloud, self.known = mock.Mock(), mock.Mock()
@@ -25,6 +25,8 @@ class TestObserver(testtools.TestCase):
         with mock.patch.object(ClaimCache, "poll", return_value=held):
             return self.observer.poll(now)
 
+
+class TestObserver(ObserverCase):
     def test_gangs_in_the_order_of_the_processes(self):
         one, two = job(), job(size=1)
         gangs = servers(one), servers(two)
@@ -74,3 +76,50 @@ class TestObserver(testtools.TestCase):
             self.known.computes, self.known.down, 100.0, False
         )
         self.assertEqual(({"b"}, None), (look.down, look.outage))
+
+
+class TestLater(ObserverCase):
+    """What was worked out of an observation holds as long as only time has passed."""
+
+    def setUp(self):
+        super().setUp()
+        self.job = job(size=1)
+        self.listing = servers(self.job)
+        self.held = {self.listing[0].id: [Claim(self.listing[0].id, "a", FG, 0)]}
+        self.recorded, self.known.closes = {}, {}
+        self.first = self.again()
+
+    def again(self, now=100.0):
+        self.cloud.servers.side_effect = [self.listing]
+        with mock.patch.object(ClaimCache, "poll", return_value=self.held):
+            return self.observer.poll(now, self.recorded)
+
+    def test_only_the_time_has_passed(self):
+        later = self.again(107.0)
+        self.assertEqual((True, 107.0), (later.continues(self.first), later.at))
+        self.assertEqual(100.0, self.first.at)
+
+    def test_anything_else_is_looked_at_anew(self):
+        tree = hosts()
+
+        def change(name, value, of=self):
+            return lambda: setattr(of, name, value)
+
+        for happens in (
+            change("listing", servers(self.job, status="SHUTOFF")),
+            change("held", {}),
+            change("recorded", {"vm": self.job.uuid}),
+            change("tree", tree[:1], self.known),
+            change("enabled", frozenset("a"), self.known),
+            change("closes", {"a": 200.0}, self.known),
+            change("dead", frozenset("a"), self.outages),
+            change("reason", "outage", self.outages),
+        ):
+            before = self.again()
+            self.assertTrue(self.again().continues(before))
+            happens()
+            self.assertFalse(self.again().continues(before))
+
+    def test_what_is_seen_after_a_change(self):
+        self.listing = servers(self.job, status="SHUTOFF")
+        self.assertEqual(({self.job.uuid}, set()), (self.again().off, self.first.off))

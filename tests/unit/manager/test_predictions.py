@@ -8,7 +8,8 @@ from sqlalchemy import event, func, select
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import FG
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.db import purge, terms, time_shift
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
@@ -81,7 +82,7 @@ class TestPredictions(testtools.TestCase):
         return made
 
     def after(self):
-        on = Cluster([Host("a", 4, 2)])
+        on = Hosts([Host("a", 4, 2)])
         on.start(self.jobs[self.running].core, FG, until=100.0)
         return Snapshot(on, [self.jobs[self.waiting].core])
 
@@ -231,7 +232,7 @@ class TestPredictions(testtools.TestCase):
 
     def test_servers_of_no_job_stay_and_what_leaves_is_gone(self):
         after = self.after()
-        on = Cluster([Host("a", 4, 2)])
+        on = Hosts([Host("a", 4, 2)])
         adopt(on, UNMANAGED[FG], "", FG, [(0.5, 0)] * 2)
         adopt(on, LEAVING[FG], "", FG, [(0.5, 0)] * 2)
         after = Snapshot(on, [self.jobs[self.waiting].core])

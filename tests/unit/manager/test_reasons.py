@@ -5,7 +5,8 @@ from unittest import mock
 import testtools
 
 from nova_twotier.core import policies
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Snapshot
@@ -37,7 +38,7 @@ class TestReasons(testtools.TestCase):
 
     def decide(self, started=(), given=(), besides=()):
         """A decision, and the rest of its look."""
-        cluster = Cluster([Host("a", 2)])
+        cluster = Hosts([Host("a", 2)])
         queue = Queue(one.core for one in self.jobs.values())
         for number in started:
             cluster.start(self.jobs[number].core, FG)
@@ -116,7 +117,7 @@ class TestReasons(testtools.TestCase):
         self.arrive(2, 3)
         evicted = job(number=1, size=2)
         queue = Queue(one.core for one in (evicted, *self.jobs.values()))
-        self.reasons.renew(Snapshot(Cluster([Host("a", 2)]), queue), self.jobs, {}, {})
+        self.reasons.renew(Snapshot(Hosts([Host("a", 2)]), queue), self.jobs, {}, {})
         self.jobs[1] = evicted
         self.assertEqual([2, 3], self.poll())
         self.assertEqual(waits.TURN(1), self.jobs[2].reason)

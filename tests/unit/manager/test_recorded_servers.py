@@ -42,6 +42,18 @@ class TestRecordedServers(testtools.TestCase):
         self.assertEqual(expected, self.read().job_of)
         self.assertEqual({}, self.read("another").job_of)
 
+    def test_another_object_after_each_change(self):
+        """Observations are taken to be the same as long as it is."""
+        before, objects = self.records.job_of, []
+        for gang in (self.gang, self.gang, self.gang):
+            self.follow(gang)
+            objects.append(self.records.job_of)
+        self.assertEqual(({}, 2), (before, len(objects[0])))
+        self.assertIs(objects[0], objects[2])
+        self.job.state = JobState.FINISHED
+        self.follow((), running=False)
+        self.assertEqual((2, {}), (len(objects[0]), self.records.job_of))
+
     def test_a_surplus_is_not_recorded(self):
         surplus = builders.servers(self.job)
         self.assertEqual(([], []), self.follow([*self.gang, *surplus]))

@@ -5,7 +5,8 @@ from unittest import mock
 import testtools
 
 from nova_twotier.core.actions import Evict, Start, StartKind
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.reasons import changes
 from nova_twotier.db import plans
 from nova_twotier.db.plans import EvictPlan, RelocatePlan
@@ -41,7 +42,7 @@ class TestFind(testtools.TestCase):
         gangs = [gang, *(servers(each, hosts="ab") for each, _to in started)]
         tiers = [tier, *(each.tier for each, _to in started)]
         runs = [Run(one.core, one.tier, (0, 1)) for one in jobs.values()]
-        cluster = Cluster([Host(name, 2, 2) for name in HOSTS], runs=[*runs, *others])
+        cluster = Hosts([Host(name, 2, 2) for name in HOSTS], runs=[*runs, *others])
         decision = []
         for one, places in ((victim, to), *started):
             decision += [

@@ -1,5 +1,6 @@
 """Which slots processes held, as it was seen."""
 
+import dataclasses
 import itertools
 
 import testtools
@@ -26,6 +27,25 @@ class TestFollow(testtools.TestCase):
 
     def rows(self, places):
         return [(p.process, p.host, p.tier, p.since, p.until) for p in places]
+
+    def test_what_changes_while_the_same_is_seen(self):
+        """Only time passes between the observations, but jobs begin to run, and end."""
+        other = job(size=1, state=JobState.STARTING)
+        look = seen(self.gang, servers(other), at=10.0)
+        places, numbers = schedule.Places([]), [self.one.number, other.number]
+
+        def follow(at, running, jobs=numbers):
+            return self.rows(places.follow(look.later(at), jobs, running))
+
+        self.assertEqual(2, len(follow(10.0, [self.one])))
+        self.assertEqual([], follow(11.0, [self.one]))
+        self.assertEqual([(0, "a", "fg", 12.0, None)], follow(12.0, [self.one, other]))
+        self.assertEqual([], follow(13.0, [self.one, other]))
+        self.assertEqual([], follow(14.0, [other], [other.number]))
+        gone = dataclasses.replace(look.later(15.0), claims={})
+        left = places.follow(gone, numbers, [])
+        self.assertEqual({15.0}, {place.until for place in left})
+        self.assertEqual(3, len(left))
 
     def begin(self):
         return self.follow([], seen(self.gang, at=10.0))

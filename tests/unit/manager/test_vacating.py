@@ -4,7 +4,8 @@ import math
 
 import testtools
 
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.db.plans import dump, load
 from nova_twotier.db.states import ActionKind
 from nova_twotier.manager import vacating
@@ -18,7 +19,7 @@ class TestFind(testtools.TestCase):
 
     def test_not_where_it_would_close_a_slot_under_another(self):
         """The policy would preempt that one."""
-        cluster = Cluster([Host(name, 2, 2, name != "a") for name in NAMES])
+        cluster = Hosts([Host(name, 2, 2, name != "a") for name in NAMES])
         jobs, gangs = {}, []
         for number, (tier, where, cpu) in enumerate(
             ((FG, "a", 1.0), (FG, "b", 0.5), (FG, "cc", 0.5), (BG, "bb", 0.5), (BG, "cc", 0.5)), 1
@@ -37,7 +38,7 @@ class TestFind(testtools.TestCase):
         :param placed: tier and hosts of each job.
         """
         specs = [Host(name, 2, 2, name not in vacated) for name in NAMES]
-        cluster, jobs, gangs = Cluster(specs), {}, []
+        cluster, jobs, gangs = Hosts(specs), {}, []
         for number, (tier, where) in enumerate(placed, start=1):
             one = job(size=len(where), tier=tier, number=number, **values)
             jobs[number] = one

@@ -3,7 +3,8 @@
 import dataclasses
 
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.reasons import waits
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.core.windows import Decision
@@ -20,7 +21,7 @@ class TestWindows(DecisionCase):
         return Windows(options(boot_grace=0.0), {job.number: job}, look, NOW)
 
     def after(self, job, closes):
-        cluster = Cluster([Host(name, 4, **closes.get(name, {})) for name in "ab"])
+        cluster = Hosts([Host(name, 4, **closes.get(name, {})) for name in "ab"])
         return Snapshot(cluster, [job.core])
 
     def test_those_of_other_pools_do_not_count(self):
@@ -88,7 +89,7 @@ class TestWindows(DecisionCase):
         closes = dict.fromkeys("ab", NOW + 100.0)
         look = dataclasses.replace(seen(at=NOW, where=hosts("ab")), closes=closes)
         jobs = {job.number: job for job in (long, short)}
-        cluster = Cluster([Host(name, 4, closes=at) for name, at in closes.items()])
+        cluster = Hosts([Host(name, 4, closes=at) for name, at in closes.items()])
         after = Snapshot(cluster, [long.core, short.core])
         shown = Windows(options(boot_grace=0.0), jobs, look, NOW).lasting(after)
         self.assertEqual([short.number], [job.number for job in shown.queue])

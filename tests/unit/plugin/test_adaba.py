@@ -13,7 +13,7 @@ from tests.unit.plugin.fakes import BG, FG, FakePlacement, host, request, summar
 #: VMs in the foreground and in the background of hosts with four slots.
 TABLE = {"a": (0, 3), "b": (1, 2), "c": (2, 1), "d": (3, 0)}
 #: Best first, by bandwidth: of 1000 Mbit/s half is best served by two free slots of four.
-ORDER = {0: "dcba", 500: "cbda", 1000: "abcd"}
+ORDER = {1: "dcba", 500: "cbda", 1000: "abcd"}
 
 
 class TestAdaBa(testtools.TestCase):
@@ -42,11 +42,30 @@ class TestAdaBa(testtools.TestCase):
         spec = request(tier, hints={"mbps": mbps})
         return "".join(self.weigh(self.filtered(spec)))
 
-    def test_default_multiplier(self):
-        """Off: the hosts stay as they are."""
+    def test_on_by_default(self):
+        for mbps, order in ORDER.items():
+            self.assertEqual(order, self.order(mbps))
+        weighed = self.weigh(self.filtered(request(hints={"mbps": 500})))
+        self.assertEqual({"c": 6250.0, "b": 5937.5, "d": 5937.5, "a": 5000.0}, weighed)
+
+    def test_off(self):
+        """The hosts stay as they are."""
+        self.multiply(0.0)
         for mbps in ORDER:
             weighed = self.weigh(self.filtered(request(hints={"mbps": mbps})))
             self.assertEqual(dict.fromkeys("abcd", 0.0), weighed)
+
+    def test_without_a_bandwidth(self):
+        self.assertEqual(dict.fromkeys("abcd", 0.0), self.weigh(self.filtered(request())))
+
+    def test_jobs(self):
+        """They go where their policy would put them, whatever their flavor says."""
+        hosts = self.filtered(request(hints={"mbps": 500}))
+        hosts[0].twotier.asked.of_job = True
+        self.assertEqual(dict.fromkeys("abcd", 0.0), self.weigh(hosts))
+        alone = self.weigher.weigh_objects
+        self.assertEqual([], alone([weights.WeighedHost(each, 0.0) for each in hosts], None))
+        self.assertEqual(10000.0, max(self.weigh(hosts, ComplementWeigher()).values()))
 
     def test_positive_multiplier(self):
         self.multiply(1.0)
@@ -58,14 +77,14 @@ class TestAdaBa(testtools.TestCase):
 
     def test_negative_multiplier(self):
         self.multiply(-2.0)
-        self.assertEqual("abcd", self.order(0))
+        self.assertEqual("abcd", self.order(1))
         self.assertEqual("abdc", self.order(500))
         self.assertEqual("dcba", self.order(1000))
 
     def test_background(self):
         """Its own places count."""
         self.multiply(1.0)
-        self.assertEqual("abcd", self.order(0, BG))
+        self.assertEqual("abcd", self.order(1, BG))
         self.assertEqual("dcba", self.order(1000, BG))
 
     def test_closed_places_are_not_free(self):
@@ -73,10 +92,11 @@ class TestAdaBa(testtools.TestCase):
         FakePlacement(
             summaries("a", [], [50] * 2, slots=4), summaries("b", [99] * 3, [], slots=4, closed=3)
         ).patch(self)
-        hosts = TierFilter().filter_all([host("a"), host("b")], request(BG))
+        hosts = TierFilter().filter_all([host("a"), host("b")], request(BG, hints={"mbps": 1}))
         self.assertEqual(["b", "a"], list(self.weigh(hosts)))
 
     def test_multiplier_of_an_aggregate(self):
+        self.multiply(0.0)
         hosts = self.filtered(request(hints={"mbps": 1000}))
         hosts[3].aggregates[0].metadata["twotier_adaba_weight_multiplier"] = "32"
         self.assertEqual({"d": 23.0, "a": 0.0, "b": 0.0, "c": 0.0}, self.weigh(hosts))
@@ -91,7 +111,7 @@ class TestAdaBa(testtools.TestCase):
     def test_bandwidth_of_the_flavor(self):
         self.multiply(1.0)
         self.assertEqual(ORDER[1000], "".join(self.weigh(self.filtered(request(mbps="1000")))))
-        self.assertEqual(ORDER[0], "".join(self.weigh(self.filtered(request()))))
+        self.assertEqual(ORDER[1], "".join(self.weigh(self.filtered(request(mbps="1")))))
 
     def test_fills_one_host_after_the_other(self):
         """The order is that of the request's first VM."""
@@ -123,10 +143,11 @@ class TestAdaBa(testtools.TestCase):
         TierFilter().filter_all(hosts, request())
         self.assertEqual([0.0], self.weigher.weigh([state]))
 
-    def test_beside_the_other_weigher(self):
-        """Both weigh: with a much smaller multiplier it decides among equals, here idle slots."""
-        self.multiply(1.0)
-        weighed = self.weigh(self.filtered(request(hints={"mbps": 1000})), ComplementWeigher())
-        self.assertEqual(
-            {"a": 10001.0, "b": 10000.96875, "c": 10000.875, "d": 10000.71875}, weighed
-        )
+    def test_instead_of_the_other_weigher(self):
+        hosts = self.filtered(request(hints={"mbps": 1000}))
+        self.assertEqual(self.weigh(hosts), self.weigh(hosts, ComplementWeigher()))
+
+    def test_the_other_weigher_alone(self):
+        self.multiply(0.0)
+        hosts = self.filtered(request(hints={"mbps": 1000}))
+        self.assertEqual(10000.0, max(self.weigh(hosts, ComplementWeigher()).values()))

@@ -5,8 +5,7 @@ from unittest import mock
 import fixtures
 import testtools
 from nova import exception
-from oslo_config import cfg
-from oslo_config import fixture as config_fixture
+from nova.scheduler import weights
 
 from nova_twotier.filters.tier_filter import TierFilter
 from nova_twotier.filters.virtual_cluster_filter import VirtualClusterFilter
@@ -193,18 +192,9 @@ class TestOthers(VirtualClusterCase):
 
 
 class TestWeigher(VirtualClusterCase):
-    def setUp(self):
-        super().setUp()
-        conf = self.useFixture(config_fixture.Config(cfg.CONF))
-        scheduler = {"group": "twotier", "adaba_weight_multiplier": 1.0}
-        conf.config(**scheduler)
-
-    def test_in_the_order_of_the_plan(self):
+    def test_the_plan_decides(self):
+        """The AdaBaWeigher does not weigh what is planned."""
         self.placement()
         hosts = self.filtered(self.hosts(), self.booted())
-        self.assertEqual([0.5, 0.0], AdaBaWeigher().weigh(hosts))
-
-    def test_by_bandwidth_where_nothing_is_planned(self):
-        self.placement(used={"a": 2})
-        hosts = TierFilter().filter_all(self.hosts(), self.booted())
-        self.assertEqual([-0.125, -0.5, -0.5, -0.5], AdaBaWeigher().weigh(hosts))
+        weighed = [weights.WeighedHost(state, 0.0) for state in hosts]
+        self.assertEqual([], AdaBaWeigher().weigh_objects(weighed, None))

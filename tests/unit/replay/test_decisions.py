@@ -3,7 +3,8 @@
 import testtools
 
 from nova_twotier.core.actions import BG, FG, Evict, Kill, Move, Start, StartKind, Tier
-from nova_twotier.core.cluster import Cluster, Host, Run
+from nova_twotier.core.cluster import Host, Run
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.db.models import Action, Place
 from nova_twotier.db.plans import RelocatePlan, StartPlan
@@ -79,7 +80,7 @@ class TestRelocated(testtools.TestCase):
         gangs = [builders.servers(row, hosts="a") for row in rows.values()]
         seen = builders.seen(*gangs)
         runs = [Run(JOBS[number], FG, (0, 0)) for number in (1, 2, 3)]
-        cluster = Cluster([Host(name, 8, 2) for name in "ab"], runs=runs)
+        cluster = Hosts([Host(name, 8, 2) for name in "ab"], runs=runs)
         moved = relocations.find([evictions[1], again[1]], rows, seen, lambda: cluster)
         self.assertEqual({2}, moved.keys())
         found = decisions.recorded(records(actions, rows, seen, 7.0, relocated=moved), ORDERS)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Evict, Kill, Move, Start, StartKind
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress
@@ -51,7 +52,7 @@ def execution(number, arrival, cpu, runtime, estimate=None, true=None):
 
 def hosts(count):
     """The general cluster of what `Nodes` is a fast one of."""
-    return Cluster([Host(f"node{index}", 1) for index in range(count)])
+    return Hosts([Host(f"node{index}", 1) for index in range(count)])
 
 
 def running_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
@@ -118,7 +119,7 @@ READINGS = st.fixed_dictionaries(
     {},
     optional={
         "processes": st.sampled_from(("slowest", "own", "mean")),
-        "draw": st.sampled_from(("mean", "job", "process")),
+        "draw": st.sampled_from(("mean", "job", "process", "slice")),
         "floor": st.sampled_from((0.01, 0.04, 0.3)),
         "loss": st.sampled_from(((0.0, 0.0), (0.1, 0.3))),
     },

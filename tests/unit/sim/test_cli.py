@@ -341,16 +341,15 @@ class TestMistakes(CommandCase):
 
     def test_sources(self):
         for words, source in (
-            ("no.swf", self.path("no.swf")),
+            ("no.swf cannot be read: No such file or directory", self.path("no.swf")),
             ("fetch CTC-SP2-1996-3.1-cln --out dir", "dir/CTC-SP2-1996-3.1-cln.swf"),
             ("say how many jobs, such as lublin:1000", "lublin"),
             ("Is a directory", self.directory),
             ("t.csv:1: is not a record of the Standard Workload Format", self.words()),
             ("has no jobs", self.trace("empty.swf")),
             ("field 2 (submit) is -5", self.trace("early.swf", (1, -5, 10, 1, 10))),
-            ("no", "nomodel:10"),
-            ("", "lublin:many"),
-            ("", self.directory),
+            ("unknown model 'nomodel'; there are feitelson, jann, ", "nomodel:10"),
+            ("'many' is no number of jobs; write lublin:1000", "lublin:many"),
         ):
             self.refused(words, "run", source, "--policy", "fcfs")
             self.refused(words, "compare", source, "--policy", "fcfs")

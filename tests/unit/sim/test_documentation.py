@@ -7,7 +7,7 @@ import pathlib
 import re
 import shlex
 
-from nova_twotier.sim.reproduce.policy_study import TRACES
+from nova_twotier.sim.reproduce import policy_study, symmetry_setting
 from tests.documented.runners import commands_of
 from tests.unit.sim.test_cli import LINE, CommandCase
 
@@ -64,7 +64,7 @@ class TestCommands(Directory):
         lines = (LINE.format(n, at, run, size, size, wanted) for n, at, run, size, wanted in jobs)
         text = "; MaxProcs: 100\n" + "".join(lines)
         pathlib.Path("traces").mkdir()
-        for source in TRACES.values():
+        for source in (*policy_study.TRACES.values(), *symmetry_setting.TRACES.values()):
             with gzip.open(f"traces/{source.file}.swf.gz", "wt") as stream:
                 stream.write(text)
         pathlib.Path("state.json").write_text(json.dumps(STATE))

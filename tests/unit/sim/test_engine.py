@@ -7,7 +7,8 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import FG, Start, StartKind
-from nova_twotier.core.cluster import Cluster, Host, OutOfSlots
+from nova_twotier.core.cluster import Host, OutOfSlots
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.snapshot import Event
@@ -34,9 +35,6 @@ class Observed(Policy):
             self._look(snapshot)
         return self._policy.schedule(snapshot, event, now)
 
-    def reason(self, snapshot, job):
-        return self._policy.reason(snapshot, job)
-
 
 class Idle(Policy):
     """Starts nothing."""
@@ -45,9 +43,6 @@ class Idle(Policy):
 
     def schedule(self, snapshot, event, now):
         return []
-
-    def reason(self, snapshot, job):
-        return "no"
 
 
 class Greedy(Idle):
@@ -318,4 +313,4 @@ class TestGrowth(testtools.TestCase):
             self.check(name, Nodes(5))
 
     def test_hosts(self):
-        self.check("ktier-cmbf", Cluster([Host("a", 2, 3), Host("b", 3, 2)]))
+        self.check("ktier-cmbf", Hosts([Host("a", 2, 3), Host("b", 3, 2)]))

@@ -8,7 +8,7 @@ import testtools
 
 from nova_twotier.sim import metrics
 from nova_twotier.sim.reproduce import measures, policy_study
-from nova_twotier.sim.reproduce.claims import UNTESTED
+from nova_twotier.sim.reproduce.claims import UNTESTED, Finding
 from nova_twotier.sim.reproduce.experiment import Settings
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.workloads import catalogue, swf
@@ -88,15 +88,15 @@ def seeds(**waits):
 class TestMeasures(testtools.TestCase):
     def test_never_above(self):
         measure = measures.never_above(0.5, "a", "b", "wait", place="W")
-        self.assertEqual((0.5, True), measure(seeds(a=[1, 3], b=[2, 9])))
-        self.assertEqual((0.75, False), measure(seeds(a=[1, 3], b=[9, 4])))
+        self.assertEqual(Finding(0.5, True), measure(seeds(a=[1, 3], b=[2, 9])))
+        self.assertEqual(Finding(0.75, False), measure(seeds(a=[1, 3], b=[9, 4])))
         self.assertEqual(UNTESTED, measure(seeds(a=[1, 3])))
         elsewhere = measures.never_above(0.5, "a", "b", "wait", place="X")
         self.assertEqual(UNTESTED, elsewhere(seeds(a=[1, 3], b=[2, 9])))
 
     def test_better_in_pairs(self):
         measure = measures.better_in_pairs((("a", "b"), ("c", "d")), ("wait",), place="W")
-        self.assertEqual(("2 of 2", True), measure(seeds(a=[1, 3], b=[2, 9], c=[1], d=[2])))
-        self.assertEqual(("1 of 2", False), measure(seeds(a=[1, 3], b=[2, 9], c=[2], d=[2])))
-        self.assertEqual(("1 of 1", True), measure(seeds(a=[1, 3], b=[2, 9])))
+        self.assertEqual(Finding("2 of 2", True), measure(seeds(a=[1, 3], b=[2, 9], c=[1], d=[2])))
+        self.assertEqual(Finding("1 of 2", False), measure(seeds(a=[1, 3], b=[2, 9], c=[2], d=[2])))
+        self.assertEqual(Finding("1 of 1", True), measure(seeds(a=[1, 3], b=[2, 9])))
         self.assertEqual(UNTESTED, measure(seeds(a=[1, 3])))

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.sim.recorder import Recorder, Stay
 from tests.unit.sim.run_builders import Scene, execution, running_on
@@ -72,7 +73,7 @@ class TestStays(testtools.TestCase):
 
 class TestSlotsOfAHost(testtools.TestCase):
     def test_lowest_free_slot_is_taken(self):
-        scene, recorder = make_scene(Cluster([Host("a", 2), Host("b", 2)]), slots=2)
+        scene, recorder = make_scene(Hosts([Host("a", 2), Host("b", 2)]), slots=2)
         scene.start(0, FG, [1, 1], execution(1, 0, [0.5, 0.4], 10))
         scene.start(1, FG, [0], execution(2, 0, [0.5], 5))
         scene.start(2, FG, [0], execution(3, 0, [0.5], 10))
@@ -82,14 +83,14 @@ class TestSlotsOfAHost(testtools.TestCase):
         self.assertEqual([(1, 2), (1, 3), (2, 0), (3, 1), (4, 0)], slots)
 
     def test_tiers_do_not_take_slots_from_each_other(self):
-        scene, recorder = make_scene(Cluster([Host("a", 2)]), slots=2)
+        scene, recorder = make_scene(Hosts([Host("a", 2)]), slots=2)
         scene.start(0, FG, [0, 0], execution(1, 0, [0.5, 0.4], 10))
         scene.start(0, BG, [0, 0], execution(2, 0, [0.5, 0.4], 10))
         scene.finishes()
         self.assertEqual({0: 2, 1: 2}, _counts(stay.slot for stay in recorder.stays()))
 
     def test_several_background_processes_share_a_slot(self):
-        scene, recorder = make_scene(Cluster([Host("a", 2, tiers=4)]), slots=2)
+        scene, recorder = make_scene(Hosts([Host("a", 2, tiers=4)]), slots=2)
         scene.start(0, BG, [0] * 6, execution(1, 0, [0.1] * 6, 10))
         scene.finishes()
         self.assertEqual({0: 3, 1: 3}, _counts(stay.slot for stay in recorder.stays()))
@@ -99,7 +100,7 @@ class TestSlotsOfAHost(testtools.TestCase):
     )
     def test_no_two_on_one_slot(self, times, slots):
         """As many at a time as a host has slots: each finds one."""
-        cluster = Cluster([Host("a", slots)])
+        cluster = Hosts([Host("a", slots)])
         scene, recorder = make_scene(cluster, slots)
         now = 0
         for number, (gap, runtime) in enumerate(times, 1):

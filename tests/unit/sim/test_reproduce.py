@@ -152,15 +152,34 @@ class TestTable1(ReproduceCase):
         self.assertAlmostEqual(100, sum(row["ours"] for row in lanl))
         self.assertEqual(63.6, lanl[5]["paper"])
         self.check_page(page, 1)
+        self.assertIn("of less work than the mean", page)
 
-    def test_shares(self):
+    def jobs(self):
         path = self.directory / "t.swf"
         # number, submit, run, processes: the mean run time is 40, and only the last is long.
         jobs = ((1, 0, 10, 1), (2, 1, 10, 2), (3, 2, 20, 3), (4, 3, 10, 4), (5, 4, 150, 128))
         lines = (LINE.format(n, at, run, size, size, run) for n, at, run, size in jobs)
         path.write_text("; MaxProcs: 256\n" + "".join(lines))
-        self.assertEqual([25.0, 25.0, 50.0, 0, 0, 0, 0, 0, 0], jss_tables.short_shares(path))
-        self.assertEqual([50.0, 50.0], jss_tables.short_shares(path, 3)[:2])
+        return catalogue.load(str(path)).jobs
+
+    def test_shares(self):
+        jobs = self.jobs()
+        self.assertEqual([25.0, 25.0, 50.0, 0, 0, 0, 0, 0, 0], jss_tables.short_shares(jobs))
+        self.assertEqual([50.0, 50.0], jss_tables.short_shares(jobs[:3])[:2])
+        median = jss_tables.short_shares(jobs, *jss_tables._SHORTNESS["shorter than the median"])
+        # Nothing is below the median of 10, 10, 10, 20 and 150 s.
+        self.assertEqual([0.0] * 9, median)
+
+    def test_nearest_limit(self):
+        jobs = self.jobs()
+        for printed, expected in (
+            # Below 20 s there are one job each of 1, 2 and 4 processes, and two of 4 below 150 s.
+            ((100 / 3, 100 / 3, 100 / 3, 0, 0, 0, 0, 0, 0), 0),
+            ((25.0, 25.0, 50.0, 0, 0, 0, 0, 0, 0), 0),
+            ((25.0, 25.0, 40.0, 0, 0, 0, 0, 10.0, 0), 10),
+            ((20.0, 20.0, 40.0, 0, 0, 0, 0, 20.0, 0), 0),
+        ):
+            self.assertAlmostEqual(expected, jss_tables.nearest_limit(jobs, printed), 9)
 
 
 class TestFigures(ReproduceCase):
@@ -197,7 +216,7 @@ class TestNamesAndMistakes(ReproduceCase):
             (0, list(registry.EXPERIMENTS)), (code, [r["name"] for r in json.loads(out)])
         )
         self.assertEqual((0, out, ""), self.main("--list", "-f", "json"))
-        self.assertEqual(29, len(registry.EXPERIMENTS))
+        self.assertEqual(32, len(registry.EXPERIMENTS))
 
     def test_mistakes(self):
         self.refused("which one? `reproduce list` prints the names")
@@ -221,7 +240,9 @@ class TestNamesAndMistakes(ReproduceCase):
 
     def test_output_that_cannot_be_written(self):
         (self.directory / "file").write_text("")
-        self.refused("file", "tpds2013-fig3", "--out", self.directory / "file")
+        self.refused(
+            "file/runs: Not a directory", "tpds2013-fig3", "--out", self.directory / "file"
+        )
 
 
 class TestWording(testtools.TestCase):

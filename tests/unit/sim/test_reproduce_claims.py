@@ -20,7 +20,10 @@ WAIT, SLOWDOWN = measures.AVERAGES
 METRICS = (WAIT, SLOWDOWN)
 NAN = math.nan
 #: Their runs are of traces: they have tests of their own.
-NEED_TRACES = ("fair-share", "jss2015-table", "symmetry2018-", "policies")
+NEED_TRACES = (
+    *("fair-share", "jss2015-table", "symmetry2018-", "policies"),
+    "two-tier-bandwidth",
+)
 #: Experiments whose runs have metrics of their own; see `test_reproduce_prediction`.
 OWN_METRICS = ("cisne-", "prediction")
 
@@ -125,6 +128,17 @@ class TestMeasures(testtools.TestCase):
         low = measures.better(["A"], ["B"], [WAIT], loads=lambda load: load < 0.8)
         self.check("2 of 2", True, low, found)
         self.assertEqual(UNTESTED, measures.better(["A"], ["B"], [WAIT], place="X")(found))
+
+    def test_points_that_speak_against_it(self):
+        found = results({"A": [1, 2, 3], "B": [2, 1, 3]})
+        once = measures.better(["A"], ["B"], [WAIT, WAIT])(found)
+        self.assertEqual(("2 of 6", False, ("0.7", "0.9")), tuple(once))
+        mostly = measures.better(["B"], ["A"], [WAIT], most=True)(found)
+        self.assertEqual(("0.5", "0.9"), mostly.against)
+        held = results({"A": [1, 2, 3], "B": [2, 3, 3]})
+        self.assertEqual((), measures.better(["A"], ["B"], [WAIT], most=True)(held).against)
+        traces = Results(found.runs.assign(load=NAN, place=["KTH", "CTC", "SDSC"] * 2))
+        self.assertEqual(("CTC", "SDSC"), measures.better(["A"], ["B"], [WAIT])(traces).against)
 
     def test_improvement(self):
         found = results({"A": [5, 2, 1], "F": [10, 10, 10]})
@@ -240,7 +254,8 @@ class TestExperiments(testtools.TestCase):
                 for run in experiment.runs(settings)
             ]
             found = Results(pandas.DataFrame(rows))
-            self.assertTrue(experiment.claims)
+            tables = list(experiment.tables(found, settings))
+            self.assertTrue(experiment.claims or tables, name)
             for claim in experiment.claims:
                 self.assertNotEqual(UNTESTED, claim.measure(found), f"{name}: {claim.text}")
             for plot in experiment.plots:

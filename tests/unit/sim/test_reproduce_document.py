@@ -1,13 +1,14 @@
 """`reproduce --doc` writes the claims into a document, and only those."""
 
 import json
+from dataclasses import replace
 from unittest import mock
 
 import pandas
 import testtools
 
 from nova_twotier.sim.reproduce import document, registry
-from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding
+from nova_twotier.sim.reproduce.claims import OURS, UNTESTED, Claim, Finding
 from nova_twotier.sim.reproduce.experiment import Experiment, Settings
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.reasons import REASONS
@@ -37,7 +38,7 @@ class TestSection(testtools.TestCase):
         with mock.patch.dict(REASONS, {"jss2015-fig4": {"c1": "it | rains"}}):
             text = document.section(found, "twotier-sim it")
         self.assertEqual(
-            "#### jss2015-fig4\n\n"
+            "## jss2015-fig4\n\n"
             "Paper, Figure 1, this and that: `twotier-sim it`; 1 of 3 claims hold.\n\n"
             "| claim | paper | ours | holds |\n|---|---|---|---|\n"
             "| c0 | 9 % | 8.5 % | yes |\n"
@@ -45,6 +46,14 @@ class TestSection(testtools.TestCase):
             "| c2 | 9 % | - | not tested |",
             text,
         )
+
+    def test_claims_of_ours_do_not_count(self):
+        found = outcome(findings=[Finding(8.5, False), Finding(9.5, True)])
+        (theirs, ours), (one, other) = zip(*found.findings, strict=True)
+        beside = replace(ours, paper=OURS)
+        text = document.section(replace(found, findings=[(theirs, one), (beside, other)]), "it")
+        self.assertIn("0 of 1 claims hold.", text)
+        self.assertIn(f"| c1 | {OURS} | 9.5 % | yes |", text)
 
     def test_heads_name_what_ours_is_compared_with(self):
         numbers = [Number.of("share", "KTH", "1", 10.0, [11.0])]
@@ -84,9 +93,9 @@ class TestDocument(ReproduceCase):
         ):
             document.write(self.doc, outcome(name, [Finding(1.0, holds)]), "it")
         text = self.doc.read_text()
-        self.assertTrue(text.startswith("# Before\n\n<!-- claims -->\n\n#### jss2015-fig4\n"))
+        self.assertTrue(text.startswith("# Before\n\n<!-- claims -->\n\n## jss2015-fig4\n"))
         self.assertTrue(text.endswith("| yes |\n\n<!-- end of claims -->\n\nAfter\n"))
-        self.assertEqual(2, text.count("####"))
+        self.assertEqual(2, text.count("## "))
         self.assertEqual(1, text.count("| yes |"))
 
     def test_a_document_without_a_place_is_refused_before_anything_runs(self):

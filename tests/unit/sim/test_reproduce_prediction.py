@@ -9,7 +9,7 @@ from nova_twotier.sim import cisne as cluster
 from nova_twotier.sim import forecasts
 from nova_twotier.sim.reproduce import archive, prediction, registry
 from nova_twotier.sim.reproduce import cisne as figures
-from nova_twotier.sim.reproduce.claims import UNTESTED
+from nova_twotier.sim.reproduce.claims import UNTESTED, Finding
 from nova_twotier.sim.reproduce.results import Results
 from nova_twotier.sim.workloads import catalogue, swf
 from tests.unit.sim.test_reproduce import ReproduceCase
@@ -58,10 +58,10 @@ class TestTraces(ReproduceCase):
 
         times = prediction._times_better("KTH", "amcbf")
         covers = prediction._covers(forecasts.START_COVERAGE, "KTH", "amcbf")
-        self.assertEqual((2.5, True), times(results(2, 5, [80])))
-        self.assertEqual((1.5, False), times(results(2, 3, [80])))
-        self.assertEqual((80, True), covers(results(2, 3, [75, 85])))
-        self.assertEqual((80, False), covers(results(2, 3, [65, 95])))
+        self.assertEqual(Finding(2.5, True), times(results(2, 5, [80])))
+        self.assertEqual(Finding(1.5, False), times(results(2, 3, [80])))
+        self.assertEqual(Finding(80, True), covers(results(2, 3, [75, 85])))
+        self.assertEqual(Finding(80, False), covers(results(2, 3, [65, 95])))
         self.assertEqual(UNTESTED, prediction._times_better("SDSC", "easy")(results(2, 3, [80])))
 
 
@@ -146,4 +146,4 @@ class TestClaims(ReproduceCase):
         found = self.results(sdpn=20.0, hanzich=30.0)
         found.runs[f"{cluster.WAITING}:sdpn"] = 40.0
         both = registry.get("cisne-fig4").claims[2]
-        self.assertEqual(("4 of 8", False), both.measure(found))
+        self.assertEqual(Finding("4 of 8", False), both.measure(found))

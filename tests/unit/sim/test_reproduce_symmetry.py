@@ -23,6 +23,7 @@ from tests.unit.sim.test_reproduce import ReproduceCase
 from tests.unit.sim.test_reproduce_claims import results
 
 SERIES = len(symmetry_setting.EMBEDDINGS)
+NETWORKS = len(symmetry_setting.NETWORKS)
 
 
 class TestFigures(ReproduceCase):
@@ -64,21 +65,21 @@ class TestFigures(ReproduceCase):
         with mock.patch.object(symmetry_embedding, "MEANS", (50, 700)):
             rows, page = self.works("symmetry2018-fig4", "--seeds", "1", "--model-jobs", "25")
         self.check_claims("fig4", rows)
-        self.assertEqual(2 * (SERIES + 1) * 2, self.runs())
+        self.assertEqual(NETWORKS * (SERIES + 1) * 2, self.runs())
         self.assertIn("<dt>Average bandwidth (Mbit/s)</dt><dd>50, 700</dd>", page)
-        self.check_page(page, 4)
+        self.check_page(page, 2 * NETWORKS)
 
     def test_fig5(self):
         rows, page = self.works_on_traces("fig5", "--loads", "0.8")
         self.check_claims("fig5", rows)
-        self.assertEqual(2 * 2 * SERIES, self.runs())
-        self.check_page(page, 4)
+        self.assertEqual(NETWORKS * 2 * SERIES, self.runs())
+        self.check_page(page, 2 * NETWORKS)
 
     def test_fig6(self):
         rows, page = self.works_on_traces("fig6")
         self.check_claims("fig6", rows)
-        self.assertEqual(2 * 2 * 2 * 5, self.runs())
-        self.check_page(page, 4)
+        self.assertEqual(NETWORKS * 2 * 2 * 5, self.runs())
+        self.check_page(page, 2 * NETWORKS)
 
     def test_fig7_has_the_same_runs(self):
         settings = Settings(traces=self.traces(), seeds=1, loads=(0.6,))
@@ -86,14 +87,16 @@ class TestFigures(ReproduceCase):
             registry.get(f"symmetry2018-{figure}").runs(settings) for figure in ("fig6", "fig7")
         ]
         self.assertEqual(*runs)
-        self.assertEqual(2 * 2 * 5, len(runs[0]))
+        self.assertEqual(NETWORKS * 2 * 5, len(runs[0]))
 
     def test_fig8(self):
         rows, page = self.works_on_traces("fig8")
-        self.check_claims("fig8", rows, numbers=8)
-        self.assertEqual([350, 350, 200, 200] * 2, [row["paper"] for row in rows[:8]])
-        self.assertEqual(2 * 2 * 2 * 4, self.runs())
-        self.check_page(page, 5)
+        self.check_claims("fig8", rows, numbers=4 * NETWORKS)
+        self.assertEqual(
+            [350, 350, 200, 200] * NETWORKS, [row["paper"] for row in rows[: 4 * NETWORKS]]
+        )
+        self.assertEqual(NETWORKS * 2 * 2 * 4, self.runs())
+        self.check_page(page, 2 * NETWORKS + 1)
 
     def test_claims_and_plots_fit_the_runs(self):
         rng = random.Random(1)
@@ -122,7 +125,7 @@ class TestFigures(ReproduceCase):
         places = [runs.assign(place=place) for place in symmetry_setting.PLACES]
         found = type(found)(pandas.concat(places))
         numbers = symmetry_scheduling._fig8_numbers(found, None)
-        self.assertEqual([20.0, 15.0] * 4, [number.ours for number in numbers])
+        self.assertEqual([20.0, 15.0] * 2 * NETWORKS, [number.ours for number in numbers])
 
 
 def _row(run, rng):

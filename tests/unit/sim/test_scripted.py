@@ -6,8 +6,9 @@ import testtools
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import BG, FG, Evict, Move, Start
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
 from nova_twotier.core.embedding import Topology
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.progress import Progress
@@ -18,7 +19,7 @@ from nova_twotier.sim.shared import Shared
 
 
 def cluster(hosts=2, slots=1):
-    return Cluster([Host(f"host{index}", slots) for index in range(hosts)])
+    return Hosts([Host(f"host{index}", slots) for index in range(hosts)])
 
 
 def jobs(*rows):

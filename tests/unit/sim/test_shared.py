@@ -1,5 +1,7 @@
 """Jobs that share slots: what they advance, worked out by hand; and one model in two ways."""
 
+import random
+from statistics import fmean
 from unittest import mock
 
 import pandas
@@ -8,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.actions import BG, FG
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim import simulation
@@ -295,6 +298,31 @@ class Readings:
         )
         self.assertLess(processes, 0.8 * jobs)
 
+    def test_slices_are_not_drawn_but_their_slowest_counts(self):
+        """As the mean of many draws, however much the processes are hindered."""
+        rng = random.Random(1)
+        cpu = [0.5, 0.9, 0.4, 0.7, 1.0, 0.6]
+        for idle in ([1.0] * 6, [0.04] * 6, [0.3, 0.9, 0.2, 0.5, 0.45, 0.6], [1.0] * 5 + [0.1]):
+            draws, slices = (
+                Progress(eff_parallel=(0.43, 0.14, 0.2, 0.8), draw=draw)
+                for draw in (Draw.PROCESS, Draw.SLICE)
+            )
+            drawn = [draws.background(idle, cpu, draws.efficiency(6, rng)) for _ in range(4000)]
+            rate, burn = slices.background(idle, cpu, slices.efficiency(6, rng))
+            self.assertAlmostEqual(1, fmean(one for one, _burn in drawn) / rate, delta=0.01)
+            self.assertEqual(drawn[0][1], burn)
+
+    def test_a_slice_of_one_process_or_of_one_efficiency_is_its_mean(self):
+        for size, bounds in ((1, (0.43, 0.14, 0.2, 0.8)), (4, (0.43, 0.0, 0.2, 0.8))):
+            mean, slices = (
+                Progress(eff_parallel=bounds, draw=draw) for draw in (Draw.MEAN, Draw.SLICE)
+            )
+            idle, cpu = [0.5] * size, [0.8] * size
+            eff = mean.efficiency(size, random.Random(1))
+            self.assertEqual(eff, slices.efficiency(size, random.Random(1)))
+            ours, theirs = (model.background(idle, cpu, eff)[0] for model in (slices, mean))
+            self.assertAlmostEqual(theirs, ours, places=12)
+
     def test_drawn_anew_each_time_that_it_enters_the_background(self):
         scene = self.make_scene(1, Progress(loss=(0, 0), draw=Draw.JOB))
         job = execution(2, 0, [0.1], 1000)
@@ -419,7 +447,7 @@ class TestSlotsOfAHost(testtools.TestCase):
     """What only hosts with several slots or tiers have."""
 
     def make_scene(self, slots, tiers=2, model=PLAIN):
-        cluster = Cluster([Host("a", slots, tiers)])
+        cluster = Hosts([Host("a", slots, tiers)])
         return Scene(cluster, running_on(cluster, model))
 
     def test_background_finds_the_idle_slot(self):
@@ -489,7 +517,7 @@ class TestBothWays(testtools.TestCase):
 
 def plain_cluster(nodes, scenario, policy, *, named, rng):
     unknown = rng if scenario.utilisation.error is None else None
-    return Cluster(hosts(nodes).hosts, scenario.threshold, unknown)
+    return Hosts(hosts(nodes).hosts, scenario.threshold, unknown)
 
 
 def lasting(schedule):

@@ -15,6 +15,7 @@ import fixtures
 import testtools
 
 from nova_twotier.sim import sweep
+from nova_twotier.sim.background_use import BackgroundPoint
 from nova_twotier.sim.simulation import Scenario
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -70,6 +71,12 @@ class TestPoints(SweepCase):
         keys = {each.key() for each in (point, *others)}
         self.assertEqual(1 + len(others), len(keys))
         self.assertEqual(point.key(), grid()[0].key())
+
+    def test_other_metrics_of_the_same_run_make_another_key(self):
+        """Experiments that share a directory do not take each other's rows."""
+        point = grid()[0]
+        fields = {field.name: getattr(point, field.name) for field in dataclasses.fields(point)}
+        self.assertNotEqual(point.key(), BackgroundPoint(**fields).key())
 
     def test_another_trace_of_the_same_name_makes_another_key(self):
         keys = set()

@@ -2,12 +2,12 @@
 
 import ddt
 import testtools
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from nova_twotier.core import embedding
-from nova_twotier.core.embedding import Embedding, Rejection
+from nova_twotier.core.embedding import Embedding, Rejection, Request
 from tests.unit.core.embedding import plain
-from tests.unit.core.embedding.cases import cases, requests
+from tests.unit.core.embedding.cases import cases, requests, two_hosts
 from tests.unit.core.embedding.verifier import faults, placements
 
 PLAIN = {
@@ -21,16 +21,26 @@ PLAIN = {
 
 @ddt.ddt
 class TestEveryAlgorithm(testtools.TestCase):
-    @given(cases(), requests)
-    def test_keeps_the_constraints(self, case, request):
-        before = case.state()
-        for name, embed in embedding.ALGORITHMS.items():
-            state = case.state()
-            answer = embed(request, state)
-            self.assertEqual(before, state, name)
-            if isinstance(answer, Embedding):
-                self.assertEqual([], list(faults(case, request, answer)), name)
-                self.assertIs(request, answer.request)
+    def test_keeps_the_constraints(self):
+        """Also where VMs are on several hosts, and links carry what they send each other."""
+        reserving = set()
+
+        @given(cases(), requests)
+        @example(two_hosts(), Request(3, 50))
+        def check(case, request):
+            before = case.state()
+            for name, embed in embedding.ALGORITHMS.items():
+                state = case.state()
+                answer = embed(request, state)
+                self.assertEqual(before, state, name)
+                if isinstance(answer, Embedding):
+                    self.assertEqual([], list(faults(case, request, answer)), name)
+                    self.assertIs(request, answer.request)
+                    if answer.mbps:
+                        reserving.add(name)
+
+        check()
+        self.assertEqual(set(embedding.ALGORITHMS), reserving)
 
     @ddt.data(*PLAIN)
     def test_follows_its_rule(self, name):

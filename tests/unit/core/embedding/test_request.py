@@ -46,7 +46,7 @@ class TestRejection(testtools.TestCase):
             self.reasons(6, 0, state),
         )
         full = State(self.tree, 1, free=dict.fromkeys("abc", 0))
-        self.assertEqual({"needs 1 foreground slots, 0 idle"}, self.reasons(1, 0, full))
+        self.assertEqual({"needs 1 foreground slot, 0 idle"}, self.reasons(1, 0, full))
 
     def test_bandwidth(self):
         self.assertEqual(

@@ -1,12 +1,12 @@
 """What is left, after any history of embeddings that come and go."""
 
 import testtools
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core import embedding
 from nova_twotier.core.embedding import Embedding, OutOfRoom, Request, State, Topology
-from tests.unit.core.embedding.cases import cases, requests
+from tests.unit.core.embedding.cases import cases, requests, two_hosts
 
 TREE = Topology.from_paths({"a": "core/x", "b": "core/x"}, {"a": 100, "core/x": 100})
 
@@ -39,15 +39,27 @@ class TestHistory(testtools.TestCase):
             max_mbps=case.max_mbps,
         )
 
-    @given(cases(), steps, requests)
-    def test_is_as_built_afresh(self, case, history, last):
+    def test_is_as_built_afresh(self):
         """In all that can be seen of it, and in what algorithms answer."""
-        state, held = case.state(), []
+        reserved = []
+
+        @given(cases(), steps, requests)
+        @example(two_hosts(), [(Request(3, 50), "adaba", 0)], Request(1, 0))
+        def check(case, history, last):
+            reserved.extend(self.follow(case, history, last))
+
+        check()
+        self.assertNotEqual([], reserved, "no link carried anything")
+
+    def follow(self, case, history, last):
+        """Play a history; returns what its embeddings reserved of links."""
+        state, held, reserved = case.state(), [], []
         for request, name, victim in history:
             answer = embedding.get(name)(request, state)
             if isinstance(answer, Embedding):
                 state.reserve(answer)
                 held.append(answer)
+                reserved.extend(answer.mbps.items())
             elif held:
                 state.release(held.pop(victim % len(held)))
             self.assertEqual(self.afresh(case, held), state)
@@ -56,6 +68,7 @@ class TestHistory(testtools.TestCase):
         for each in held:
             state.release(each)
         self.assertEqual(case.state(), state)
+        return reserved
 
     @given(cases(), steps)
     @settings(max_examples=50)

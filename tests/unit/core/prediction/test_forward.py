@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nova_twotier.core import policies
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.prediction import forward
 from nova_twotier.core.prediction.pace import DEDICATED, Seated
 from nova_twotier.core.prediction.present import Forecast, Present
@@ -15,7 +16,6 @@ from nova_twotier.core.prediction.sdpn import Slowdowns
 from nova_twotier.core.progress import Progress
 from nova_twotier.core.snapshot import Snapshot
 from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
-from tests.unit.core.builders import Cluster as Hosts
 
 #: Efficiency 0.5, no loss: numbers that one can reckon with.
 PLAIN = Progress(loss=(0.0, 0.0), eff_single=(0.5, 0.5), eff_parallel=(0.5, 0.0, 0.5, 0.5))
@@ -60,6 +60,14 @@ class TestByHand(testtools.TestCase):
         on.start(job(1, 2), FG)
         found = run(queue("fcfs", on, [job(2, 3), job(3, 1)]), {1: 5, 2: 1, 3: 1})
         self.assertEqual({1: (0, 5), 2: (math.inf,) * 2, 3: (math.inf,) * 2}, found)
+
+    def test_jobs_that_end_together_are_one_event(self):
+        """Job 4 does not start on the slot of the first, to be evicted after the second."""
+        on = cluster(2, tiers=1)
+        on.start(job(1, 1), FG)
+        on.start(job(2, 1), FG)
+        found = run(queue("ambf", on, [job(3, 2), job(4, 1)]), {1: 5, 2: 5, 3: 10, 4: 1})
+        self.assertEqual((Forecast(5, 15), Forecast(15, 16)), (found[3], found[4]))
 
     def test_the_background_is_slower_until_the_foreground_leaves(self):
         on = cluster(1)

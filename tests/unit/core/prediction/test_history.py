@@ -51,11 +51,25 @@ class TestSimilar(testtools.TestCase):
         self.add("ann", 4, 600.0, *range(100))
         self.assertEqual(list(range(100 - OF_USER, 100)), self.similar())
 
+    def test_a_new_job_counts_at_once(self):
+        self.add("ann", 4, 600.0, 3, 1, 2)
+        self.assertEqual([1, 2, 3], self.similar())
+        self.similar().clear()
+        self.add("ann", 4, 600.0, 0)
+        self.assertEqual([0, 1, 2, 3], self.similar())
+
     def test_forgets_kinds_that_have_no_new_jobs(self):
         self.history = History(most_kinds=7)
         self.add("ann", 4, 600.0, *[1] * ENOUGH)
         self.add("bob", 8, 60.0, *[2] * ENOUGH)
         self.assertEqual([2] * ENOUGH, self.similar("bob", 8, 60.0))
+        self.assertEqual([1, 1, 1, 2, 2, 2], self.similar("ann"))
+
+    def test_forgets_kinds_that_were_asked_for(self):
+        self.history = History(most_kinds=7)
+        self.add("ann", 4, 600.0, *[1] * ENOUGH)
+        self.assertEqual([1, 1, 1], self.similar("ann"))
+        self.add("bob", 8, 60.0, *[2] * ENOUGH)
         self.assertEqual([1, 1, 1, 2, 2, 2], self.similar("ann"))
 
     def test_jobs_of_unknown_users_are_not_of_one_user(self):

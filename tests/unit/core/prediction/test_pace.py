@@ -6,7 +6,8 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.prediction import hanzich, sdpn
 from nova_twotier.core.prediction.node_rates import NodeRates, serves
@@ -24,7 +25,7 @@ def rates(on, slowdowns):
 @st.composite
 def occupied(draw):
     """A cluster with jobs in both tiers."""
-    on = Cluster(draw(hosts()))
+    on = Hosts(draw(hosts()))
     for each in draw(jobs(max_size=3)):
         tier = draw(st.sampled_from((FG, BG)))
         if on.fits(each, tier):
@@ -67,7 +68,7 @@ class TestFull(testtools.TestCase):
 
     @given(hosts(), jobs(max_size=4, max_jobs=8), st.data())
     def test_any_hosts(self, hosts, drawn, data):
-        self.assert_follows(SlotRates, Cluster([*hosts, Host("more slots", 4)]), drawn, data)
+        self.assert_follows(SlotRates, Hosts([*hosts, Host("more slots", 4)]), drawn, data)
 
     def assert_follows(self, kind, on, drawn, data):
         """Whatever comes and goes, the rates are those of processes that are arranged."""
@@ -88,9 +89,27 @@ class TestFull(testtools.TestCase):
             seen |= dict(followed.placed(came))
             self.assertEqual(rates(on, sdpn.Slowdowns()), seen)
 
+    def test_the_slowest_process_is_another(self):
+        """Of a job behind two others, once each of them leaves, and again when others come."""
+        on = Nodes(2)
+        on.start(job(1, 1, 0.9), FG, (0,))
+        on.start(job(2, 1, 0.5), FG, (1,))
+        on.start(job(3, 2, 0.8), BG, (0, 1))
+        followed = sdpn.Full(MODELS["tpds"]).on(on)
+        seen = [dict(followed.placed(list(on.runs.values())))[3]]
+        for leaving in (1, 2):
+            on.remove(on.runs[leaving].job)
+            followed.gone(leaving)
+            seen.append(dict(followed.placed([]))[3])
+            self.assertEqual(rates(on, sdpn.Slowdowns())[3], seen[-1])
+        self.assertEqual(sorted(set(seen)), seen)
+        on.start(job(4, 1, 0.1), FG, (1,))
+        came = dict(followed.placed([on.start(job(5, 1, 0.9), FG, (0,)), on.runs[4]]))
+        self.assertEqual(seen[0], came[3])
+
     def test_hosts_with_room_for_more(self):
         for others in ([Host("more slots", 2)], [Host("more tiers", 1, tiers=3)]):
-            self.assertFalse(serves(Cluster([Host("plain", 1), *others])))
+            self.assertFalse(serves(Hosts([Host("plain", 1), *others])))
         overfull = cluster(1, 1)
         overfull.start(job(1), FG, [0])
         self.assertTrue(serves(overfull))

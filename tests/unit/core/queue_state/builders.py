@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from nova_twotier.core import policies
 from nova_twotier.core.actions import Tier
-from nova_twotier.core.cluster import Cluster, Host
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.qos import NORMAL, URGENT, Qos
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, Server, past_of
@@ -42,7 +43,7 @@ def states(draw):
     )
     open_hosts = [Host(host.name, host.slots, host.tiers) for host in hosts]
     # As threshold: nothing is closed, since running jobs may be under closed slots for a moment.
-    cluster = Cluster(open_hosts, threshold=2.0)
+    cluster = Hosts(open_hosts, threshold=2.0)
     leaving = frozenset(
         index for index, host in enumerate(hosts) if not host.enabled and draw(st.booleans())
     )
