@@ -4,6 +4,9 @@ from unittest import mock
 
 import jsonschema
 import pytest
+from sqlalchemy.engine import Engine
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.util import LRUCache
 
 from tests.cores import keep_to_one
 
@@ -32,4 +35,21 @@ def schemas_checked_once():
             checked[id(schema)] = schema
 
     with mock.patch.object(validator, "check_schema", once):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_compiled_once():
+    """SQLAlchemy keeps what it has compiled for an engine, and each test has engines of its own."""
+    shared = LRUCache(4000)
+    of_any_engine = property(lambda engine: shared, lambda engine, own: None)
+
+    def equal(one, other):
+        return type(one) is type(other)
+
+    with (
+        mock.patch.object(Engine, "_compiled_cache", of_any_engine, create=True),
+        mock.patch.object(DefaultDialect, "__eq__", equal),
+        mock.patch.object(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect))),
+    ):
         yield
