@@ -36,6 +36,22 @@ def unsafe_but_fast(connection, _record):
     connection.execute("PRAGMA synchronous = OFF")
 
 
+def rest(seconds_of_look):
+    """Sleep for some times as long as a look took, but no longer than this process is busy.
+
+    What is waited for runs in this process, too: much of the time is to be its own.
+    """
+    now = time.monotonic()
+    earliest = now + max(0.1, seconds_of_look)
+    latest = now + min(1.0, max(0.1, 3 * seconds_of_look))
+    while now < latest:
+        used = time.process_time()
+        time.sleep(0.02)
+        now = time.monotonic()
+        if now >= earliest and time.process_time() - used < 0.004:
+            return
+
+
 class CloudTestCase(integrated_helpers.ProviderUsageBaseTestCase):
     """Hosts `host0`, `host1`, ... with our plugin in their scheduler, and helpers to use them."""
 
@@ -170,8 +186,7 @@ class CloudTestCase(integrated_helpers.ProviderUsageBaseTestCase):
         while (began := time.monotonic()) < end:
             if seen := look():
                 return seen
-            # What is waited for runs in this process, too: much of the time is to be its own.
-            time.sleep(min(1.0, max(0.1, 3 * (time.monotonic() - began))))
+            rest(time.monotonic() - began)
         raise AssertionError(f"waited {TIMEOUT} s in vain: {what}")
 
     @contextlib.contextmanager

@@ -24,7 +24,7 @@ INTERRUPTED = 130
 HOSTS, SLOTS, TIERS = 4, 2, 2
 #: Consecutive jobs of KTH-SP2 that ran at least half an hour.
 TRACE = DATA / "kth-sp2-long-jobs.swf"
-JOBS = 20
+JOBS = 17
 #: With these most jobs arrive in the first seconds and half of them run for more than half a
 #: minute: the queue is long from the start, and Nova's boots take a small part of their stays.
 SPEEDUP, LOAD_SCALE = 390.0, 5.0
