@@ -93,6 +93,10 @@ class Queue:
         earliest = [jobs[self._of_size[size][0][1]] for size in sizes]
         return min(earliest, key=lambda job: (job.precedence, job.size))
 
+    def smallest_of_each_class(self) -> list[Job]:
+        """All jobs, the smallest first; those of the first class before others."""
+        return sorted(self, key=lambda job: (job.precedence, job.size, job.order))
+
     def smallest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
         """Jobs that fit the idle slots of a tier when their turn comes, each `smallest_within`.
 

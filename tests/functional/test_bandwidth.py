@@ -137,15 +137,35 @@ class TestTwoTiers(BandwidthTestCase):
         self.check_clean()
 
 
-class TestOtherPolicies(BandwidthTestCase):
+class TestTrials(BandwidthTestCase):
     POLICY = "acfcfs"
+
+    def test_a_trial_ends_when_its_links_are_needed(self):
+        first = self.submit(4, 0)
+        self.until(first, JobState.RUNNING)
+        second, trial = self.submit(6, 300), self.submit(3, 900)
+        self.until(trial, JobState.RUNNING, tier="fg")
+        self.assertEqual(JobState.QUEUED, self.store.job(second).state)
+        self.end(first)
+        self.until(second, JobState.RUNNING, tier="fg")
+        killed = self.store.job(trial)
+        self.assertEqual((JobState.QUEUED, 1), (killed.state, killed.restarts))
+        self.assertEqual([], self.findings())
+        self.end(second)
+        self.until(trial, JobState.RUNNING)
+        self.end(trial)
+        self.check_clean()
+
+
+class TestOtherPolicies(BandwidthTestCase):
+    POLICY = "ambf"
 
     def test_not_without_a_guarantee(self):
         number = self.submit(3, 600)
         self.waits(
             number,
-            "its bandwidth cannot be guaranteed by the policy acfcfs, only by one of: fcfs, sdf, "
-            "sbf, smjf, cmcbf, amcbf, amcbf-deadline, ktier-cmbf, bgmbf, bgmbf-sdf",
+            "its bandwidth cannot be guaranteed by the policy ambf, only by one of: fcfs, sdf, "
+            "sbf, smjf, cmcbf, amcbf, amcbf-deadline, ccfcfs, acfcfs, ktier-cmbf, bgmbf, bgmbf-sdf",
         )
         other = self.submit(3, 0)
         self.until(other, JobState.RUNNING)

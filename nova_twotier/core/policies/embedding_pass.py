@@ -1,4 +1,4 @@
-"""The steps of a pass on a cluster whose network guarantees bandwidth, for policies with two tiers.
+"""The steps of a pass with two tiers on a cluster whose network guarantees bandwidth.
 
 Symmetry 2018 embeds jobs in one tier; TPDS 2013 has two tiers, and no network. Here the foreground
 never waits for the background either: it takes links that background jobs hold as it closes slots
@@ -16,6 +16,7 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass
 from nova_twotier.core.qos import SCAVENGER
+from nova_twotier.core.queue import Order
 from nova_twotier.core.snapshot import Snapshot
 
 
@@ -46,9 +47,7 @@ class EmbeddingPass(TwoTierPass):
 
         :param only_head: whether only the earliest that does not fit may evict.
         """
-        waiting, below = self.queue.allowed(FG), self.cluster.promotable
-        turns = [(job.order, job) for job in (*waiting, *below)]
-        heapq.heapify(turns)
+        turns = self._turns()
         # Those for which there was no room even without all later jobs: nor is there for later ones
         # that ask for as much. To try each of thousands would take minutes.
         refused: list[Job] = []
@@ -69,6 +68,13 @@ class EmbeddingPass(TwoTierPass):
             self._enter(job)
         for run in self.demote(list(self._losing.values())):
             self.wait(run.job)
+
+    def _turns(self) -> list[tuple[Order, Job]]:
+        """A heap of the jobs that want the foreground, in the queue or in the background."""
+        waiting, below = self.queue.allowed(FG), self.cluster.promotable
+        turns = [(job.order, job) for job in (*waiting, *below)]
+        heapq.heapify(turns)
+        return turns
 
     def _fits(self, cluster: Cluster, job: Job) -> bool:
         """Whether a job has room in the foreground, on the hosts that it comes from or anywhere."""
@@ -91,7 +97,7 @@ class EmbeddingPass(TwoTierPass):
         stays = self._stays(self.cluster, run)
         if job.number in self._losing:
             del self._losing[job.number]
-        elif stays or not job.mbps:
+        elif stays or not (job.mbps or self.kills):
             # Some of its processes may migrate.
             self.promote([job], {job.number: self.remove(job)})
             return
@@ -100,6 +106,9 @@ class EmbeddingPass(TwoTierPass):
             self.remove(job, by=job)
         if stays:
             self.put(job, FG, run.hosts)
+        elif self.kills:
+            self.kill(job)
+            self.start(job, FG)
         else:
             self.place(job, FG)
 
@@ -146,7 +155,8 @@ class EmbeddingPass(TwoTierPass):
 
     def reclaim(self) -> None:
         evicted: list[Run] = []
-        for job in list(self.queue.allowed(BG)):
+        waiting = self.queue.allowed(BG)
+        for job in waiting.smallest_of_each_class() if self.kills else list(waiting):
             if job.qos is SCAVENGER:
                 break
             victims: Sequence[Run] = ()
@@ -155,13 +165,19 @@ class EmbeddingPass(TwoTierPass):
                 if not victims:
                     continue
             self.start(job, BG)
+            if self.kills:
+                self._tentative.add(job.number)
             evicted += victims
         for run in evicted:
             self._give_way(run.job)
 
     def vacate_closed(self) -> None:
-        """Also evict background jobs, latest arrival first, from links that are overbooked."""
+        """Also evict background jobs from links that are overbooked."""
         super().vacate_closed()
+        self.free_links()
+
+    def free_links(self) -> None:
+        """Evict background jobs, latest arrival first, from links that the foreground has taken."""
         # A compiled subclass cannot give an attribute of its parent a narrower type.
         linked = cast("Linked", self.cluster)
         while links := linked.overbooked():
@@ -172,7 +188,7 @@ class EmbeddingPass(TwoTierPass):
             newest = [run for run in takers if run.job.number in self._before]
             job = holders[-1].job
             self.remove(job, by=(newest or takers)[-1].job)
-            self.wait(job)
+            self._give_way(job)
 
 
 def _asks_no_less(job: Job, other: Job) -> bool:

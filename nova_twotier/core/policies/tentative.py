@@ -19,6 +19,7 @@ from nova_twotier.core.policies.preemption import (
     lacks_background,
     spared,
 )
+from nova_twotier.core.policies.tentative_embedding import TentativeEmbeddingPass
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass, reclaims
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, Event, Snapshot
@@ -46,10 +47,13 @@ class Tentative(Policy):
 
     tiers = 2
     kills = True
+    embeds = True
     aggressive: ClassVar[bool]
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         queue, idle = snapshot.queue, snapshot.cluster.idle
+        if snapshot.cluster.embeds:
+            return self._embed(snapshot, event)
         selection, surplus, tries = None, 0, False
         if event is not BACKGROUND:
             selection, surplus = self._select(snapshot)
@@ -64,6 +68,19 @@ class Tentative(Policy):
         if self.aggressive and event is not BACKGROUND:
             step.fill_tentatively(FG)
         if scavenged:
+            step.reclaim()
+        step.fill_tentatively(BG)
+        return step.actions()
+
+    def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
+        """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
+        step = TentativeEmbeddingPass(snapshot)
+        if event is not BACKGROUND:
+            step.take_turns(self.aggressive)
+            if self.aggressive:
+                step.fill_tentatively(FG)
+        step.free_links()
+        if snapshot.cluster.has_scavengers:
             step.reclaim()
         step.fill_tentatively(BG)
         return step.actions()
@@ -139,16 +156,15 @@ class Tentative(Policy):
         return partial(self._reason, snapshot, held, next(_by_arrival(snapshot), None))
 
     def _reason(self, snapshot: Snapshot, held: Holders, first: Job | None, job: Job) -> Reason:
-        idle = snapshot.cluster.idle
-        if not job.foreground:
+        idle, tier = snapshot.cluster.idle, FG if job.foreground else BG
+        turn = None if first is None or job.number == first.number else first.number
+        tried = tier is BG or self.aggressive or turn is None
+        if job.mbps and job.size <= idle[tier] and tried:
+            return snapshot.cluster.need(job, tier)
+        if tier is BG:
             return lacks_background(job.size, idle[BG])
-        return lacks(
-            job.size,
-            idle[FG],
-            held.later(job) if self.aggressive else 0,
-            idle[BG] if job.background else None,
-            None if first is None or job.number == first.number else first.number,
-        )
+        later = held.later(job) if self.aggressive else 0
+        return lacks(job.size, idle[FG], later, idle[BG] if job.background else None, turn)
 
 
 def _by_arrival(snapshot: Snapshot) -> Iterator[Job]:

@@ -17,8 +17,8 @@ from nova_twotier.core.snapshot import Snapshot
 class TwoTierPass(Pass):
     """Jobs run in the foreground, or in the background on what it leaves."""
 
-    #: Whether scavengers that make way lose their work, and whatever takes their places starts on
-    #: trial, the smallest first.
+    #: Whether background jobs that make way lose their work, and whatever takes the places of
+    #: scavengers starts on trial, the smallest first.
     kills: ClassVar[bool] = False
 
     def start(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
@@ -76,12 +76,12 @@ class TwoTierPass(Pass):
             self._give_way(scavenger)
         return True
 
-    def _give_way(self, scavenger: Job) -> None:
-        """Put a removed scavenger into the queue."""
+    def _give_way(self, job: Job) -> None:
+        """Put a removed background job into the queue."""
         if self.kills:
-            self.kill(scavenger)
+            self.kill(job)
         else:
-            self.wait(scavenger)
+            self.wait(job)
 
     def promote(self, chosen: Iterable[Job], promoted: Mapping[int, Run]) -> None:
         """Start the chosen jobs in the foreground, those that run in the background on their hosts.

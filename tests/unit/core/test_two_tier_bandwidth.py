@@ -12,6 +12,7 @@ from nova_twotier.core.cluster import Host, Run
 from nova_twotier.core.embedding import adaba
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.policies.consolidation import Consolidation
 from nova_twotier.core.qos import NORMAL, SCAVENGER
 from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, job
@@ -21,7 +22,7 @@ from tests.unit.core.test_linked import STAR, check, demands
 from tests.unit.core.test_qos import of_class
 
 EMBEDDING = sorted(
-    name for name, policy in policies.POLICIES.items() if policy.embeds and policy.tiers > 1
+    name for name, policy in policies.POLICIES.items() if issubclass(policy, Consolidation)
 )
 cpus = st.sampled_from((0.0, 0.5, 0.9, 1.0))
 classes = st.sampled_from((NORMAL, NORMAL, SCAVENGER))

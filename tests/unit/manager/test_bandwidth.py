@@ -144,11 +144,7 @@ class TestDecisions(testtools.TestCase):
 
     def test_who_can_never_start_holds_nobody_up(self):
         for policy, where, reason in (
-            (
-                "acfcfs",
-                None,
-                "its bandwidth cannot be guaranteed by the policy acfcfs, only by one",
-            ),
+            ("ambf", None, "its bandwidth cannot be guaranteed by the policy ambf, only by one"),
             ("easy", None, "its bandwidth cannot be guaranteed by the policy easy, only by one"),
             ("fcfs", linked(uplinks=()), str(waits.NO_RATES())),
             # A host without a switch is linked to the one root that there is.
@@ -179,7 +175,7 @@ class TestDecisions(testtools.TestCase):
             first = waiting(6, 0.0, number=1, cpu=1.0)
             late = job(3, number=2, cpu=1.0, bandwidth=bandwidth)
             gang = servers(late, hosts=("a", "a", "b"))
-            found = self.ask(self.decisions("acfcfs"), [first, late], gang)
+            found = self.ask(self.decisions("ambf"), [first, late], gang)
             self.assertEqual(decided, len(found), bandwidth)
 
     def test_two_tiers(self):

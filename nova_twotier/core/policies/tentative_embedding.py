@@ -1,0 +1,53 @@
+"""The steps of a pass with tentative runs on a cluster whose network guarantees bandwidth.
+
+JSS 2015 has no network. As in `embedding_pass`, "enough slots" becomes "an embedding", and the
+foreground does not wait for links that the background holds. Nothing migrates: whoever cannot keep
+its hosts is killed.
+"""
+
+import heapq
+
+from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.policies.embedding_pass import EmbeddingPass
+
+
+class TentativeEmbeddingPass(EmbeddingPass):
+    """What starts out of turn starts on trial."""
+
+    kills = True
+
+    def take_turns(self, aggressive: bool) -> None:
+        """Give the foreground to waiting jobs and those in the background, by arrival, up to the
+        first that has no room (JSS 2015, SelectJobs and SelectJobs_Refined).
+
+        :param aggressive: whether a job may take the places and links of later ones.
+        """
+        turns = self._turns()
+        while turns:
+            _order, job = heapq.heappop(turns)
+            if not self._fits(self.cluster, job):
+                victims = self._victims(job, FG) if aggressive else []
+                if not victims:
+                    break
+                self._losing.update((victim.job.number, victim) for victim in victims)
+            self._enter(job)
+        self._refine()
+
+    def _refine(self) -> None:
+        """Spare the small ones of those that lost the foreground, demote others in place, and kill
+        the rest (RefineEvictedJobs)."""
+        losing = []
+        for run in sorted(self._losing.values(), key=lambda run: (run.job.size, run.job.order)):
+            if self._stays(self.cluster, run):
+                self.put(run.job, FG, run.hosts)
+            else:
+                losing.append(run)
+        for run in self.demote(losing):
+            self.kill(run.job)
+
+    def fill_tentatively(self, tier: Tier) -> None:
+        """Start waiting jobs for which a tier has room, the smallest first, on trial."""
+        for job in self.queue.allowed(tier).smallest_of_each_class():
+            if self.cluster.fits(job, tier):
+                self.start(job, tier)
+                self._tentative.add(job.number)
