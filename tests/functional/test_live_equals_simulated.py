@@ -31,6 +31,7 @@ TRY = {
     *("start fg immediate", "start bg tentative", "move to fg in place"),
     *("kill by itself", "start again fg immediate"),
 }
+AGGRESSIVE = {"start fg tentative", "move to bg in place", "kill", "start again bg tentative"}
 
 
 class TestWithoutPreemption(InMemory):
@@ -127,8 +128,7 @@ class TestTentative(InMemory):
         self.compare_places("ccfcfs")
 
     def test_acfcfs(self):
-        aggressive = {"start fg tentative", "kill", "start again bg tentative"}
-        self.compare("acfcfs", TRY | aggressive | {"move to bg in place"}, unlike=["ccfcfs"])
+        self.compare("acfcfs", TRY | AGGRESSIVE, unlike=["ccfcfs"])
 
 
 class TestThreeTiers(InMemory):
@@ -182,6 +182,12 @@ class TestBandwidth(InMemory):
 
     def test_amcbf(self):
         self.compare("amcbf", EMBED, unlike=["bgmbf", "cmcbf"])
+
+    def test_ccfcfs(self):
+        self.compare("ccfcfs", TRY, unlike=["acfcfs", "fcfs"])
+
+    def test_acfcfs(self):
+        self.compare("acfcfs", TRY | AGGRESSIVE, unlike=["ccfcfs", "amcbf"])
 
 
 class TestClasses(InMemory):
