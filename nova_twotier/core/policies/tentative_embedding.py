@@ -20,6 +20,8 @@ class TentativeEmbeddingPass(EmbeddingPass):
         """Give the foreground to waiting jobs and those in the background, by arrival, up to the
         first that has no room (JSS 2015, SelectJobs and SelectJobs_Refined).
 
+        Who loses it stays on its hosts in the background, or is killed (RefineEvictedJobs).
+
         :param aggressive: whether a job may take the places and links of later ones.
         """
         turns = self._turns()
@@ -31,18 +33,7 @@ class TentativeEmbeddingPass(EmbeddingPass):
                     break
                 self._losing.update((victim.job.number, victim) for victim in victims)
             self._enter(job)
-        self._refine()
-
-    def _refine(self) -> None:
-        """Spare the small ones of those that lost the foreground, demote others in place, and kill
-        the rest (RefineEvictedJobs)."""
-        losing = []
-        for run in sorted(self._losing.values(), key=lambda run: (run.job.size, run.job.order)):
-            if self._stays(self.cluster, run):
-                self.put(run.job, FG, run.hosts)
-            else:
-                losing.append(run)
-        for run in self.demote(losing):
+        for run in self.demote(list(self._losing.values())):
             self.kill(run.job)
 
     def fill_tentatively(self, tier: Tier) -> None:

@@ -45,6 +45,22 @@ class TestReserved(testtools.TestCase):
             self.assertIsInstance(answer, Embedding)
             self.assertEqual([], list(faults(case, request, answer)))
 
+    def test_where_adaba_finds_one(self):
+        """With as much left, it is the placement that the queue manager found by AdaBa, too."""
+        chosen_otherwise = 0
+
+        @given(cases(), requests)
+        def check(case, request):
+            nonlocal chosen_otherwise
+            state = case.state()
+            expected = adaba.embed(request, state)
+            if isinstance(expected, Embedding):
+                self.assertEqual(expected.vms, reserved.embed(request, state).vms)
+                chosen_otherwise += exact.embed(request, state).vms != expected.vms
+
+        check()
+        self.assertGreater(chosen_otherwise, 0)
+
     def test_where_adaba_finds_none(self):
         """Six of ten VMs are below x, one a host: no host takes the fifth without the sixth."""
         paths = {f"x{i}": "core/x" for i in range(6)} | {f"y{i}": "core/y" for i in range(4)}

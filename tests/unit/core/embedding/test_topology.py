@@ -100,6 +100,10 @@ class TestFromPaths(testtools.TestCase):
         self.assertEqual(
             "needs 2 slots in one tree of the network: 1 of 1 are free", str(answer.reason)
         )
+        closed = embedding.get("adaba")(Request(3, 0), State(tree, 2, closed=["a"]))
+        self.assertIn("2 of 2 are free", str(closed.reason))
+        empty = embedding.get("adaba")(Request(3, 0), State(tree, {"a": 1, "b": 0}, closed=["a"]))
+        self.assertIn("0 of 0 are free", str(empty.reason))
 
     def test_refuses(self):
         for paths, rates, message in (
