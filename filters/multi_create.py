@@ -34,12 +34,13 @@ class MultiCreate:
 
     :param size: number of servers.
     :param mbps: bandwidth of each, whole Mbit/s.
+    :param group: Nova's InstanceGroup that they are in; None without one.
     """
 
-    __slots__ = ("_mbps", "_size", "plan")
+    __slots__ = ("_group", "_mbps", "_size", "plan")
 
-    def __init__(self, size: int, mbps: int):
-        self._size, self._mbps = size, mbps
+    def __init__(self, size: int, mbps: int, group=None):
+        self._size, self._mbps, self._group = size, mbps, group
         #: Servers by host; None until the first is placed.
         self.plan: dict[str, int] | None = None
 
@@ -52,9 +53,11 @@ class MultiCreate:
         :raises Unreadable: if Placement does not say what links have left.
         """
         hosts = {host.nodename: host for host in hosts if host.twotier.view}
-        free = {name: _room(host) for name, host in hosts.items()}
+        free = {name: self._allowed(host, _room(host)) for name, host in hosts.items()}
         if sum(free.values()) < self._size:
-            raise NoPlace(f"{self._size} servers need a slot each, {sum(free.values())} are free")
+            raise NoPlace(
+                f"{self._size} servers need a slot each, {sum(free.values())} are free for them"
+            )
         paths = _paths(hosts)
         topology = topology_of(paths, _rates(hosts, paths, network.left))
         slots = {name: max(tier_of(host).places, free[name]) for name, host in hosts.items()}
@@ -63,6 +66,17 @@ class MultiCreate:
         if not isinstance(found, Embedding):
             raise NoPlace(f"for {self._size} servers at once, {found.reason}")
         self.plan = dict(found.vms)
+
+    def _allowed(self, host, room: int) -> int:
+        """As many of a host's free places as Nova's filters of server groups will let them take."""
+        policy = self._group.policy if self._group else None
+        if policy == "affinity" and room < self._size:
+            return 0
+        if policy == "anti-affinity":
+            there = len(host.instances.keys() & set(self._group.members))
+            most = self._group.rules.get("max_server_per_host", 1)
+            return max(0, min(room, most - there))
+        return room
 
 
 def _room(host) -> int:

@@ -211,7 +211,7 @@ def _together(wanted: tier_request.TierRequest, hosts: list, spec) -> MultiCreat
     """The servers of a request without a job that are planned together, if any are."""
     size = spec.num_instances
     if size > 1 and wanted.mbps and counts_links(hosts) and _boots(spec):
-        return MultiCreate(size, math.ceil(wanted.mbps))
+        return MultiCreate(size, math.ceil(wanted.mbps), spec.instance_group)
     return None
 
 

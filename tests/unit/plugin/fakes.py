@@ -33,6 +33,7 @@ def host(name, candidates=(FG, BG), **metadata):
         nodename=name,
         uuid=root(name),
         num_instances=0,
+        instances={},
         aggregates=[SimpleNamespace(metadata=metadata)],
         allocation_candidates=[
             {"allocations": {root(name): {}, child(name, tier): {}}} for tier in candidates
@@ -77,6 +78,7 @@ def request(
         force_nodes=[rebuild] if rebuild else None,
         instance_uuid=REQUEST,
         num_instances=size,
+        instance_group=None,
         project_id=project,
         requested_destination=destination and Destination(destination),
         _context=SimpleNamespace(is_admin=admin, global_request_id=request_id),

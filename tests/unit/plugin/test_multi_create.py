@@ -157,6 +157,26 @@ class TestPlan(MultiCreateCase):
             "aabbbb", "".join(sorted(self.place(self.hosts("ab"), self.booted(6, tier=BG), 7)))
         )
 
+    def test_server_groups(self):
+        """Nova's own filters would refuse later VMs of a plan that broke a group's rule."""
+        for policy, rules, used, expected in (
+            ("anti-affinity", {}, {}, "abcd"),
+            ("anti-affinity", {"max_server_per_host": 2}, {}, "aabb"),
+            ("affinity", {}, {"a": 1}, "bbbb"),
+            ("soft-affinity", {}, {"a": 1}, "aaab"),
+        ):
+            self.placement(used)
+            spec = self.booted(4)
+            spec.instance_group = SimpleNamespace(policy=policy, rules=rules, members=["x"])
+            self.assertEqual(expected, self.place(self.hosts(), spec, 5), (policy, rules))
+
+    def test_members_of_the_group_that_are_there(self):
+        self.placement()
+        spec, hosts = self.booted(4), self.hosts()
+        spec.instance_group = SimpleNamespace(policy="anti-affinity", rules={}, members=["x", "y"])
+        hosts[1].instances = {"x": None, "other": None}
+        self.assertIn("4 servers need a slot each, 3 are free", self.refused(hosts, spec))
+
     @given(
         size=st.integers(2, 16),
         mbps=st.sampled_from((50, 200, 500, 1000)),
@@ -198,7 +218,7 @@ class TestRefusals(MultiCreateCase):
     def test_too_few_slots(self):
         self.placement(used={"a": 2})
         refused = self.refused(self.hosts(), self.booted(15))
-        self.assertEqual("15 servers need a slot each, 14 are free", refused)
+        self.assertEqual("15 servers need a slot each, 14 are free for them", refused)
 
     def test_too_little_bandwidth(self):
         self.placement(left={"b": 0, "core/x": 0, "core/y": 0, "d": 0})
