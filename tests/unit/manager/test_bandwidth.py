@@ -1,5 +1,6 @@
 """Jobs with guaranteed bandwidth: what is decided about them, and how they start."""
 
+import json
 from unittest import mock
 
 import fixtures
@@ -10,6 +11,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Host
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.reasons import waits
+from nova_twotier.db import plans
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.ledger import largest, names, reading
@@ -153,6 +155,8 @@ class TestDecisions(testtools.TestCase):
         self.assertEqual(("a", "a", "b"), record.plan.hosts)
         self.assertEqual({"a": 100, "b": 100}, record.plan.links)
         self.assertEqual(100, record.plan.max_mbps)
+        stored = json.loads(json.dumps(plans.dump(record.plan)))
+        self.assertEqual(record.plan, plans.load("start", stored))
 
     def test_one_without_bandwidth_has_none_and_costs_nothing(self):
         [record] = self.ask(self.decisions(), [waiting(3, 0.0)])
