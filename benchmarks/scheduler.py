@@ -42,7 +42,9 @@ Table 3: `_schedule` as in table 1, for a job whose VMs have 100 Mbit/s each. Ho
 foreground.
   a            Nova's default filters and weighers, which place the VMs anywhere
   e            the defaults, and our filters and weighers: after the first VM few hosts are left
-  the plan     what VirtualClusterFilter takes for all VMs together. Target: less than 10 % of a
+  f            as e, for VMs that are no job's: nothing is reserved, half of each link is free
+  the plan     what VirtualClusterFilter takes for all VMs together, in f with decoding the links of
+               Placement's answer. One VM alone needs none in f. Target: less than 10 % of a
 """
 
 import argparse

@@ -54,7 +54,8 @@ _VALIDATORS = [
         name="twotier:mbps",
         description=(
             "Bandwidth of a VM in Mbit/s, such as 250 or 12.5, unless the scheduler hint "
-            "twotier:mbps says otherwise. For the AdaBaWeigher. Default: 0."
+            "twotier:mbps says otherwise. For the AdaBaWeigher and, if a request asks for several "
+            "VMs, the VirtualClusterFilter. Default: 0."
         ),
         value={"type": str, "description": "A number of Mbit/s.", "pattern": MBPS},
     ),

@@ -8,18 +8,18 @@ import json
 import math
 from collections.abc import Mapping, Sequence, Set
 
-from keystoneauth1 import exceptions as ksa_exc
 from nova import exception
-from nova.scheduler.client import report
+from nova.objects import instance_mapping
 from oslo_config import cfg
 from oslo_log import log as logging
 
 from nova_twotier.conf import scheduler as scheduler_conf
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.filters import tier_request
+from nova_twotier.filters import placement, tier_request
+from nova_twotier.filters.multi_create import MultiCreate, counts_links
+from nova_twotier.filters.network import Network
 from nova_twotier.filters.virtual_cluster import VirtualCluster
 from nova_twotier.ledger import reading
-from nova_twotier.ledger.names import MICROVERSION
 
 CONF = cfg.CONF
 scheduler_conf.register_opts(CONF)
@@ -32,7 +32,9 @@ class Asked:
     :param tier: the requested tier.
     :param mbps: the requested bandwidth of each VM, Mbit/s.
     :param of_job: whether the tier comes from a job in the ledger.
-    :param cluster: the job's share of the network; None without bandwidth.
+    :param cluster: VMs that are planned together: of a job with guaranteed bandwidth, or of a
+        request for several with bandwidth; None for others.
+    :param network: the bandwidth of the links, and the largest that was ever asked for.
     :ivar dispatch: see `TierRequest`, as `hosts` and `only`: of a job that boots.
     """
 
@@ -45,6 +47,7 @@ class Asked:
         "mbps",
         "metadata_keys",
         "multipliers",
+        "network",
         "of_job",
         "only",
         "places",
@@ -56,9 +59,11 @@ class Asked:
         tier: Tier,
         mbps: float,
         of_job: bool,
-        cluster: VirtualCluster | None = None,
+        cluster: VirtualCluster | MultiCreate | None = None,
+        network: Network | None = None,
     ):
         self.tier, self.mbps, self.of_job, self.cluster = tier, mbps, of_job, cluster
+        self.network = network or Network()
         self.dispatch: Sequence[int] = ()
         self.hosts: Set[str] = frozenset()
         self.only = False
@@ -156,7 +161,10 @@ def attach(hosts: list, spec) -> None:
     try:
         wanted = tier_request.read(spec)
         tier, pool, cluster, booted = wanted.tier, None, None, False
-        if wanted.job is not None:
+        network = Network()
+        if wanted.job is None:
+            cluster = _together(wanted, hosts, spec)
+        else:
             entry = tier_request.check_job(wanted, _admission(wanted.job), spec)
             tier, pool = entry.tier, entry.pool
             booted = tier_request.boots(entry, spec)
@@ -169,19 +177,20 @@ def attach(hosts: list, spec) -> None:
                     booting=booted,
                     named=_names_host(spec),
                 )
+                network = Network((wanted.max_mbps if booted else 0) or CONF.twotier.max_mbps)
         # A single host, as in a live migration to a named host, is read alone.
         url = reading.candidates_url(tier, hosts[0].uuid if len(hosts) == 1 else None, pool)
-        views = _read(url, reading.scan_host_views)
+        views = placement.read(url, reading.scan_host_views)
     except tier_request.BadRequest as error:
         LOG.warning("No host for instance %s: %s", spec.instance_uuid, error)
         raise exception.NoValidHost(reason=str(error)) from error
-    except _Unreadable as error:
+    except placement.Unreadable as error:
         # The cloud's addresses go into the log, not to the tenant.
         LOG.error("No host for instance %s: %s", spec.instance_uuid, error)
         raise exception.NoValidHost(
             reason="Placement does not say which hosts have room in the tiers"
         ) from error
-    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster)
+    asked = Asked(tier, wanted.mbps, wanted.job is not None, cluster, network)
     if booted:
         # Nova keeps the hints for later requests, when they no longer hold.
         asked.dispatch, asked.hosts, asked.only = wanted.dispatch, wanted.hosts, wanted.only
@@ -194,22 +203,28 @@ def _names_host(spec) -> bool:
     return destination is not None and "host" in destination and bool(destination.host)
 
 
-class _Unreadable(Exception):
-    """Placement did not give an answer that the request needs."""
-
-
 def _admission(job: str) -> reading.Admission | None:
-    return _read(f"/allocations/{job}", lambda text: reading.admission(json.loads(text)))
+    return placement.read(f"/allocations/{job}", lambda text: reading.admission(json.loads(text)))
 
 
-def _read(url: str, parse):
+def _together(wanted: tier_request.TierRequest, hosts: list, spec) -> MultiCreate | None:
+    """The servers of a request without a job that are planned together, if any are."""
+    size = spec.num_instances
+    if size > 1 and wanted.mbps and counts_links(hosts) and _boots(spec):
+        return MultiCreate(size, math.ceil(wanted.mbps), spec.instance_group)
+    return None
+
+
+def _boots(spec) -> bool:
+    """Whether a request boots its servers, rather than moving or restoring one of them.
+
+    Nova keeps the number of servers in the spec for later requests. But a server is in no cell
+    before the scheduler has found a host for it, and stays in one from then on.
+    """
     try:
-        answer = report.report_client_singleton().get(url, version=MICROVERSION)
-    except ksa_exc.ClientException as error:
-        raise _Unreadable(f"Placement did not answer {url}: {error}") from error
-    if not answer:
-        raise _Unreadable(f"Placement refused {url}: {answer.status_code} {answer.text}")
-    try:
-        return parse(answer.content.decode())
-    except (ValueError, LookupError) as error:
-        raise _Unreadable(f"Placement's answer to {url} cannot be parsed: {error!r}") from error
+        mapping = instance_mapping.InstanceMapping.get_by_instance_uuid(
+            spec._context, spec.instance_uuid
+        )
+    except exception.InstanceMappingNotFound:
+        return False
+    return mapping.cell_mapping is None

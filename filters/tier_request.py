@@ -8,8 +8,9 @@ Without `twotier:tiers` a job may choose any tier, but a hint only the flavor's 
 Tenants write the hints: `twotier:job` (uuid of a job in the ledger), `twotier:tier`,
 `twotier:mbps`, and `twotier:bandwidth`, the guaranteed whole Mbit/s of a VM: only together with a
 job that has reserved them. The queue manager adds `twotier:dispatch` to the boot of a job: the
-numbers of its processes, the hottest first; and while maintenance is planned, `twotier:hosts`:
-`not:` or `only:`, and what the uuids of the hosts' providers begin with.
+numbers of its processes, the hottest first; with a bandwidth, `twotier:max_mbps`: Bmax of AdaBa,
+whole Mbit/s, by which it was decided; and while maintenance is planned, `twotier:hosts`: `not:` or
+`only:`, and what the uuids of the hosts' providers begin with.
 """
 
 import re
@@ -40,6 +41,7 @@ MBPS = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 BANDWIDTH = "twotier:bandwidth"
 DISPATCH = "twotier:dispatch"
 HOSTS = "twotier:hosts"
+MAX_MBPS = "twotier:max_mbps"
 #: The hint and its value that Nova adds when it checks whether a server can be rebuilt on its host.
 CHECK_TYPE, REBUILD = "_nova_check_type", ["rebuild"]
 
@@ -64,6 +66,7 @@ class TierRequest:
         is the order of their numbers.
     :param hosts: what the uuids of the providers begin with on which a job may boot, or, if not
         `only`, may not.
+    :param max_mbps: Bmax by which the queue manager decided, Mbit/s; 0 if the request does not say.
     """
 
     job: str | None
@@ -74,6 +77,7 @@ class TierRequest:
     dispatch: tuple[int, ...] = ()
     hosts: frozenset[str] = frozenset()
     only: bool = False
+    max_mbps: int = 0
 
 
 def is_ours(spec) -> bool:
@@ -131,6 +135,7 @@ def read(spec) -> TierRequest:
         guaranteed,
         _dispatch(_hint(hints, DISPATCH)),
         *_hosts(_hint(hints, HOSTS)),
+        _max_mbps(_hint(hints, MAX_MBPS)),
     )
 
 
@@ -222,8 +227,16 @@ def _guaranteed(value, job) -> int:
             "submit a job with a bandwidth to the queue manager, which reserves it and boots "
             "its VMs"
         )
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", str(value)):
-        _refuse("hint", BANDWIDTH, value, "whole Mbit/s, 1 or more")
+    return _whole(BANDWIDTH, value)
+
+
+def _max_mbps(value) -> int:
+    return 0 if value is None else _whole(MAX_MBPS, value)
+
+
+def _whole(name: str, value) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,9}", str(value)):
+        _refuse("hint", name, value, "whole Mbit/s, 1 or more")
     return int(value)
 
 

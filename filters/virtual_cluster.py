@@ -10,14 +10,18 @@ from oslo_log import log as logging
 
 from nova_twotier.core.embedding import Embedding, InvalidTopology, Request, State, Topology
 from nova_twotier.core.embedding import reserved as embedding
+from nova_twotier.filters.network import Network
 from nova_twotier.ledger.names import link_uuid
 from nova_twotier.ledger.shape import links
 
 LOG = logging.getLogger(__name__)
 
+#: The metadata key of aggregates that gives the rates of their hosts' links.
+UPLINKS = "twotier:uplink_mbps"
+
 
 class NoPlace(Exception):
-    """The VMs do not fit within the reservation; the message says why."""
+    """The VMs do not fit within the bandwidth that they may use; the message says why."""
 
 
 class VirtualCluster:
@@ -41,16 +45,16 @@ class VirtualCluster:
         #: VMs by host, best hosts first; None until the first VM is placed.
         self.plan: dict[str, int] | None = None
 
-    def make_plan(self, hosts: Iterable, max_mbps: int) -> None:
+    def make_plan(self, hosts: Iterable, network: Network) -> None:
         """Plan the VMs of a request for these hosts.
 
         :param hosts: Nova's HostState objects, with their tiers.
-        :param max_mbps: Bmax of AdaBa.
+        :param network: knows Bmax of AdaBa.
         :raises NoPlace: if the VMs do not fit.
         """
         hosts = {host.nodename: host for host in hosts if host.twotier.view}
         if self._booting:
-            self.plan = self._embed(hosts, max_mbps)
+            self.plan = self._embed(hosts, int(network.max_mbps))
         elif self._named:
             self.plan = dict.fromkeys(hosts, 1)
         else:
@@ -65,15 +69,10 @@ class VirtualCluster:
         if not near:
             return {}
         rates = {link: mbps for counted in near.values() for link, mbps in counted.items()}
-        tiers = {name: _tier(hosts[name]) for name in near}
+        tiers = {name: tier_of(hosts[name]) for name in near}
         free = {name: max(0, tier.free) for name, tier in tiers.items()}
         slots = {name: max(tier.places, free[name]) for name, tier in tiers.items()}
-        try:
-            topology = Topology.from_paths({name: _switch(hosts[name]) for name in near}, rates)
-        except InvalidTopology as error:
-            # Text that names hosts goes into the log, not to the tenant.
-            LOG.error("The metadata twotier:switch of aggregates is wrong: %s", error)
-            raise NoPlace("the network of the hosts is described wrongly") from error
+        topology = topology_of({name: switch_of(hosts[name]) for name in near}, rates)
         state = State(topology, slots, free=free, max_mbps=max_mbps)
         found = embedding.embed(Request(self._size, self._mbps), state)
         if isinstance(found, Embedding):
@@ -86,17 +85,14 @@ class VirtualCluster:
         The lowest counted link of such a host carries some of the reservation. If nothing is
         reserved, all VMs are below one such link.
         """
-        ways = {name: links(name, _switch(host)) for name, host in hosts.items()}
+        ways = {name: links(name, switch_of(host)) for name, host in hosts.items()}
         held = {
             link: mbps
             for link in {link for way in ways.values() for link in way}
             if (mbps := self._reserved.get(link_uuid(link)))
         }
         counted = held.keys() | {
-            link
-            for name, way in ways.items()
-            if _metadata(hosts[name], "twotier:uplink_mbps")
-            for link in way
+            link for name, way in ways.items() if metadata(hosts[name], UPLINKS) for link in way
         }
         near = {}
         for name, way in ways.items():
@@ -104,21 +100,37 @@ class VirtualCluster:
             if self._reserved:
                 suits = not reserved or next(iter(reserved.values())) > 0
             else:
-                suits = name not in reserved or _tier(hosts[name]).free >= self._size
+                suits = name not in reserved or tier_of(hosts[name]).free >= self._size
             if suits:
                 near[name] = reserved
         return near
 
 
-def _tier(host):
+def topology_of(paths: Mapping[str, str], rates: Mapping[str, int]) -> Topology:
+    """The tree of these hosts.
+
+    :param paths: the path of each host's switch.
+    :param rates: Mbit/s by counted link.
+    :raises NoPlace: if the paths are no tree.
+    """
+    try:
+        return Topology.from_paths(paths, rates)
+    except InvalidTopology as error:
+        # Text that names hosts goes into the log, not to the tenant.
+        LOG.error("The metadata twotier:switch of aggregates is wrong: %s", error)
+        raise NoPlace("the network of the hosts is described wrongly") from error
+
+
+def tier_of(host):
     """Placement's view of the requested tier."""
     return host.twotier.view.tier(host.twotier.asked.tier)
 
 
-def _switch(host) -> str:
+def switch_of(host) -> str:
     """The path of a host's switch from its aggregates; empty if none gives it."""
-    return _metadata(host, "twotier:switch") or ""
+    return metadata(host, "twotier:switch") or ""
 
 
-def _metadata(host, key: str) -> str | None:
+def metadata(host, key: str) -> str | None:
+    """A value of the metadata of a host's aggregates; None if none has the key."""
     return next((each.metadata[key] for each in host.aggregates if key in each.metadata), None)

@@ -2,12 +2,13 @@
 
 import json
 import urllib.parse
+from collections.abc import Mapping
 
 import os_traits
 import requests
 
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger import names
+from nova_twotier.ledger import names, reading, tree
 
 #: What nova-compute puts on the provider of a libvirt host: as many traits as such a host has.
 TRAITS = (
@@ -90,6 +91,44 @@ def summaries(host) -> dict:
     }
 
 
+def network(left: Mapping[str, int], rate: int, largest: int) -> dict:
+    """`GET /allocation_candidates` for bandwidth: the links, and the largest that jobs asked for.
+
+    :param left: Mbit/s by link, of links of one rate.
+    """
+    sizes = {names.JOB_SIZE[tier]: {"capacity": tree.UNLIMITED, "used": 0} for tier in Tier}
+    published = {names.MBPS: {"capacity": largest, "used": 0}}
+    jobs = [names.JOBS_TRAIT, names.size_trait(tree.UNLIMITED)]
+    amounts = {
+        names.link_uuid(link): (
+            {names.MBPS: {"capacity": rate, "used": rate - mbps}},
+            [names.LINK_TRAIT, names.size_trait(rate)],
+        )
+        for link, mbps in left.items()
+    }
+    return {
+        "allocation_requests": [
+            {
+                "allocations": {provider: {"resources": {names.MBPS: 1}}},
+                "mappings": {"": [provider]},
+            }
+            for provider in (*amounts, names.jobs_uuid())
+        ],
+        "provider_summaries": {
+            provider: {
+                "resources": resources,
+                "traits": traits,
+                "parent_provider_uuid": None,
+                "root_provider_uuid": provider,
+            }
+            for provider, (resources, traits) in (
+                *amounts.items(),
+                (names.jobs_uuid(), ({**sizes, **published}, jobs)),
+            )
+        },
+    }
+
+
 def nova_candidates(hosts, tiers) -> list[dict]:
     """The allocation requests of Nova's own read, for a VM with or without a slot.
 
@@ -125,6 +164,9 @@ class ReportClient:
         self._hosts = hosts
         self._bodies = {}
         self.entry = job_entry(1, Tier.FG)
+
+    def prepare_network(self, body: dict) -> None:
+        self._bodies[reading.NETWORK_URL] = json.dumps(body).encode()
 
     def get(self, url, version=None, global_request_id=None):
         """:raises ValueError: if there is no prepared body for what the plugin reads."""

@@ -1,4 +1,10 @@
-"""The cloud with a network: racks, links of a rate, and a job that holds bandwidth of them."""
+"""The cloud with a network: racks, links of a rate, and VMs with bandwidth, of a job and others."""
+
+import contextlib
+from types import SimpleNamespace
+from unittest import mock
+
+from nova.objects.instance_mapping import InstanceMapping
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.embedding import Request, State, Topology, adaba
@@ -21,9 +27,9 @@ class LinkedCloud(Cloud):
             host.name: Shape(host.slots, 2, f"core/rack{number // _RACK}", (_RATE,))
             for number, host in enumerate(self.hosts)
         }
-        rates, _problems = capacities(shapes)
+        self._rates, _problems = capacities(shapes)
         paths = {name: shape.switch for name, shape in shapes.items()}
-        self._topology = Topology.from_paths(paths, rates)
+        self._topology = Topology.from_paths(paths, self._rates)
 
     def _aggregates(self) -> list:
         everywhere = super()._aggregates()
@@ -44,3 +50,27 @@ class LinkedCloud(Cloud):
             held = {"generation": 1, "resources": {names.MBPS: mbps}}
             self.placement.entry["allocations"][names.link_uuid(link)] = held
         return {**hints, "twotier:bandwidth": [str(_VM)]}
+
+
+class OwnCloud(LinkedCloud):
+    """The same for VMs that tenants boot themselves, while the links have half of their rate left.
+
+    Nova's database, which is asked whether they boot, is stubbed.
+    """
+
+    def __init__(self, size: int):
+        super().__init__(size)
+        left = dict.fromkeys(self._rates, _RATE // 2)
+        self.placement.prepare_network(answers.network(left, _RATE, _VM))
+
+    def admit(self, size: int, tier: Tier) -> dict[str, list[str]]:
+        return {}
+
+    @contextlib.contextmanager
+    def answering(self):
+        nowhere = SimpleNamespace(cell_mapping=None)
+        with (
+            super().answering(),
+            mock.patch.object(InstanceMapping, "get_by_instance_uuid", lambda *_args: nowhere),
+        ):
+            yield

@@ -45,6 +45,8 @@ GUARANTEED = {
     "a": Variant(False, (DEFAULT_WEIGHERS,), ours=True),
     "e": Variant(True, (DEFAULT_WEIGHERS, OUR_WEIGHERS), ours=True),
 }
+#: The same for VMs that are no job's.
+OWN = {"f": GUARANTEED["e"]}
 
 
 class Timing(NamedTuple):

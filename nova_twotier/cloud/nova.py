@@ -180,11 +180,14 @@ class Cloud:
         self.nova.services.enable(service)
 
     @translated
-    def boot(self, job: "Job", user_data: str | None = None, near: str = "") -> None:
+    def boot(
+        self, job: "Job", user_data: str | None = None, near: str = "", max_mbps: int = 0
+    ) -> None:
         """Boot all servers of a job at once, in a server group of their own.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.
+        :param max_mbps: Bmax by which it was decided; 0: without bandwidth.
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
@@ -214,6 +217,7 @@ class Cloud:
                     **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
                     **_dispatch(job),
                     **({"twotier:hosts": near} if near else {}),
+                    **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
                 },
             )
         except nova_exc.ClientException as error:

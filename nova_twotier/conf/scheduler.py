@@ -79,11 +79,15 @@ Example: 10000.0
         default=1000.0,
         min=0.001,
         help="""
-The largest bandwidth that a VM asks for, in Mbit/s (Bmax of the AdaBa weight).
+The largest bandwidth that a VM asks for, in Mbit/s (Bmax of the AdaBa weight), where no queue
+manager has published it.
 
-The AdaBaWeigher divides the bandwidth of a request (hint ``twotier:mbps``, else the flavor's extra
-spec ``twotier:mbps``, else 0) by it. A request for more counts as one for this much. Usually the
-rate of a host's link. The VirtualClusterFilter uses it, too.
+Bmax is the largest bandwidth that jobs of the queue manager ever asked for. The manager gives
+it to the VirtualClusterFilter with each boot of a job, and publishes it in Placement, where the
+AdaBaWeigher and the VirtualClusterFilter read it for other requests with ``twotier:mbps``. This
+option is no lower bound of it, but takes its place where there is none: without a queue
+manager, or while no job has asked for bandwidth. Then set it to the rate of a host's link. A
+request for more counts as one for this much.
 
 Example: 1000.0
 """,

@@ -23,6 +23,7 @@ class StartPlan:
         of the same decision free are reserved for it, however long that takes.
     :param near: the hosts that it may start on, as the scheduler is told; empty: on any.
     :param by: when it must have begun, since it would not end before planned maintenance otherwise.
+    :param max_mbps: of a job with bandwidth: Bmax by which its hosts were chosen, Mbit/s.
     """
 
     tier: Tier
@@ -32,6 +33,7 @@ class StartPlan:
     freed: int = 0
     near: str = ""
     by: float | None = None
+    max_mbps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,10 @@ def load(kind: str, data: Mapping[str, Any]) -> Plan:
                 tuple(data["hosts"]),
                 dict(data["links"]),
                 data.get("freed", 0),
-                # Those of older releases do not have the last two.
+                # Those of older releases do not have the last three.
                 data.get("near", ""),
                 data.get("by"),
+                data.get("max_mbps", 0),
             )
         case ActionKind.EVICT:
             unmoved = data.get("unmoved", False)

@@ -10,12 +10,25 @@ from typing import NamedTuple
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.slots import closed_slots, next_slot_load, tiers_of
-from nova_twotier.ledger.names import CPU, JOB_SIZE, LINK_TRAIT, MBPS, SLOT, TRAIT, pool_trait
+from nova_twotier.ledger.names import (
+    CPU,
+    JOB_SIZE,
+    JOBS_TRAIT,
+    LINK_TRAIT,
+    MBPS,
+    SLOT,
+    TRAIT,
+    pool_trait,
+)
 
 #: One read that shows both tiers of each host with a free slot.
 CANDIDATES_URL = f"/allocation_candidates?resources={SLOT}:1"
 #: One read that shows the free bandwidth of all links.
 LINKS_URL = f"/allocation_candidates?resources={MBPS}:1&required={LINK_TRAIT}"
+#: One read that shows the largest bandwidth that jobs of each pool ever asked for.
+LARGEST_URL = f"/allocation_candidates?resources={MBPS}:1&required={JOBS_TRAIT}"
+#: One read that shows both.
+NETWORK_URL = f"/allocation_candidates?resources={MBPS}:1"
 
 _UUID = "(?s:.{36})"
 _AMOUNT = r'\{"capacity": (\d+), "used": (\d+)\}'
@@ -203,7 +216,7 @@ def admission(allocations: Mapping) -> Admission | None:
 
 
 def links_left(candidates: Mapping) -> dict[str, int]:
-    """Free Mbit/s of links by provider, from `GET` of `LINKS_URL`.
+    """Free Mbit/s of links by provider, from `GET` of `LINKS_URL` or `NETWORK_URL`.
 
     Full links are missing.
     """
@@ -212,6 +225,21 @@ def links_left(candidates: Mapping) -> dict[str, int]:
         if mbps := summary["resources"].get(MBPS):
             found[provider] = mbps["capacity"] - mbps["used"]
     return found
+
+
+def largest_mbps(candidates: Mapping) -> int:
+    """The largest bandwidth that jobs of any pool ever asked for, Mbit/s; 0 if none is published.
+
+    From `GET` of `LARGEST_URL` or `NETWORK_URL`.
+    """
+    return max(
+        (
+            summary["resources"][MBPS]["capacity"]
+            for summary in candidates["provider_summaries"].values()
+            if JOBS_TRAIT in summary["traits"] and MBPS in summary["resources"]
+        ),
+        default=0,
+    )
 
 
 def wanted_tier(allocations: Mapping) -> Tier | None:

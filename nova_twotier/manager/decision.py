@@ -231,7 +231,8 @@ class Decisions:
         moved = {}
         if self._options.migrate_preempted:
             moved = relocations.find(decision, jobs, seen, build)
-        records = planning.records(decision, jobs, seen, now, idle, moved)
+        max_mbps = self._network.max_mbps if linked else 0
+        records = planning.records(decision, jobs, seen, now, idle, moved, max_mbps)
         records = [windows.bind(record, found) for record in records]
         self.victims = []
         stranded = bool(vacated)

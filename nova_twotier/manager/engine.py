@@ -143,8 +143,8 @@ class Engine:
         self._outages = Outages(options, host_fence, pool)
         self._observer = Observer(cloud, self._placement, self._hosts, self._outages, readers)
         largest = partial(store.largest_bandwidth, pool)
-        network = Network(policy, self._placement, largest)
-        self._decisions = Decisions(policy, options, network)
+        self._network = Network(policy, self._placement, largest, pool)
+        self._decisions = Decisions(policy, options, self._network)
         self._requests = Requests(workers, askers, self._permit, wake)
         self._drains = Drains(store, cloud, self._hosts, pool, self._requests.tell)
         self._locks = Locks(cloud, self._requests.tell)
@@ -181,6 +181,7 @@ class Engine:
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
             self._drains.follow()
+            self._network.publish(seen.hosts)
             for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):
                 run = partial(self._cloud.delete_trust, job)
                 self._requests.tell(CloudRequest(RequestKey("trust"), run))

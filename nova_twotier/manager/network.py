@@ -13,8 +13,9 @@ from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.models import Job
+from nova_twotier.ledger import largest as published
 from nova_twotier.ledger import names, reading
-from nova_twotier.ledger.placement import Placement
+from nova_twotier.ledger.placement import Placement, PlacementError
 from nova_twotier.ledger.shape import capacities
 from nova_twotier.ledger.tree import TierHost
 
@@ -32,9 +33,14 @@ class Network:
     """
 
     def __init__(
-        self, policy: Policy, placement: Placement, largest: Callable[[], float] = lambda: 0.0
+        self,
+        policy: Policy,
+        placement: Placement,
+        largest: Callable[[], float] = lambda: 0.0,
+        pool: str = names.DEFAULT_POOL,
     ):
         self._policy, self._placement, self._largest = policy, placement, largest
+        self._pool = pool
         self._hosts: Sequence[TierHost] = ()
         #: None without a network with known rates; `_problem` says why.
         self._topology: Topology | None = None
@@ -49,6 +55,8 @@ class Network:
         self._largest_mbps: int | None = None
         #: Mbit/s of the fastest link up from a host, or of any link where those are not counted.
         self._fastest = 0
+        #: Bmax as this manager has written it into the ledger.
+        self._published = 0
 
     def refusal(self, job: Job, hosts: Sequence[TierHost]) -> Reason | None:
         """Why the bandwidth of a job can never be guaranteed; None if it can be.
@@ -91,19 +99,41 @@ class Network:
             return bool(job.bandwidth)
         return self.moves(job) and self._topology is None
 
-    def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
-        """A cluster with links, of the hosts last given to `covers`.
+    @property
+    def max_mbps(self) -> int:
+        """Bmax of the hosts last given to `covers`, Mbit/s.
 
-        Its Bmax is "the maximum bandwidth demand that has ever arrived" (Symmetry 2018, algorithm
-        1, line 1), but no more than a link carries: one absurd job would make all others look as if
-        they asked for next to nothing, for as long as the database has it.
+        It is "the maximum bandwidth demand that has ever arrived" (Symmetry 2018, algorithm 1, line
+        1), but no more than a link carries: one absurd job would make all others look as if they
+        asked for next to nothing, for as long as the database has it.
         """
+        return min(self._largest_seen(), self._fastest)
+
+    def publish(self, hosts: Sequence[TierHost]) -> None:
+        """Write Bmax into the ledger if it has changed, for servers that are no job's.
+
+        Nothing is written while no job has asked for bandwidth, or the network is not known.
+        """
+        if not self._largest_seen() or not self.covers(hosts):
+            return
+        mbps = self.max_mbps
+        if mbps and mbps != self._published:
+            try:
+                published.publish(self._placement, self._pool, mbps)
+            except PlacementError as error:
+                # Only the order of such servers' hosts depends on it; it is tried again.
+                LOG.warning("The largest bandwidth is not published: %s", error)
+            else:
+                self._published = mbps
+
+    def cluster(self, hosts: Sequence[Host], threshold: float, runs: Sequence[Run]) -> Linked:
+        """A cluster with links, of the hosts last given to `covers`."""
         if self._topology is None:
             raise RuntimeError("a job with bandwidth was accepted without a known network")
         return Linked(
             hosts,
             self._topology,
-            max_mbps=min(self._largest_seen(), self._fastest),
+            max_mbps=self.max_mbps,
             threshold=threshold,
             tiers=self._policy.tiers,
             runs=runs,

@@ -52,11 +52,13 @@ def records(
     now: float,
     idle: Mapping[Tier, int] = NONE_IDLE,
     relocated: Mapping[int, RelocatePlan] = NO_RELOCATIONS,
+    max_mbps: int = 0,
 ) -> list[Record]:
     """The actions to record for a decision. Tiers that change in place are one transaction.
 
     :param idle: slots that are idle before it, by tier.
     :param relocated: how preempted jobs migrate to where the decision starts them, by number.
+    :param max_mbps: Bmax by which the hosts of jobs with bandwidth were chosen, Mbit/s.
     """
     decision = [
         action
@@ -91,7 +93,7 @@ def records(
                 phase = PHASE_START_FG if action.tier is Tier.FG else PHASE_START_BG
                 start = StartPlan(action.tier, action.how, freed=freed.get(number, 0))
                 if action.job.mbps:
-                    start = _with_bandwidth(start, action, jobs[number], seen)
+                    start = _with_bandwidth(start, action, jobs[number], seen, max_mbps)
                 starts.append(Record(ActionKind.START, phase, number, start, now))
     swap = SwapPlan(tuple(changes))
     swaps = [Record(ActionKind.SWAP, PHASE_SWAP, None, swap, now)] if changes else []
@@ -121,13 +123,13 @@ def _freed(
 
 
 def _with_bandwidth(
-    plan: StartPlan, start: decided.Start, job: Job, seen: Observation
+    plan: StartPlan, start: decided.Start, job: Job, seen: Observation, max_mbps: int
 ) -> StartPlan:
-    """With the hosts of the processes, and Mbit/s by link."""
+    """With the hosts of the processes, Mbit/s by link, and Bmax."""
     # A suspended job can only come back where it is.
     indices = seen.suspended_on(job) or start.hosts
     hosts = tuple(seen.hosts[index].name for index in indices)
-    return replace(plan, hosts=hosts, links=seen.needs(job, hosts))
+    return replace(plan, hosts=hosts, links=seen.needs(job, hosts), max_mbps=max_mbps)
 
 
 def _why(action: decided.Evict | decided.Kill) -> Reason:

@@ -195,7 +195,7 @@ class FakeNova:
     def enable(self, service):
         self.faults.around(lambda: self.disabled.pop(service, None))
 
-    def boot(self, job, user_data=None, near=""):
+    def boot(self, job, user_data=None, near="", max_mbps=0):
         if self.slow_boots:
             self.slow_boots.pop()(job)
             raise CloudError("no answer within 60 s")

@@ -12,7 +12,7 @@ from nova_twotier.audit.reading import Reader
 from nova_twotier.audit.records import job_records
 from nova_twotier.db.states import JobState
 from nova_twotier.filters.virtual_cluster_filter import VirtualClusterFilter
-from nova_twotier.ledger import claims, names
+from nova_twotier.ledger import claims, names, reading
 from tests.functional.queue_case import QueueTestCase
 
 RATE = 1000
@@ -212,6 +212,62 @@ class TestPlacement(BandwidthTestCase):
         moved = next(each for each in self.servers(number) if self.host_of(each) == "host0")
         self.live_migrate(moved)
         self.assertEqual("host1", self.host_of(moved))
+
+
+class TestServersWithoutJobs(BandwidthTestCase):
+    """Those of one request are planned on what the links have free; nothing is reserved."""
+
+    def test_beside_a_job(self):
+        job = self.submit(3, 600)
+        self.until(job, JobState.RUNNING)
+        used = self.used()
+        self.assertEqual({"host0": 600, "host1": 600}, used)
+
+        flavor = self.tier_flavor(**{"twotier:mbps": "599.5"})
+        with self.placement_reads() as reads:
+            servers = self.boot(3, flavor=flavor)
+        self.assertEqual({"host2", "host3"}, {self.host_of(server) for server in servers})
+        self.assertEqual([reading.NETWORK_URL], [url for url in reads if names.MBPS in url])
+
+        # One slot is free on host1, whose link the job has, and one on host3.
+        refused = self.boot(2, flavor=flavor, expect="ERROR")
+        self.assertIn(
+            "for 2 servers at once, no switch has 2 free slots below it with 600 Mbit/s each",
+            self.fault_of(refused[0]),
+        )
+        # A single server needs no link, nor does one that moves, though it was one of three.
+        [alone] = self.boot(1, flavor=flavor)
+        self.delete([alone])
+        self.live_migrate(next(each for each in servers if self.host_of(each) == "host3"), "host1")
+        self.act(servers[0], "shelve", "SHELVED_OFFLOADED")
+        self.act(servers[0], "unshelve")
+        self.assertEqual(used, self.used())
+        self.assertEqual([], self.findings())
+
+    def test_the_largest_bandwidth_of_jobs(self):
+        """The manager goes by it, the scheduler's plan of a job, and that of other servers."""
+        first = self.submit(2, 600)
+        self.until(first, JobState.RUNNING)
+        self.end(first)
+        self.poll(lambda: self.engine.poll() or self.published(), "the bandwidth is published")
+        self.assertEqual(600, self.published())
+
+        plain, known = VirtualClusterFilter.keep, []
+
+        def keep(this, hosts):
+            kept = plain(this, hosts)
+            known.append(hosts[0].twotier.asked.network.max_mbps)
+            return kept
+
+        with mock.patch.object(VirtualClusterFilter, "keep", keep):
+            job = self.submit(2, 300)
+            self.until(job, JobState.RUNNING)
+            self.boot(2, flavor=self.tier_flavor(**{"twotier:mbps": "300"}))
+        self.assertEqual([600] * 4, known)
+        self.assertEqual([], self.findings())
+
+    def published(self):
+        return reading.largest_mbps(self.ledger.get(reading.LARGEST_URL))
 
 
 class TestPreemption(BandwidthTestCase):

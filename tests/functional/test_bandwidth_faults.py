@@ -39,7 +39,7 @@ class PlanningNova(FakeNova):
     def hosts(self):
         return {name: ComputeHost(each, enabled=True) for name, each in self.shapes.items()}
 
-    def boot(self, job, user_data=None):
+    def boot(self, job, user_data=None, max_mbps=0):
         self._mbps[job.uuid] = job.mbps
         super().boot(job, user_data)
 

@@ -12,7 +12,7 @@ from nova import objects
 
 from benchmarks.scheduling import answers, ledger, variants
 from nova_twotier.core.actions import Tier
-from nova_twotier.ledger import names, reading
+from nova_twotier.ledger import claims, largest, names, reading, tree
 
 SCRIPT = pathlib.Path(__file__).parents[2] / "benchmarks/scheduler.py"
 
@@ -33,6 +33,7 @@ class TestPreparedAnswers(testtools.TestCase):
         super().setUp()
         objects.register_all()
         placement = self.useFixture(ledger.PlacementService())
+        self.placement = placement.ledger
         self.cloud = ledger.LedgerCloud(4, placement)
         self.reports = placement.reports
         self.prepared = answers.ReportClient(self.cloud.hosts)
@@ -63,6 +64,18 @@ class TestPreparedAnswers(testtools.TestCase):
                 for each in (real, prepared)
             )
         )
+
+    def test_network(self):
+        shapes = {host.name: tree.Shape(host.slots, 2, "", (1000,)) for host in self.cloud.hosts}
+        tree.sync_hosts(self.placement, shapes)
+        claims.admit(self.placement, ledger.JOB, 2, Tier.FG, "p", "u", links={"host00000": 300})
+        largest.publish(self.placement, names.DEFAULT_POOL, 600)
+        left = {**dict.fromkeys(shapes, 1000), "host00000": 700}
+        prepared = answers.network(left, 1000, 600)
+        prepared["provider_summaries"][names.jobs_uuid()]["resources"][names.JOB_SIZE[Tier.FG]][
+            "used"
+        ] = 2
+        self.assertEqual(in_order(self.read(reading.NETWORK_URL).json()), in_order(prepared))
 
     def test_candidates_for_nova(self):
         resources = f"{names.SLOT}:1,VCPU:1,MEMORY_MB:4096,DISK_GB:20"
@@ -133,4 +146,7 @@ class TestScript(testtools.TestCase):
         planned = rows[guaranteed + 2 : guaranteed + 6]
         self.assertEqual(["1", "2", "1", "2"], [row[1] for row in planned])
         self.assertTrue(all(float(row[4]) > 0 for row in planned), planned)
+        # A VM that is alone, and no job's, needs no plan.
+        several = [row for row in planned if row[1] == "2"]
+        self.assertTrue(all(float(row[7]) > 0 for row in several), planned)
         self.assertEqual(["| 1", "| 2"], [row[0] for row in rows[-2:]])

@@ -2,7 +2,7 @@
 
 import fixtures
 
-from nova_twotier.ledger import claims, names, tree
+from nova_twotier.ledger import claims, largest, names, reading, tree
 from nova_twotier.ledger.claims import JobEntry
 from nova_twotier.ledger.placement import Conflict, NotFound, StaleGeneration
 from tests.functional.ledger_case import BG, FG, PROJECT, USER, LedgerTestCase, Overtaken
@@ -57,6 +57,36 @@ class TestLinks(LedgerTestCase):
         self.assertEqual({"host0", "core/rack2"}, set(self.links()))
         self.connect()
         self.assertEqual({}, self.links())
+
+    def test_the_largest_bandwidth_is_beside_them(self):
+        """It is published for each pool; no write of the ledger takes it away."""
+        tree.prepare(self.ledger, ("gpu",))
+        job = self.admit(FG, 2, links={"host0": 100, RACK: 30})
+        largest.publish(self.ledger, names.DEFAULT_POOL, 600)
+        largest.publish(self.ledger, "gpu", 500)
+        before = self.generations()
+        largest.publish(self.ledger, "gpu", 500)
+        tree.prepare(self.ledger, ("gpu",))
+        self.connect(100, 1000)
+        self.assertEqual(before, self.generations())
+        for url in (reading.LARGEST_URL, reading.NETWORK_URL):
+            self.assertEqual(600, reading.largest_mbps(self.ledger.get(url)))
+        left = reading.links_left(self.ledger.get(reading.NETWORK_URL))
+        # A full link is missing.
+        names_of = {names.link_uuid(link): link for link in ("host0", "host1", RACK)}
+        self.assertEqual(
+            {"host1": 100, RACK: 970},
+            {names_of[uuid]: mbps for uuid, mbps in left.items() if uuid in names_of},
+        )
+        self.assertEqual(left.keys() & names_of, self.ledger_links().keys())
+        largest.publish(self.ledger, names.DEFAULT_POOL, 400)
+        self.assertEqual(500, reading.largest_mbps(self.ledger.get(reading.LARGEST_URL)))
+        self.assertEqual([JobEntry(job, FG, 2, {"host0": 100, RACK: 30})], self.jobs(job))
+        claims.release(self.ledger, job)
+
+    def ledger_links(self):
+        """What the manager reads: links only."""
+        return reading.links_left(self.ledger.get(reading.LINKS_URL))
 
     def test_disagreement_is_said(self):
         logger = self.useFixture(fixtures.FakeLogger())

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from oslo_log import log as logging
 
@@ -114,11 +115,13 @@ class Start(Operation):
             raise NoStart(failures.INCOMPLETE(made=len(gang), size=job.size))
         if job.requested_action:
             raise NoStart(failures.REQUESTED(action=job.requested_action))
-        self._admit(context, context.plan(StartPlan).links)
+        plan = context.plan(StartPlan)
+        self._admit(context, plan.links)
         context.record(booted_at=env.now)
-        near = context.plan(StartPlan).near
-        hosts = {"near": near} if near else {}
-        boot = partial(env.cloud.boot, job, env.user_data(job.number), **hosts)
+        hints: dict[str, Any] = {"near": plan.near} if plan.near else {}
+        if plan.max_mbps:
+            hints["max_mbps"] = plan.max_mbps
+        boot = partial(env.cloud.boot, job, env.user_data(job.number), **hints)
         return Step([CloudRequest(RequestKey(BOOT), boot)])
 
     def _restore(self, context: Context) -> Step | None:

@@ -13,8 +13,8 @@ ACTIVE = {
 
 
 class TestBoot(CloudCase):
-    def boot(self, **values):
-        self.cloud.boot(self.job(**values))
+    def boot(self, max_mbps=0, **values):
+        self.cloud.boot(self.job(**values), max_mbps=max_mbps)
         return self.booted.last_request
 
     def test_the_hottest_process_first(self):
@@ -22,6 +22,11 @@ class TestBoot(CloudCase):
         self.assertEqual("1,0", hints["twotier:dispatch"])
         hints = self.boot(cpu=(0.9, 0.4)).json()["os:scheduler_hints"]
         self.assertNotIn("twotier:dispatch", hints)
+
+    def test_the_largest_bandwidth(self):
+        hints = self.boot(max_mbps=600, bandwidth=100.0).json()["os:scheduler_hints"]
+        self.assertEqual("600", hints["twotier:max_mbps"])
+        self.assertNotIn("twotier:max_mbps", self.boot().json()["os:scheduler_hints"])
 
     def test_by_the_trust(self):
         self.assertEqual("trust-token", self.boot(trust_id="t1").headers["X-Auth-Token"])

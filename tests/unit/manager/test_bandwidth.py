@@ -1,7 +1,9 @@
 """Jobs with guaranteed bandwidth: what is decided about them, and how they start."""
 
+import json
 from unittest import mock
 
+import fixtures
 import testtools
 
 from nova_twotier.core import policies
@@ -9,9 +11,10 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Host
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.reasons import waits
+from nova_twotier.db import plans
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
-from nova_twotier.ledger import names, reading
+from nova_twotier.ledger import largest, names, reading
 from nova_twotier.ledger.placement import Conflict, StaleGeneration
 from nova_twotier.ledger.shape import Shape
 from nova_twotier.ledger.tree import TierHost
@@ -87,6 +90,47 @@ class TestNetwork(testtools.TestCase):
         self.assertEqual([1], times, "asked for once")
 
 
+class TestPublished(testtools.TestCase):
+    """Bmax in the ledger, for servers that are no job's."""
+
+    def setUp(self):
+        super().setUp()
+        self.written = []
+        self.enterContext(mock.patch.object(largest, "publish", self.publish))
+
+    def publish(self, _placement, pool, mbps):
+        self.written.append((pool, mbps))
+
+    def network(self, mbps, **pool):
+        return Network(policies.get("fcfs"), Links(), lambda: mbps, **pool)
+
+    def test_once_and_whenever_it_changes(self):
+        network, where = self.network(599.5, pool="gpu"), linked()
+        for _poll in range(2):
+            network.publish(where)
+        self.assertIsNone(network.refusal(waiting(2, 700), where))
+        network.publish(where)
+        # The links are slower than what was asked for.
+        network.publish(linked(uplinks=(650,)))
+        self.assertEqual([("gpu", 600), ("gpu", 700), ("gpu", 650)], self.written)
+
+    def test_nothing_to_publish(self):
+        """Nobody asked for bandwidth, or nobody knows the links."""
+        self.network(0.0).publish(linked())
+        self.network(600.0).publish(linked(uplinks=()))
+        self.assertEqual([], self.written)
+
+    def test_placement_refuses(self):
+        """The manager goes on, and tries again."""
+        network, where = self.network(600.0), linked()
+        log = self.useFixture(fixtures.FakeLogger("nova_twotier"))
+        with mock.patch.object(largest, "publish", side_effect=Conflict("busy", 409)):
+            network.publish(where)
+        self.assertIn("The largest bandwidth is not published: busy", log.output)
+        network.publish(where)
+        self.assertEqual([("default", 600)], self.written)
+
+
 class TestDecisions(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -110,10 +154,13 @@ class TestDecisions(testtools.TestCase):
         [record] = self.ask(self.decisions(), [one])
         self.assertEqual(("a", "a", "b"), record.plan.hosts)
         self.assertEqual({"a": 100, "b": 100}, record.plan.links)
+        self.assertEqual(100, record.plan.max_mbps)
+        stored = json.loads(json.dumps(plans.dump(record.plan)))
+        self.assertEqual(record.plan, plans.load("start", stored))
 
     def test_one_without_bandwidth_has_none_and_costs_nothing(self):
         [record] = self.ask(self.decisions(), [waiting(3, 0.0)])
-        self.assertEqual(((), {}), (record.plan.hosts, record.plan.links))
+        self.assertEqual(((), {}, 0), (record.plan.hosts, record.plan.links, record.plan.max_mbps))
         self.assertEqual(0, self.links.reads)
 
     def test_runs_with_bandwidth_count(self):
@@ -250,6 +297,16 @@ class TestStart(OperationCase):
         self.advance(self.record(), self.one, seen(where=linked()))
         self.assertEqual(self.LINKS, self.entered)
         self.assertEqual(["boot"], [call[0] for call in self.calls])
+
+    def test_the_scheduler_hears_by_which_largest_bandwidth_it_was_decided(self):
+        for plan, hints in (
+            (StartPlan(FG, "immediate", ("a", "b"), self.LINKS, max_mbps=600), {"max_mbps": 600}),
+            (StartPlan(FG, "immediate"), {}),
+        ):
+            self.cloud.reset_mock()
+            record = action(ActionKind.START, self.one, plan)
+            self.advance(record, self.one, seen(where=linked()))
+            self.cloud.boot.assert_called_once_with(self.one, mock.ANY, **hints)
 
     def test_others_were_faster(self):
         self.placement.post.side_effect = Conflict(f"no room on {names.link_uuid('a')}", 409)

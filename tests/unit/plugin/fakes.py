@@ -33,6 +33,7 @@ def host(name, candidates=(FG, BG), **metadata):
         nodename=name,
         uuid=root(name),
         num_instances=0,
+        instances={},
         aggregates=[SimpleNamespace(metadata=metadata)],
         allocation_candidates=[
             {"allocations": {root(name): {}, child(name, tier): {}}} for tier in candidates
@@ -50,6 +51,7 @@ def request(
     request_id=None,
     project=PROJECT,
     destination=None,
+    size=1,
     **extra_specs,
 ):
     """A RequestSpec of a VM; `extra_specs` are those that begin with `twotier:`.
@@ -57,6 +59,7 @@ def request(
     :param rebuild: the host on which Nova asks whether the VM may be rebuilt.
     :param admin: whether an administrator sent it, `request_id` the id that it was sent with.
     :param destination: the host that it names.
+    :param size: number of VMs that were booted together.
     """
     hints = {f"twotier:{name}": [value] for name, value in (hints or {}).items()}
     if job:
@@ -74,6 +77,8 @@ def request(
         force_hosts=[rebuild] if rebuild else None,
         force_nodes=[rebuild] if rebuild else None,
         instance_uuid=REQUEST,
+        num_instances=size,
+        instance_group=None,
         project_id=project,
         requested_destination=destination and Destination(destination),
         _context=SimpleNamespace(is_admin=admin, global_request_id=request_id),
@@ -116,13 +121,26 @@ class FakePlacement:
 
     :param size: of each job.
     :param links: Mbit/s that each job holds, by link.
+    :param left: Mbit/s that links have left.
+    :param largest: the largest bandwidth that is published, by pool; 0: none is.
     """
 
-    def __init__(self, *hosts, jobs=None, pool=names.DEFAULT_POOL, status=200, size=2, links=None):
+    def __init__(
+        self,
+        *hosts,
+        jobs=None,
+        pool=names.DEFAULT_POOL,
+        status=200,
+        size=2,
+        links=None,
+        left=None,
+        largest=None,
+    ):
         self.summaries = {key: value for each in hosts for key, value in each.items()}
         self.jobs = jobs or {}
         self.pool = pool
         self.size, self.links = size, links or {}
+        self.left, self.largest = left or {}, largest or {}
         self.status = status
         self.reads = []
 
@@ -130,6 +148,8 @@ class FakePlacement:
         self.reads.append(url)
         if url.startswith("/allocations/"):
             body = self.entry(url.rpartition("/")[2])
+        elif names.MBPS in url:
+            body = {"allocation_requests": [], "provider_summaries": self.network(url)}
         else:
             body = {"allocation_requests": [], "provider_summaries": self.summaries}
         return self.answer(json.dumps(body).encode())
@@ -147,6 +167,26 @@ class FakePlacement:
         for link, mbps in self.links.items():
             allocations[names.link_uuid(link)] = {"resources": {names.MBPS: mbps}}
         return {"allocations": allocations, "project_id": PROJECT, "user_id": BOOT}
+
+    def network(self, url):
+        """Summaries of the providers with the trait that a URL requires, if it requires one."""
+        amounts = {
+            **{names.link_uuid(link): (names.LINK_TRAIT, mbps) for link, mbps in self.left.items()},
+            **{
+                names.jobs_uuid(pool): (names.JOBS_TRAIT, mbps)
+                for pool, mbps in self.largest.items()
+            },
+        }
+        return {
+            provider: {
+                "resources": {names.MBPS: {"capacity": mbps, "used": 0}},
+                "traits": [trait],
+                "parent_provider_uuid": None,
+                "root_provider_uuid": provider,
+            }
+            for provider, (trait, mbps) in amounts.items()
+            if mbps and url.partition("required=")[2] in ("", trait)
+        }
 
     def patch(self, case):
         """Stand in for Nova's report client until the end of a test."""

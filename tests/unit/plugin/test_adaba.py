@@ -1,11 +1,13 @@
 """AdaBaWeigher on a table of four hosts."""
 
+import fixtures
 import testtools
 from nova.scheduler import weights
 from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 
 from nova_twotier.filters.tier_filter import TierFilter
+from nova_twotier.ledger import reading
 from nova_twotier.weighers.adaba import AdaBaWeigher
 from nova_twotier.weighers.complement import ComplementWeigher
 from tests.unit.plugin.fakes import BG, FG, FakePlacement, host, request, summaries
@@ -25,9 +27,10 @@ class TestAdaBa(testtools.TestCase):
     def multiply(self, multiplier):
         self.conf.config(group="twotier", adaba_weight_multiplier=multiplier)
 
-    def filtered(self, spec):
-        FakePlacement(
-            *(summaries(name, [50] * fg, [50] * bg, slots=4) for name, (fg, bg) in TABLE.items())
+    def filtered(self, spec, **network):
+        self.placement = FakePlacement(
+            *(summaries(name, [50] * fg, [50] * bg, slots=4) for name, (fg, bg) in TABLE.items()),
+            **network,
         ).patch(self)
         return TierFilter().filter_all([host(name) for name in TABLE], spec)
 
@@ -38,9 +41,9 @@ class TestAdaBa(testtools.TestCase):
         )
         return {each.obj.host: round(each.weight, 6) for each in weighed}
 
-    def order(self, mbps, tier=FG):
+    def order(self, mbps, tier=FG, **network):
         spec = request(tier, hints={"mbps": mbps})
-        return "".join(self.weigh(self.filtered(spec)))
+        return "".join(self.weigh(self.filtered(spec, **network)))
 
     def test_on_by_default(self):
         for mbps, order in ORDER.items():
@@ -107,6 +110,39 @@ class TestAdaBa(testtools.TestCase):
         self.assertEqual(ORDER[1000], self.order(500))
         self.assertEqual(ORDER[1000], self.order(10_000))
         self.assertEqual(ORDER[500], self.order(250))
+
+    def test_largest_bandwidth_in_placement(self):
+        """That of all pools, instead of the option's."""
+        published = {"default": 100, "gpu": 500}
+        self.assertEqual(ORDER[1000], self.order(500, largest=published))
+        self.assertEqual(ORDER[500], self.order(250, largest=published))
+        self.conf.config(group="twotier", max_mbps=250.0)
+        self.assertEqual(ORDER[500], self.order(250, largest=published))
+        self.assertEqual(ORDER[1000], self.order(250, largest={"default": 0}))
+
+    def test_largest_bandwidth_is_read_once(self):
+        hosts = self.filtered(request(hints={"mbps": 500}), largest={"default": 500})
+        for _vm in range(3):
+            self.weigh(hosts)
+        self.assertEqual([reading.LARGEST_URL], self.placement.reads[1:])
+
+    def test_largest_bandwidth_is_not_read_in_vain(self):
+        """Requests without a bandwidth, and schedulers without the weigher, do not read it."""
+        self.weigh(self.filtered(request()))
+        self.assertEqual(1, len(self.placement.reads))
+        self.multiply(0.0)
+        self.weigh(self.filtered(request(hints={"mbps": 500})))
+        self.assertEqual(1, len(self.placement.reads))
+
+    def test_placement_does_not_say(self):
+        """The option counts: the servers boot all the same."""
+        log = self.useFixture(fixtures.FakeLogger("nova_twotier"))
+        hosts = self.filtered(request(hints={"mbps": 500}))
+        self.placement.status = 503
+        self.assertEqual(ORDER[500], "".join(self.weigh(hosts)))
+        self.assertEqual(ORDER[500], "".join(self.weigh(hosts)))
+        [line] = log.output.splitlines()
+        self.assertIn("[twotier]max_mbps counts: Placement refused", line)
 
     def test_bandwidth_of_the_flavor(self):
         self.multiply(1.0)

@@ -43,6 +43,7 @@ class TestWishes(testtools.TestCase):
             "tier": ("", "FG", "fg ", "foreground", 1, None, ["fg"], {"fg": 1}),
             "job": ("", "x", "a/b?c=d", JOB[:-1], f"{JOB}/..", 7, None, [JOB], {}),
             "hosts": ("", "abc", "not:x/", "only:,", "not: a", 7, None, ["not:"]),
+            "max_mbps": ("", "0", "-1", "1.5", "1e3", "9" * 11, None, [], True),
             "mbps": ("", "-1", "1e3", "nan", "inf", "1_0", "1.", "9" * 10, "٣", None, [], True),
         }.items():
             for value in values:

@@ -115,6 +115,35 @@ class TestBoot(VirtualClusterCase):
             self.assertEqual("abcdefghij", self.place(hosts, self.booted(), 10))
 
 
+class TestLargest(VirtualClusterCase):
+    """Bmax by which the manager decided: 200 Mbit/s are much where nobody asked for more."""
+
+    def chosen(self, **hints):
+        self.placement(size=3, links={"b": 200, "a": 200, "c": 200}, used={"a": 2, "c": 2})
+        spec = self.booted(hints={"bandwidth": "200", **hints})
+        return "".join(sorted(self.place(self.hosts(), spec, 3)))
+
+    def test_it_comes_with_the_boot(self):
+        self.assertEqual("bbb", self.chosen(max_mbps="200"))
+
+    def test_without_it_the_option_counts(self):
+        """As of a manager of an older release."""
+        self.assertEqual("aab", self.chosen())
+
+    def test_only_from_the_manager(self):
+        """Nova keeps the hints for later requests, when it may be another."""
+        placement, hosts = self.placement(), self.hosts()
+        hints = {"bandwidth": "100", "max_mbps": "200"}
+        self.filtered(hosts, self.booted(hints=hints, request_id="req-of-an-administrator"))
+        self.assertEqual(1000.0, hosts[0].twotier.asked.network.max_mbps)
+        self.assertEqual(2, len(placement.reads), placement.reads)
+
+    def test_it_costs_no_read(self):
+        placement = self.placement()
+        self.place(self.hosts(), self.booted(), 6)
+        self.assertEqual(2, len(placement.reads), placement.reads)
+
+
 class TestWhoMayAsk(VirtualClusterCase):
     def test_without_a_reservation(self):
         placement = self.placement()
