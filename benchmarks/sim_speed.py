@@ -36,19 +36,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--traces", type=pathlib.Path, default=pathlib.Path("../shared/traces"))
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
-    parser.add_argument("--jobs", type=int, default=350_000, help="of the large workload")
+    parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
     parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
     options = parser.parse_args()
     print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
     if options.supercomputer:
         for policy in options.supercomputer.split(","):
-            supercomputer(policy)
+            supercomputer(policy, options.jobs or CURIE_JOBS)
         return
     if (options.traces / TRACE).exists():
         trace(options.traces / TRACE, options.rounds)
     else:
         print(f"no {TRACE} in {options.traces}: name its directory by --traces")
-    large(options.jobs)
+    large(options.jobs or 350_000)
     growth()
 
 
@@ -135,19 +135,19 @@ def _large(jobs: int) -> tuple[float, float]:
     return _cost(workload, "acfcfs")
 
 
-def supercomputer(policy: str) -> None:
-    """Time and memory of a policy on as many jobs and slots as CEA-Curie's trace has."""
-    seconds, megabytes = _alone(_curie, policy)
+def supercomputer(policy: str, jobs: int) -> None:
+    """Time and memory of a policy on as many slots as CEA-Curie's trace has."""
+    seconds, megabytes = _alone(_curie, policy, jobs)
     print(
-        f"{policy}, {CURIE_JOBS:,} jobs of up to {LARGEST:,} processes at load {LOAD} on "
+        f"{policy}, {jobs:,} jobs of up to {LARGEST:,} processes at load {LOAD} on "
         f"{CURIE_SLOTS:,} slots: {seconds:.1f} s, {megabytes:,.0f} MiB at most",
         flush=True,
     )
 
 
-def _curie(policy: str) -> tuple[float, float]:
-    jobs = Lublin99(largest=LARGEST).generate(CURIE_JOBS, 1, CURIE_SLOTS)
-    return _cost(jobs.scaled(LOAD), policy)
+def _curie(policy: str, jobs: int) -> tuple[float, float]:
+    workload = Lublin99(largest=LARGEST).generate(jobs, 1, CURIE_SLOTS)
+    return _cost(workload.scaled(LOAD), policy)
 
 
 def _cost(workload: Workload, policy: str) -> tuple[float, float]:
