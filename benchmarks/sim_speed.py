@@ -1,12 +1,15 @@
 """Speed of the simulator, one process: python benchmarks/sim_speed.py [--traces DIR]
 
-Prints jobs a second of each policy on a whole trace, time and memory of a large model workload, and
-events a second for 100, 1,000 and 10,000 nodes with 10,000 jobs waiting. Figures, not tests.
+Prints jobs a second of each policy on a whole trace, and how many times as long as a plain loop our
+EASY takes there; time and memory of a large model workload; and events a second for 100, 1,000 and
+10,000 nodes with 10,000 jobs waiting. With `--supercomputer POLICIES`, only time and memory of
+these for as many jobs and slots as CEA-Curie's trace has. All in CPU time. Figures, not tests.
 """
 
 import argparse
 import contextlib
 import itertools
+import math
 import multiprocessing
 import pathlib
 import random
@@ -17,6 +20,7 @@ from nova_twotier.core import cluster, policies
 from nova_twotier.sim import engine
 from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running, simulate
 from nova_twotier.sim.workloads import catalogue
+from nova_twotier.sim.workloads.lublin99 import Lublin99
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
 TRACE = "KTH-SP2-1996-2.swf.gz"
@@ -24,20 +28,27 @@ NODES = 100
 ONE_TIER = ("fcfs", "easy", "cmbf", "ambf")
 TWO_TIERS = ("ccfcfs", "acfcfs", "cmcbf", "amcbf")
 WAITING = 10_000
+#: The model's average job is then of 292 processes for two hours.
+CURIE_JOBS, CURIE_SLOTS, LARGEST, LOAD = 312_807, 93_312, 4096, 0.7
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--traces", type=pathlib.Path, default=pathlib.Path("../shared/traces"))
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
-    parser.add_argument("--jobs", type=int, default=350_000, help="of the large workload")
+    parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
+    parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
     options = parser.parse_args()
     print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
+    if options.supercomputer:
+        for policy in options.supercomputer.split(","):
+            supercomputer(policy, options.jobs or CURIE_JOBS)
+        return
     if (options.traces / TRACE).exists():
         trace(options.traces / TRACE, options.rounds)
     else:
         print(f"no {TRACE} in {options.traces}: name its directory by --traces")
-    large(options.jobs)
+    large(options.jobs or 350_000)
     growth()
 
 
@@ -55,6 +66,10 @@ def trace(path: pathlib.Path, rounds: int) -> None:
     for scenario, times in zip(scenarios, zip(*counts, strict=True), strict=True):
         alone, whole = (len(workload.jobs) / min(kind) for kind in zip(*times, strict=True))
         print(f"{scenario.policy:8} {alone:10,.0f} {whole:10,.0f}")
+        if scenario.policy == "easy":
+            ours = min(each[0] for each in times)
+    plain = min(_timed(lambda: plain_easy(workload.jobs, NODES)) for _round in range(rounds))
+    print(f"easy takes {ours / plain:.2f} times as long as a plain loop, interpreted")
 
 
 def _run(workload: Workload, scenario: Scenario) -> float:
@@ -71,15 +86,44 @@ def _events(workload, scenario, arrivals):
 
 
 def _timed(work) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     work()
-    return time.perf_counter() - begin
+    return time.process_time() - begin
+
+
+def plain_easy(jobs: tuple[Submission, ...], nodes: int) -> float:
+    """The average wait under EASY, by a loop that knows nothing else."""
+    free, waits, waiting, running, coming = nodes, 0.0, [], [], 0
+    while coming < len(jobs) or running:
+        arrival = jobs[coming].arrival if coming < len(jobs) else math.inf
+        now = min(arrival, min(running)[0]) if running else arrival
+        free += sum(size for end, size, _expected in running if end <= now)
+        running = [run for run in running if run[0] > now]
+        while coming < len(jobs) and jobs[coming].arrival <= now:
+            waiting.append(jobs[coming])
+            coming += 1
+        shadow, extra = math.inf, nodes
+        for job in list(waiting):
+            if job.size > free or (job.size > extra and now + job.estimate > shadow):
+                if shadow == math.inf:  # it is the head: when can it start, and what is left then?
+                    extra = free - job.size
+                    for expected, size in sorted((max(run[2], now), run[1]) for run in running):
+                        if expected > shadow:
+                            break
+                        extra += size
+                        shadow = expected if extra >= 0 else shadow
+                continue
+            if shadow < math.inf and now + job.estimate > shadow:
+                extra -= job.size
+            free, waits = free - job.size, waits + now - job.arrival
+            running.append((now + job.runtime, job.size, now + job.estimate))
+            waiting.remove(job)
+    return waits / len(jobs)
 
 
 def large(jobs: int) -> None:
     """Time and memory of acfcfs on a model workload, in a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        seconds, megabytes = pool.apply(_large, (jobs,))
+    seconds, megabytes = _alone(_large, jobs)
     print(
         f"acfcfs, feitelson:{jobs} at load 0.7 on 320 nodes: {seconds:.1f} s, "
         f"{megabytes:,.0f} MiB at most, workload and result table included"
@@ -88,8 +132,33 @@ def large(jobs: int) -> None:
 
 def _large(jobs: int) -> tuple[float, float]:
     workload = catalogue.load(f"feitelson:{jobs}", load=0.7)
-    seconds = _timed(lambda: simulate(workload, Scenario("acfcfs", progress="jss")))
+    return _cost(workload, "acfcfs")
+
+
+def supercomputer(policy: str, jobs: int) -> None:
+    """Time and memory of a policy on as many slots as CEA-Curie's trace has."""
+    seconds, megabytes = _alone(_curie, policy, jobs)
+    print(
+        f"{policy}, {jobs:,} jobs of up to {LARGEST:,} processes at load {LOAD} on "
+        f"{CURIE_SLOTS:,} slots: {seconds:.1f} s, {megabytes:,.0f} MiB at most",
+        flush=True,
+    )
+
+
+def _curie(policy: str, jobs: int) -> tuple[float, float]:
+    workload = Lublin99(largest=LARGEST).generate(jobs, 1, CURIE_SLOTS)
+    return _cost(workload.scaled(LOAD), policy)
+
+
+def _cost(workload: Workload, policy: str) -> tuple[float, float]:
+    seconds = _timed(lambda: simulate(workload, Scenario(policy, progress="jss")))
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _alone(work, *arguments):
+    """What a function returns in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, arguments)
 
 
 def growth() -> None:
@@ -117,9 +186,9 @@ def _saturated(name: str, nodes: int, ends: int = 5000) -> float:
     # The first decision is about all 10,000 at once: it does not count.
     with contextlib.closing(ended):
         first = next(ended)
-        begin = time.perf_counter()
+        begin = time.process_time()
         last = next(itertools.islice(ended, ends - 1, None))
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
     arrived = sum(first.finish < job.arrival <= last.finish for job in jobs)
     return (ends + arrived) / seconds
 

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import IO, NamedTuple, get_type_hints
 
 from nova_twotier.core.qos import Qos
@@ -134,7 +135,7 @@ def read(path: str | pathlib.Path) -> Trace:
 def parse(lines: Iterable[str], name: str) -> Trace:
     """Read a trace from its lines; `name` stands for the file in errors."""
     comments = []
-    records = sorted(_records(lines, name, comments), key=lambda r: (r.submit, r.number))
+    records = sorted(_records(lines, name, comments), key=attrgetter("submit", "number"))
     usable = tuple(record for record in records if record.usable)
     return Trace(tuple(comments), usable, len(records) - len(usable))
 

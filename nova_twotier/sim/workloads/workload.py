@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple, Self
 
 from nova_twotier.core.jobs import MAX_SIZE
@@ -62,7 +63,7 @@ class Workload:
             _check(job, self.name)
         if len({job.number for job in self.jobs}) < len(self.jobs):
             raise InvalidWorkload(f"{self.name}: job {_repeated(self.jobs)} is there twice")
-        jobs = sorted(self.jobs, key=lambda job: (job.arrival, job.number))
+        jobs = sorted(self.jobs, key=attrgetter("arrival", "number"))
         object.__setattr__(self, "jobs", tuple(jobs))
 
     @classmethod
