@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
-from nova_twotier.core.coolest import Coolest
 from nova_twotier.core.slots import THRESHOLD
 
 
@@ -32,22 +31,20 @@ class Nodes(Cluster):
         #: Nodes whose foreground process leaves no room for another; those who share one of them.
         self._closed: set[int] = set()
         self._overdue: set[int] = set()
-        #: 1 for each node with nothing on it, else 0.
-        self._vacant = bytearray(b"\1") * len(self.hosts)
-        self._coolest = Coolest(self.cpu[FG], self.jobs[FG], self.free[BG])
         self.idle = {tier: len(self.hosts) for tier in Tier}
 
     def copy(self) -> "Nodes":
         twin = Nodes(0)
+        self._copy_nodes(twin)
+        return twin
+
+    def _copy_nodes(self, twin: "Nodes") -> None:
         self._copy_runs(twin)
         twin.jobs = {tier: list(numbers) for tier, numbers in self.jobs.items()}
         twin.cpu = {tier: list(loads) for tier, loads in self.cpu.items()}
         twin.free = {tier: set(nodes) for tier, nodes in self.free.items()}
         twin.below = set(self.below)
         twin._closed, twin._overdue = set(self._closed), set(self._overdue)
-        twin._vacant = self._vacant[:]
-        twin._coolest = Coolest(twin.cpu[FG], twin.jobs[FG], twin.free[BG])
-        return twin
 
     def room(self, tier: Tier, host: int) -> int:
         return int(host in self.free[tier])
@@ -79,48 +76,32 @@ class Nodes(Cluster):
 
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         free = self.free[tier]
-        idle = len(free)
         if promised:
-            idle -= sum([1 for host, places in promised.items() if places and host in free])
-        if count > idle:
-            raise OutOfSlots(f"{count} {tier} places wanted, {idle} idle")
-        best = self._first_vacant(count, promised)
+            free = free.difference([host for host, places in promised.items() if places])
+        vacant = free
+        if tier is BG:
+            vacant = free & self.free[FG]
+        elif self.below:
+            vacant = free - self.below
+        best = sorted(vacant) if vacant else []
         missing = count - len(best)
-        if not missing:
-            return best
-        if tier is BG and not self.rng:
-            return best + self._coolest.first(missing, promised)
-        beside = self.below & free if tier is FG else free - self.free[FG]
-        shared = sorted([host for host in beside if not promised.get(host)])
+        if missing <= 0:
+            return best[:count]
+        if count > len(free):
+            raise OutOfSlots(f"{count} {tier} places wanted, {len(free)} idle")
+        shared = sorted(free - vacant if best else free)
         if self.rng:
             return best + self.rng.sample(shared, missing)
-        shared.sort(key=self.cpu[BG].__getitem__)
+        shared.sort(key=self.cpu[BG if tier is FG else FG].__getitem__)
         return best + shared[:missing]
-
-    def _first_vacant(self, count: int, promised: Mapping[int, int]) -> list[int]:
-        """The first `count` nodes with nothing on them; all if there are fewer."""
-        vacant, enough = self._vacant, count + len(promised)
-        found: list[int] = []
-        begin = vacant.find(1)
-        while begin >= 0 and len(found) < count:
-            end = vacant.find(0, begin)
-            if end < 0:
-                end = len(vacant)
-            hosts = range(begin, min(end, begin + enough))
-            found += [host for host in hosts if not promised.get(host)] if promised else hosts
-            begin = vacant.find(1, end)
-        return found[:count]
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         number, values, threshold = job.number, job.cpu, self.threshold
         jobs, cpu, free = self.jobs[tier], self.cpu[tier], self.free[tier]
-        vacant = self._vacant
         for host, value in zip(hosts, values):  # noqa: B905  (a check costs as much as ten hosts)
             jobs[host] = number
             cpu[host] = value
-            vacant[host] = 0
-        self._coolest.change(hosts)
         free.difference_update(hosts)
         self.idle[tier] = len(free)
         if tier is BG:
@@ -137,12 +118,8 @@ class Nodes(Cluster):
     def _vacate(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         jobs, free = self.jobs[tier], self.free[tier]
-        beside, vacant = self.jobs[tier.other], self._vacant
         for host in hosts:
             jobs[host] = None
-            if beside[host] is None:
-                vacant[host] = 1
-        self._coolest.change(hosts)
         free.update(hosts)
         if tier is BG:
             self.below.difference_update(hosts)

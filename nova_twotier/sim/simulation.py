@@ -22,6 +22,7 @@ from nova_twotier.core.fair_share import (
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.many_nodes import MANY, ManyNodes
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
@@ -318,7 +319,8 @@ def make_cluster(
     if policy.tiers == 1 and not named and not isinstance(policy, Guaranteeing):
         return Counted(math.ceil(nodes / scenario.slots) * scenario.slots)
     if scenario.slots == 1 and tiers <= 2 and (tiers == 2 or policy.tiers == 1):
-        return Nodes(nodes, scenario.threshold, unknown)
+        kind = ManyNodes if nodes >= MANY else Nodes
+        return kind(nodes, scenario.threshold, unknown)
     hosts = math.ceil(nodes / scenario.slots)
     return Hosts(
         [Host(f"host{index}", scenario.slots, tiers) for index in range(hosts)],

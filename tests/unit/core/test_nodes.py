@@ -11,6 +11,7 @@ from nova_twotier.core.actions import Start, Tier
 from nova_twotier.core.cluster import Host, OutOfSlots
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.many_nodes import ManyNodes
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.snapshot import Event, Snapshot
@@ -27,6 +28,7 @@ ONE_TIER = sorted(
     if policy.tiers == 1 and not issubclass(policy, Guaranteeing)
 )
 
+kinds = st.sampled_from((Nodes, ManyNodes))
 every_policy = st.sampled_from(sorted(policies.POLICIES))
 
 
@@ -137,16 +139,16 @@ class TestNodes(testtools.TestCase):
             self.assertFalse(fast.takes(tier, [0, 0]))
 
     @settings(max_examples=250)
-    @given(every_policy, histories())
-    def test_decide_alike(self, policy, history):
-        self.play(policy, history, one_slot_hosts(history[0]), Nodes(history[0]))
+    @given(every_policy, histories(), kinds)
+    def test_decide_alike(self, policy, history, kind):
+        self.play(policy, history, one_slot_hosts(history[0]), kind(history[0]))
 
     @settings(max_examples=80)
-    @given(every_policy, histories(), st.integers(0, 99))
-    def test_draw_alike(self, policy, history, seed):
+    @given(every_policy, histories(), kinds, st.integers(0, 99))
+    def test_draw_alike(self, policy, history, kind, seed):
         """When places are drawn, from generators that start alike."""
         plain = one_slot_hosts(history[0], random.Random(seed))
-        self.play(policy, history, plain, Nodes(history[0], rng=random.Random(seed)))
+        self.play(policy, history, plain, kind(history[0], rng=random.Random(seed)))
 
     @settings(max_examples=120)
     @given(st.sampled_from(ONE_TIER), histories())
@@ -173,7 +175,7 @@ class TestNodes(testtools.TestCase):
 
     @given(st.integers(1, 6), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))), st.data())
     def test_ranks_alike(self, count, promised, data):
-        plain, fast = one_slot_hosts(count), Nodes(count)
+        plain, fast = one_slot_hosts(count), data.draw(kinds)(count)
         for number in range(1, 5):
             tier = data.draw(st.sampled_from(Tier))
             most = plain.idle[tier]
