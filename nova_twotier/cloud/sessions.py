@@ -10,7 +10,7 @@ from keystoneauth1.session import Session
 from oslo_config import cfg
 from oslo_log import log as logging
 from requests import Response
-from requests.adapters import DEFAULT_POOLSIZE
+from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 
 from nova_twotier.conf import ConfigError, one_line
 from nova_twotier.ledger.placement import Placement
@@ -96,7 +96,8 @@ def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, An
     if auth is None:
         raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
     for each in session.session.adapters.values():
-        each.init_poolmanager(DEFAULT_POOLSIZE, CONNECTIONS)
+        if isinstance(each, HTTPAdapter):
+            each.init_poolmanager(DEFAULT_POOLSIZE, CONNECTIONS)
     options = {
         "region_name": conf[group].region_name,
         "endpoint_override": conf[group].endpoint_override,
