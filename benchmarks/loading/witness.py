@@ -19,7 +19,7 @@ from nova_twotier.tools.replay.roster import Roster
 from nova_twotier.tools.replay.sampling import Sampler
 
 #: Seconds between two samples: each takes two requests for each host.
-INTERVAL = 60.0
+INTERVAL = 20.0
 
 
 class Witness:
