@@ -71,7 +71,7 @@ class Witness:
         lines = []
         for name, each in self._invariants.all.items():
             if name != CLOSED:
-                word = "holds" if each.holds else "BROKEN"
+                word = "holds" if each.holds else "BROKEN" if each.checks else "never checked"
                 lines.append(f"{word}: {name} ({each.checks:,} checks)")
                 lines += [f"  {text}" for text in each.broken[:10]]
         finished, missing = len(jobs) - len(waiting) - len(ended), len(self._roster) - len(jobs)
