@@ -1,7 +1,8 @@
 """Load on the queue manager: python benchmarks/manager.py [PART ...]
 
-Parts, all of them by default: passes, idle, predictions, starts, queue. Times are wall clock unless
-it is said otherwise. Figures, not tests; without a free core they mean little.
+Parts: passes, idle, predictions, starts and queue, all of them by default; and large and rush, only
+if they are named: they take long. Times are wall clock unless it is said otherwise. Figures, not
+tests; without a free core they mean little.
 
 passes: one poll of the manager, and the pass in it, with no cloud behind it, in milliseconds of CPU
 time of this process; medians of --rounds.
@@ -38,6 +39,18 @@ their start on; --no-commands leaves them out.
 queue: on such a cloud of --hosts 64 hosts with 1 slot, with --queued 2000 jobs submitted through
 the API: polls of the manager and where their time goes, answers of the API, and memory, for
 --seconds 60 in which a job ends every 3 s.
+
+large: on such clouds of --live-hosts 100,300,1000 hosts with 16 slots, one after the other: seconds
+until the cloud is ready, polls with what reading Nova and Placement costs (for --seconds 60 while
+nothing happens, and after a server has changed), listings, commands, memory, and starts of jobs of
+--live-sizes 16,256 beside as many plain servers. Each figure with the machine's load.
+
+rush: two pools on --rush-hosts 300 hosts of 16 slots. Jobs of 1 or 2 processes are submitted
+through the API, --rate 10 a second for --minutes 10, which is more than Nova boots, and end after
+--life 60 seconds. Two managers lead a pool each, until the first is killed (-9) after half of the
+time. What Nova boots without a queue is measured before, for --alone 120 s. At the end the
+invariants of a replay must hold: each job finished once or waits. The queue is in a database on a
+server (--database-url, by default the MariaDB or PostgreSQL of this machine).
 """
 
 import argparse
@@ -46,8 +59,10 @@ import pathlib
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 
 PARTS = ("passes", "idle", "predictions", "starts", "queue")
+LONG_PARTS = ("large", "rush")
 POLICIES = "fcfs,easy,ambf,amcbf,acfcfs"
 
 
@@ -74,11 +89,20 @@ def main() -> None:
     parser.add_argument("--queued", type=int, default=2000)
     parser.add_argument("--policy", default="easy", help="of the queue, default: %(default)s")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--live-hosts", default="100,300,1000")
+    parser.add_argument("--live-sizes", default="16,256")
+    parser.add_argument("--rush-hosts", type=int, default=300)
+    parser.add_argument("--rate", type=float, default=10.0)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--life", type=float, default=60.0)
+    parser.add_argument("--alone", type=float, default=120.0, help="seconds of Nova without queue")
+    parser.add_argument("--database-url", help="of the server for the queue of rush")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     parts = options.parts or PARTS
-    if unknown := set(parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; choose of {', '.join(PARTS)}")
+    every = PARTS + LONG_PARTS
+    if unknown := set(parts) - set(every):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; choose of {', '.join(every)}")
     if "passes" in parts:
         from loading import passes
 
@@ -93,19 +117,19 @@ def main() -> None:
         from loading import predictions
 
         predictions.table(options.predicted_policy, options.predicted, options.predicted_hosts)
-    if {"starts", "queue"} & set(parts):
+    if {"starts", "queue", *LONG_PARTS} & set(parts):
         _on_a_cloud(parts, options)
 
 
 def _on_a_cloud(parts: list[str], options) -> None:
-    from loading import queue, starts
+    from loading import large, queue, rush, starts
     from loading.site import Site
 
     @contextlib.contextmanager
-    def cloud(hosts: int, slots: int):
+    def cloud(hosts: int, slots: int, of_managers: Sequence[str] = ()):
         with (
             tempfile.TemporaryDirectory(prefix="twotier-load-") as directory,
-            Site(pathlib.Path(directory), hosts, slots).up() as site,
+            Site(pathlib.Path(directory), hosts, slots, of_managers).up() as site,
         ):
             yield site
 
@@ -115,6 +139,18 @@ def _on_a_cloud(parts: list[str], options) -> None:
     if "queue" in parts:
         with cloud(options.hosts, 1) as site:
             queue.table(site, options.policy, options.queued, options.seconds)
+    if "large" in parts:
+        sizes = [int(size) for size in options.live_sizes.split(",")]
+        for hosts in options.live_hosts.split(","):
+            with cloud(int(hosts), 16) as site:
+                large.table(site, options.seconds, sizes)
+    if "rush" in parts:
+        with (
+            rush.database(options.database_url) as database,
+            cloud(options.rush_hosts, 16, rush.options(database)) as site,
+        ):
+            seconds = 60.0 * options.minutes
+            rush.table(site, options.rate, seconds, options.life, options.alone)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def table(site: Site, policy: str, waiting: int, seconds: float) -> None:
     print()
     tables.head("answers of the API, ms", *COLUMNS)
     for request, times in answers.items():
-        _row(request, times)
+        row(request, times)
     requests = sum(map(len, answers.values()))
     print(f"\nCPU time of the API: {1000 * used / requests:.1f} ms a request\n")
     tables.head("memory, MiB", "now", "at most")
@@ -48,9 +48,9 @@ def _polls(polls: list[dict]) -> None:
         ("all of a poll", polls),
         ("all of a poll with a pass", [poll for poll in polls if "play" in poll["wall"]]),
     ):
-        _row(name, *_times(chosen, "poll"))
+        row(name, *_times(chosen, "poll"))
     for part in dict.fromkeys(part for _owner, _name, part in (*OF_THE_CLOUD, *WITHIN)):
-        _row(f"of it: {part}", *_times(polls, part))
+        row(f"of it: {part}", *_times(polls, part))
 
 
 def _times(polls: list[dict], part: str) -> list[list[float]]:
@@ -110,7 +110,7 @@ def _load(site: Site, uuids: list[str], seconds: float) -> dict[str, list[float]
     return found
 
 
-def _row(name: str, times: list[float], *others: list[float]) -> None:
+def row(name: str, times: list[float], *others: list[float]) -> None:
     """Of the others, the median."""
     if times:
         ordered = sorted(times)

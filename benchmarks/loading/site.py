@@ -6,28 +6,31 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import requests
 
 from nova_twotier.tools.fakecloud import FakeCloud
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 ROOT = pathlib.Path(__file__).parents[2]
 Found = TypeVar("Found")
 
 
-def wait_for(condition: Callable[[], Found], what: str, pause: float = 0.2) -> Found:
+def wait_for(
+    condition: Callable[[], Found], what: str, pause: float = 0.2, patience: float = PATIENCE
+) -> Found:
     """What `condition` returns as soon as that is true.
 
     :raises RuntimeError: if it takes too long.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not (found := condition()):
         if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {PATIENCE:.0f} s in vain: {what}")
+            raise RuntimeError(f"waited {patience:.0f} s in vain: {what}")
         time.sleep(pause)
     return found
 
@@ -35,20 +38,28 @@ def wait_for(condition: Callable[[], Found], what: str, pause: float = 0.2) -> F
 class Site:
     """
     :param directory: of everything that it writes.
+    :param options: of the manager and its API, as `SECTION.OPTION=VALUE`.
+    :ivar took: seconds until the cloud was ready.
     """
 
-    def __init__(self, directory: pathlib.Path, hosts: int, slots: int):
+    def __init__(
+        self, directory: pathlib.Path, hosts: int, slots: int, options: Sequence[str] = ()
+    ):
         self.directory = directory
-        self._cloud = FakeCloud(directory / "cloud", progress=_say, hosts=hosts, slots=slots)
+        self._cloud = FakeCloud(
+            directory / "cloud", progress=_say, hosts=hosts, slots=slots, set=options
+        )
         self._polls = directory / "polls"
+        self._sessions = threading.local()
+        self.took = 0.0
 
     @contextlib.contextmanager
     def up(self) -> Iterator["Site"]:
+        began = time.monotonic()
         try:
             self.info = self._cloud.up()
-            self.nova = self._cloud.nova()
-            self._http = requests.Session()
-            self._http.headers["X-Auth-Token"] = self.info["auth"]["token"]
+            self.took = time.monotonic() - began
+            self.nova = self.another_nova()
             yield self
         finally:
             self._cloud.down()
@@ -57,14 +68,27 @@ class Site:
     def manager(self, **options) -> Iterator[int]:
         """Its process, from its first poll on, with these options of `[manager]`."""
         self._polls.unlink(missing_ok=True)
-        extra = self.directory / "manager.conf"
+        watched = "benchmarks.loading.watched", str(self._polls)
+        with self.process("manager", watched, **options) as process:
+            wait_for(lambda: self.polls() or process.poll() is not None, "a poll of the manager")
+            yield process.pid
+
+    @contextlib.contextmanager
+    def process(
+        self, name: str, module: Sequence[str] = ("nova_twotier.cmd.manager",), **options
+    ) -> Iterator[subprocess.Popen]:
+        """A manager with these options of `[manager]`, which is stopped at the end.
+
+        :param module: the program, with its first arguments.
+        """
+        extra = self.directory / f"{name}.conf"
         extra.write_text(
             "[manager]\n" + "".join(f"{name} = {each}\n" for name, each in options.items())
         )
-        with (self.directory / "manager.log").open("ab") as log:
+        with (self.directory / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603
                 [
-                    *(sys.executable, "-m", "benchmarks.loading.watched", self._polls),
+                    *(sys.executable, "-m", *module),
                     f"--config-file={self.info['files']['manager_conf']}",
                     f"--config-file={extra}",
                 ],
@@ -73,8 +97,7 @@ class Site:
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
         try:
-            wait_for(lambda: self.polls() or process.poll() is not None, "a poll of the manager")
-            yield process.pid
+            yield process
         finally:
             process.terminate()
             process.wait()
@@ -89,13 +112,49 @@ class Site:
     def api_pid(self) -> int:
         return self.info["pids"]["twotier"]
 
+    def another_nova(self):
+        """A client of the administrator, for one thread."""
+        return self._cloud.nova()
+
+    @property
+    def plain_flavor(self) -> str:
+        """The uuid of the flavor of servers that are not of jobs."""
+        return next(
+            flavor.id
+            for flavor in self.nova.flavors.list(is_public=None)
+            if flavor.name == self.info["plain_flavor"]
+        )
+
+    def log(self, name: str) -> pathlib.Path:
+        """Of a process of `process`, or of the cloud."""
+        own = self.directory / f"{name}.log"
+        return own if own.exists() else self._cloud.layout.log(name)
+
     def api(self, method: str, path: str, **options) -> dict:
-        answer = self._http.request(
+        """What the manager's API answers; from any thread."""
+        if not hasattr(self._sessions, "http"):
+            self._sessions.http = requests.Session()
+            self._sessions.http.headers["X-Auth-Token"] = self.info["auth"]["token"]
+        answer = self._sessions.http.request(
             method, self.info["urls"]["twotier"] + path, timeout=PATIENCE, **options
         )
         if not answer.ok:
             raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text}")
         return answer.json()
+
+    def manage(self, *words: str) -> subprocess.CompletedProcess:
+        """`twotier-manage` with the configuration of the managers, whatever it returns."""
+        return subprocess.run(  # noqa: S603
+            [
+                pathlib.Path(sys.executable).with_name("twotier-manage"),
+                f"--config-file={self.info['files']['manager_conf']}",
+                *words,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
 
     def command(self, *words: str) -> subprocess.CompletedProcess:
         """`openstack` as this cloud's administrator."""

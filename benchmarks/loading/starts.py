@@ -37,7 +37,7 @@ def table(site: Site, size: int, rounds: int, commands: bool) -> None:
 def _plain(site: Site, size: int) -> float:
     def create():
         site.nova.servers.create(
-            *(PLAIN, site.info["image"], _plain_flavor(site)),
+            *(PLAIN, site.info["image"], site.plain_flavor),
             min_count=size,
             max_count=size,
             nics="none",
@@ -97,14 +97,6 @@ def _until_active(
     clear()
     wait_for(lambda: not site.nova.servers.list(search_opts={"all_tenants": 1}), "none is left")
     return took
-
-
-def _plain_flavor(site: Site) -> str:
-    return next(
-        flavor.id
-        for flavor in site.nova.flavors.list(is_public=None)
-        if flavor.name == site.info["plain_flavor"]
-    )
 
 
 def _delete(site: Site) -> None:

@@ -130,7 +130,9 @@ class Hosts:
         # Keep polling while hosts are about to enter or leave the ledger.
         moving = len(self._all) != len(shapes) or any(host.leaving for host in self._all)
         if shapes != self._shapes or moving:
-            self._all = tuple(tree.sync_hosts(self._placement, shapes))
+            # At the first poll of a new cloud, all hosts get their providers.
+            all_hosts = tree.sync_hosts(self._placement, shapes, each=self._lister.map)
+            self._all = tuple(all_hosts)
         before = self.tree
         shown = tuple(host for host in self._all if self._shown(host))
         if shown != before:

@@ -10,6 +10,7 @@ from keystoneauth1.session import Session
 from oslo_config import cfg
 from oslo_log import log as logging
 from requests import Response
+from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 
 from nova_twotier.conf import ConfigError, one_line
 from nova_twotier.ledger.placement import Placement
@@ -23,6 +24,9 @@ SILENT.setLevel(logging.INFO)
 SERVICES = ("compute", "identity", "network", "placement")
 OTHER = "other"
 NO_ANSWER = "none"
+#: Idle connections to a service that are kept. By default there would be ten, and a manager has
+#: more threads: further ones would make a new connection for each request.
+CONNECTIONS = 100
 
 
 class Tally:
@@ -91,6 +95,9 @@ def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, An
         raise ConfigError(f"configuration group [{group}]: {one_line(error)}") from error
     if auth is None:
         raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
+    for each in session.session.adapters.values():
+        if isinstance(each, HTTPAdapter):
+            each.init_poolmanager(DEFAULT_POOLSIZE, CONNECTIONS)
     options = {
         "region_name": conf[group].region_name,
         "endpoint_override": conf[group].endpoint_override,

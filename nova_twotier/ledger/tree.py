@@ -1,6 +1,6 @@
 """Keeps the provider tree: two child providers under each two-tier host, the links, the jobs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oslo_log import log as logging
@@ -56,7 +56,10 @@ def prepare(placement: Placement, pools: Iterable[str] = (names.DEFAULT_POOL,)) 
 
 
 def sync_hosts(
-    placement: Placement, shapes: Mapping[str, Shape], thorough: bool = False
+    placement: Placement,
+    shapes: Mapping[str, Shape],
+    thorough: bool = False,
+    each: Callable[..., Iterable[TierHost | None]] = map,
 ) -> list[TierHost]:
     """Bring the providers of hosts and links into line with the shapes; may be repeated.
 
@@ -70,6 +73,7 @@ def sync_hosts(
     host, and one for each link to delete.
 
     :param thorough: check every provider's inventory, to repair changes made by hand.
+    :param each: as `map`; it may see to several hosts at the same time.
     :raises StaleGeneration: if others keep changing the same provider.
     """
     there = {provider["uuid"]: provider for provider in providers.listed(placement)}
@@ -100,8 +104,9 @@ def sync_hosts(
 
     for link in links:
         ensure(link)
-    hosts = []
-    for name, pair in children.items():
+
+    def settled(name: str) -> TierHost | None:
+        pair = children[name]
         try:
             for child in pair.values():
                 ensure(child)
@@ -109,8 +114,10 @@ def sync_hosts(
             raise
         except (Conflict, NotFound) as error:
             LOG.error("Host %s stays out of the ledger: %s", name, error)
-            continue
-        hosts.append(TierHost(name, present[name], {tier: c.uuid for tier, c in pair.items()}))
+            return None
+        return TierHost(name, present[name], {tier: c.uuid for tier, c in pair.items()})
+
+    hosts = [host for host in each(settled, children) if host]
     hosts += _retire_hosts(placement, there, present)
     _drop_links(placement, there, {link.uuid for link in links})
     return sorted(hosts, key=lambda host: host.name)

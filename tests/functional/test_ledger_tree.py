@@ -31,6 +31,20 @@ class TestTree(LedgerTestCase):
             totals = {name: inventory["total"] for name, inventory in found.items()}
             self.assertEqual({names.SLOT: places, names.CPU: 100 * places}, totals)
 
+    def test_hosts_in_any_order(self):
+        """Each gets what it would get alone; one that Placement refuses is left out."""
+        for number in range(2, 6):
+            self.make_host(f"host{number}")
+        shapes = {f"host{number}": tree.Shape(4, 2) for number in range(6)}
+        self.ledger.post("/resource_providers", {"name": names.child_name("host3", FG)})
+        hosts = tree.sync_hosts(
+            self.ledger, shapes, each=lambda function, items: map(function, sorted(items)[::-1])
+        )
+        self.assertEqual([name for name in shapes if name != "host3"], [h.name for h in hosts])
+        before = self.generations()
+        self.assertEqual(hosts, tree.sync_hosts(self.ledger, shapes))
+        self.assertEqual(before, self.generations(), "nothing was left to do")
+
     def test_host_without_provider_is_left_out(self):
         shape = tree.Shape(1, 2)
         hosts = tree.sync_hosts(self.ledger, {"host0": shape, "host9": shape})

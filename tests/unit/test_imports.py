@@ -43,7 +43,7 @@ RESERVED = {
     "sqlalchemy": {"db", "manager", "api", "audit", "cmd", "tools"},
     "alembic": {"db"},
     "tooz": {"manager"},
-    "oslo_messaging": {"cloud"},
+    "oslo_messaging": {"cloud", "tools"},
     "oslo_db": {"conf", "db", "manager", "api", "cmd", "tools"},
     "novaclient": {"cloud", "manager", "api", "cmd", "tools"},
     "falcon": {"api"},

@@ -18,7 +18,8 @@ from nova_twotier.tools.fakecloud.layout import Layout
 from nova_twotier.tools.fakecloud.options import Options
 from nova_twotier.tools.fakecloud.settings import Settings
 
-START_PATIENCE = 180.0
+#: Seconds that processes have to start, and that each host adds: they share a core.
+START_PATIENCE, PATIENCE_A_HOST = 180.0, 1.0
 #: Processes that read the options again at SIGHUP.
 RELOADING = ("manager", "twotier")
 
@@ -229,13 +230,13 @@ class FakeCloud:
         )
         state["processes"].append(dataclasses.asdict(process))
         self.layout.write_state(state)
-        deadline = time.monotonic() + START_PATIENCE
-        while requests.get(f"{api}/healthcheck", timeout=START_PATIENCE).text != "OK":
+        deadline = time.monotonic() + self._patience
+        while requests.get(f"{api}/healthcheck", timeout=self._patience).text != "OK":
             if not process.alive():
                 raise FakeCloudError(self._last_words("manager", "ended while starting"))
             if time.monotonic() > deadline:
                 raise FakeCloudError(
-                    self._last_words("manager", f"did not lead after {START_PATIENCE:.0f} s")
+                    self._last_words("manager", f"did not lead after {self._patience:.0f} s")
                 )
             time.sleep(0.1)
         return process
@@ -254,6 +255,10 @@ class FakeCloud:
         self.layout.write_state(state)
         return handover.write(self.settings, self.layout, access, running, state["ports"])
 
+    @property
+    def _patience(self) -> float:
+        return START_PATIENCE + PATIENCE_A_HOST * self.settings.hosts
+
     def _variant_class(self):
         if self.settings.full:
             from nova_twotier.tools.fakecloud.full import Full
@@ -267,7 +272,7 @@ class FakeCloud:
         return processes.start(name, argv, self.layout.log(name), env, list(fds.values()))
 
     def _wait_until_ready(self, started, running) -> None:
-        deadline = time.monotonic() + START_PATIENCE
+        deadline = time.monotonic() + self._patience
         for process in started:
             while not self.layout.ready(process.name).exists():
                 for other in running:
@@ -276,7 +281,7 @@ class FakeCloud:
                 if time.monotonic() > deadline:
                     raise FakeCloudError(
                         self._last_words(
-                            process.name, f"was not ready after {START_PATIENCE:.0f} s"
+                            process.name, f"was not ready after {self._patience:.0f} s"
                         )
                     )
                 time.sleep(0.05)

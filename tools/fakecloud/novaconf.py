@@ -75,6 +75,8 @@ def _of_every_fake_cloud(settings: Settings, layout: Layout) -> dict[str, dict]:
             "reserved_host_memory_mb": 0,
             "reserved_host_disk_mb": 0,
             "report_interval": settings.report_interval,
+            # One host a second looks at its resources anew, not each of them once a minute.
+            "update_resources_interval": max(60, settings.hosts),
             "service_down_time": settings.service_down_time,
             "sync_power_state_interval": -1,
             "graceful_shutdown_timeout": 5,

@@ -8,12 +8,21 @@ import configparser  # noqa: E402 - nothing may come before the patch
 import os  # noqa: E402
 import pathlib  # noqa: E402
 
-from nova_twotier.tools.fakecloud import child, control, driver, services, sqlite, stubs  # noqa: E402
+from nova_twotier.tools.fakecloud import (  # noqa: E402
+    child,
+    control,
+    driver,
+    messages,
+    services,
+    sqlite,
+    stubs,
+)
 from nova_twotier.tools.fakecloud.server import serve  # noqa: E402
 
 
 def main() -> None:
     sqlite.patch()
+    messages.patch()
     driver.register()
     cloud = configparser.ConfigParser(interpolation=None)
     cloud.read(pathlib.Path(os.environ["OS_NOVA_CONFIG_DIR"]) / "fakecloud.conf")

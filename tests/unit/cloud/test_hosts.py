@@ -1,5 +1,6 @@
 """When the manager looks at aggregates, and what it says again of hosts that changed."""
 
+import threading
 import types
 from concurrent import futures
 
@@ -44,8 +45,9 @@ class HostsCase(testtools.TestCase):
         self.hosts = Hosts(self.cloud, None, INTERVAL)
         self.now = 0.0
 
-    def sync(self, _placement, shapes):
+    def sync(self, _placement, shapes, each=map):
         self.syncs.append(shapes)
+        self.each = each
         return self.tree
 
     def poll(self, tree, slots=2, disabled=()):
@@ -69,6 +71,14 @@ class TestHosts(HostsCase):
         self.assertEqual({}, self.hosts.limited_flavors)
         self.assertFalse(self.poll("ab"), "the hosts are as they were")
         self.assertEqual({"low": (Tier.BG,)}, self.hosts.limited_flavors)
+
+    def test_several_hosts_enter_the_ledger_at_the_same_time(self):
+        threads = futures.ThreadPoolExecutor(3)
+        self.addCleanup(threads.shutdown)
+        self.hosts = Hosts(self.cloud, None, INTERVAL, lister=Lister(threads))
+        self.poll("abc")
+        together = threading.Barrier(3, timeout=60)
+        self.assertEqual([0, 1, 2], sorted(self.each(lambda _host: together.wait(), "abc")))
 
     def test_since_when_a_host_is_down(self):
         """Nobody knows what it was while nobody looked."""

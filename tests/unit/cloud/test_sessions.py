@@ -1,6 +1,9 @@
 """Sessions with the cloud's services."""
 
 import pathlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import fixtures
 import requests_mock
@@ -49,6 +52,38 @@ class TestClock(SessionCase):
             http.get(URL, json={})
             self.assertEqual(200, adapter.get("/").status_code)
         self.assertEqual([], waits)
+
+
+class TestConnections(SessionCase):
+    def test_more_threads_than_a_pool_has_by_default(self):
+        """All connections are kept for the next requests of as many threads."""
+        threads = 25
+        together = threading.Barrier(threads, timeout=60)
+        clients = []
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                together.wait()
+                clients.append(self.client_address)
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                """Nobody reads it."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        session, _options = self.session()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with ThreadPoolExecutor(threads) as pool:
+            for _round in range(2):
+                list(pool.map(session.get, [url] * threads))
+        self.assertEqual((2 * threads, threads), (len(clients), len(set(clients))))
 
 
 class TestTally(SessionCase):
