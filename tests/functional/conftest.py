@@ -4,10 +4,12 @@ from unittest import mock
 
 import jsonschema
 import pytest
+from oslo_messaging._drivers import impl_fake
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.util import LRUCache
 
+from nova_twotier.tools.fakecloud import messages
 from tests.cores import keep_to_one
 
 
@@ -51,5 +53,14 @@ def statements_compiled_once():
         mock.patch.object(Engine, "_compiled_cache", of_any_engine, create=True),
         mock.patch.object(DefaultDialect, "__eq__", equal),
         mock.patch.object(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect))),
+    ):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def messages_wake_their_reader():
+    """oslo.messaging's fake driver looks for messages 20 times a second, in two threads a host."""
+    with mock.patch.multiple(
+        impl_fake, FakeExchange=messages.Exchange, FakeListener=messages.Listener
     ):
         yield
