@@ -16,7 +16,14 @@ from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import BG, FG, job
 from tests.unit.core.driver import Driver
 from tests.unit.core.test_linked import STAR, check
-from tests.unit.core.test_two_tier_bandwidth import entering, losing, situations, streams, tree
+from tests.unit.core.test_two_tier_bandwidth import (
+    coming_and_going,
+    entering,
+    losing,
+    situations,
+    streams,
+    tree,
+)
 
 policy_names = st.sampled_from(("ccfcfs", "acfcfs"))
 
@@ -27,21 +34,11 @@ class TestAnyStream(testtools.TestCase):
     def test_links_and_hosts_hold_and_no_job_is_lost(self, policy, stream, data):
         driver = Driver(self, policy, tree())
         total, departures = len(stream), 0
-        while stream:
-            running = sorted(driver.cluster.runs)
-            if running and data.draw(st.booleans()):
-                gone = data.draw(st.sampled_from(running))
-                ranks = driver.cluster.runs[gone].tier is FG
-                actions = driver.depart(gone)
-                departures += 1
-            else:
-                ranks = True
-                count = data.draw(st.integers(1, len(stream)))
-                actions = driver.arrive(*stream[:count])
-                del stream[:count]
+        for actions, left in coming_and_going(driver, stream, data):
+            departures += left is not None
             check(self, driver.cluster)
             self.check_promise(driver, actions)
-            if ranks:
+            if left is not BG:
                 self.check_turn(driver, actions)
         self.assertEqual(total, departures + driver.finish())
 

@@ -58,26 +58,30 @@ def situations(draw, each=fields):
     return Snapshot(cluster, waiting)
 
 
+def coming_and_going(driver, stream, data):
+    """What is decided while jobs come and go at random, until all have come; and the tier of the
+    one that left, or None."""
+    while stream:
+        running = sorted(driver.cluster.runs)
+        if running and data.draw(st.booleans()):
+            gone = data.draw(st.sampled_from(running))
+            tier = driver.cluster.runs[gone].tier
+            yield driver.depart(gone), tier
+        else:
+            arrivals = [stream.pop(0) for _each in range(data.draw(st.integers(1, len(stream))))]
+            yield driver.arrive(*arrivals), None
+
+
 class TestAnyStream(testtools.TestCase):
     @settings(max_examples=100)
     @given(st.sampled_from(EMBEDDING), streams(), st.data())
     def test_links_and_hosts_hold_and_no_job_is_lost(self, policy, stream, data):
         driver = Driver(self, policy, tree())
         total, departures = len(stream), 0
-        while stream:
-            running = sorted(driver.cluster.runs)
-            if running and data.draw(st.booleans()):
-                gone = data.draw(st.sampled_from(running))
-                foreground = driver.cluster.runs[gone].tier is FG
-                actions = driver.depart(gone)
-                departures += 1
-            else:
-                foreground = False
-                count = data.draw(st.integers(1, len(stream)))
-                actions = driver.arrive(*stream[:count])
-                del stream[:count]
+        for actions, left in coming_and_going(driver, stream, data):
+            departures += left is not None
             check(self, driver.cluster)
-            self.check_promise(driver, actions, foreground)
+            self.check_promise(driver, actions, left is FG)
         self.assertEqual(total, departures + driver.finish())
 
     def check_promise(self, driver, actions, foreground):
