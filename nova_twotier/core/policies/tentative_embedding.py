@@ -20,7 +20,8 @@ class TentativeEmbeddingPass(EmbeddingPass):
         """Give the foreground to waiting jobs and those in the background, by arrival, up to the
         first that has no room (JSS 2015, SelectJobs and SelectJobs_Refined).
 
-        Who loses it stays on its hosts in the background, or is killed (RefineEvictedJobs).
+        Who loses it has its turn again. Otherwise it stays on its hosts in the background, or is
+        killed (RefineEvictedJobs).
 
         :param aggressive: whether a job may take the places and links of later ones.
         """
@@ -31,7 +32,9 @@ class TentativeEmbeddingPass(EmbeddingPass):
                 victims = self._victims(job, FG) if aggressive else []
                 if not victims:
                     break
-                self._losing.update((victim.job.number, victim) for victim in victims)
+                for victim in victims:
+                    self._losing[victim.job.number] = victim
+                    heapq.heappush(turns, (victim.job.order, victim.job))
             self._enter(job)
         for run in self.demote(list(self._losing.values())):
             self.kill(run.job)

@@ -127,6 +127,18 @@ class TestTiers(testtools.TestCase):
         self.assertEqual((2, FG), (start.job.number, start.tier))
         check(self, driver.cluster)
 
+    def test_who_loses_its_links_has_its_turn_again(self):
+        """3 is in the way of 2 on two links; beside 2, a host is left on which it needs none."""
+        driver = self.star("acfcfs")
+        driver.cluster.adopt(Run(job(1, 2), FG, (0, 0)))
+        driver.cluster.adopt(Run(job(3, 2, mbps=900), FG, (1, 2)))
+        driver.admitted |= {1, 3}
+        driver._admit([job(2, 3, mbps=200)])
+        kill, *starts = driver.depart(1)
+        self.assertEqual((Kill, 3, 2), (type(kill), kill.job.number, kill.by.number))
+        self.assertEqual([(2, FG), (3, FG)], [(each.job.number, each.tier) for each in starts])
+        self.assertEqual({StartKind.IMMEDIATE}, {each.how for each in starts})
+
     def test_who_cannot_stay_starts_anew(self):
         """3 is in the background, partly below 1; as soon as 2 has ended, there is room beside."""
         for policy in ("ccfcfs", "acfcfs"):
