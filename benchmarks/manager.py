@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=10.0)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--life", type=float, default=60.0)
-    parser.add_argument("--alone", type=float, default=120.0, help="seconds of Nova without queue")
+    parser.add_argument("--alone", type=float, default=120.0, help="seconds of Nova alone")
     parser.add_argument("--database-url", help="of the server for the queue of rush")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))

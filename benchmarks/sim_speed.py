@@ -92,7 +92,7 @@ def _timed(work) -> float:
 
 
 def plain_easy(jobs: tuple[Submission, ...], nodes: int) -> float:
-    """The average wait under EASY, by a loop that knows nothing else."""
+    """Simulate EASY in a plain loop; returns the average wait in seconds."""
     free, waits, waiting, running, coming = nodes, 0.0, [], [], 0
     while coming < len(jobs) or running:
         arrival = jobs[coming].arrival if coming < len(jobs) else math.inf

@@ -1,4 +1,4 @@
-"""Plans the servers of one request for several that belong to no job, within what links have free.
+"""Plans the servers of a multi-create without a job within the free bandwidth of the links.
 
 Nothing is reserved for such servers, since nobody could release it: the plan holds at the moment of
 the boot.

@@ -208,7 +208,7 @@ def _admission(job: str) -> reading.Admission | None:
 
 
 def _together(wanted: tier_request.TierRequest, hosts: list, spec) -> MultiCreate | None:
-    """The servers of a request without a job that are planned together, if any are."""
+    """The plan of a multi-create with bandwidth; None for other requests without a job."""
     size = spec.num_instances
     if size > 1 and wanted.mbps and counts_links(hosts) and _boots(spec):
         return MultiCreate(size, math.ceil(wanted.mbps), spec.instance_group)

@@ -11,7 +11,7 @@ LOG = logging.getLogger(__name__)
 
 
 class VirtualClusterFilter(TwoTierFilter):
-    """Keep the hosts on which the VMs of a request have their bandwidth.
+    """Keep the hosts on which all VMs of a request get their bandwidth.
 
     For the first VM of a request, this filter plans all VMs with the embedding of `core` on the
     hosts that other filters left; each VM then gets the hosts of the plan that still lack VMs.

@@ -1,4 +1,4 @@
-"""What the manager, its API and its commands cost on a cloud of many hosts, with real Nova."""
+"""Measures the manager, its API and its commands on a fake cloud of many hosts."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Jobs come to several pools faster than Nova boots them, and one of two managers is killed."""
+"""Submits jobs to two pools faster than Nova boots them, and kills one of two managers."""
 
 import contextlib
 import os
@@ -100,7 +100,7 @@ def _leads(store: Store, pool: str, manager: subprocess.Popen) -> bool:
 
 
 class FailOver:
-    """A manager is killed (-9), and another one leads its pool."""
+    """Measures a fail-over: a manager is killed (-9), and another one takes over its pool."""
 
     def __init__(self, store: Store, victim: subprocess.Popen, heir: subprocess.Popen):
         self._store, self._victim, self._heir = store, victim, heir
@@ -241,7 +241,7 @@ def _report(starts: list, boots: float, seconds: float, began: float) -> None:
 
 
 def _errors(site: Site, name: str) -> None:
-    """What a process has logged as an error, or worse than that."""
+    """Print how many lines a process has logged at ERROR or CRITICAL, and the first of them."""
     log = site.log(name)
     if not log.exists():
         return

@@ -118,7 +118,7 @@ class Site:
 
     @property
     def plain_flavor(self) -> str:
-        """The uuid of the flavor of servers that are not of jobs."""
+        """The id of a flavor for servers that belong to no job."""
         return next(
             flavor.id
             for flavor in self.nova.flavors.list(is_public=None)

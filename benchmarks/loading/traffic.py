@@ -1,4 +1,4 @@
-"""Owners of jobs: they submit at a rate, look at their jobs, and end them, through the API."""
+"""Submits jobs through the API at a given rate, reads them, and completes them."""
 
 import contextlib
 import random

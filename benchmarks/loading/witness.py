@@ -1,4 +1,4 @@
-"""Samples a cloud while jobs come and go, and checks what must hold: by the replay's invariants."""
+"""Checks the replay's invariants on samples of a cloud while jobs come and go."""
 
 import contextlib
 import threading

@@ -53,7 +53,7 @@ class LinkedCloud(Cloud):
 
 
 class OwnCloud(LinkedCloud):
-    """The same for VMs that tenants boot themselves, while the links have half of their rate left.
+    """A cloud for multi-creates without a job; the links have half of their rate left.
 
     Nova's database, which is asked whether they boot, is stubbed.
     """

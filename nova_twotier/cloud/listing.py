@@ -9,7 +9,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 #: Requests of a manager's listings at the same time: for all servers, for the hosts, and, at its
-#: first poll, for the claims and closed slots of all hosts.
+#: first poll, for the claims, closed slots and new providers of all hosts.
 AT_ONCE = 8
 
 

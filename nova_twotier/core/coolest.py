@@ -1,4 +1,4 @@
-"""The nodes with the coolest processes, of many that change more often than anyone asks."""
+"""Finds the nodes whose processes use the least CPU, without sorting all nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,7 +24,7 @@ class Coolest:
         self._changed = set(free)
 
     def change(self, nodes: Iterable[int]) -> None:
-        """Note that something is different on these nodes."""
+        """Record that a process came to these nodes or left them, or that they are free or not."""
         self._changed.update(nodes)
 
     def first(self, count: int, promised: Mapping[int, int]) -> list[int]:

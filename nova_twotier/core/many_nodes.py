@@ -1,4 +1,4 @@
-"""Nodes by the ten thousand: the same decisions, without a look at each node for each start."""
+"""Clusters of thousands of nodes: decide as `Nodes`, without sorting all nodes at each start."""
 
 import random
 from collections.abc import Mapping

@@ -37,7 +37,7 @@ def unsafe_but_fast(connection, _record):
 
 
 def rest(seconds_of_look):
-    """Sleep for some times as long as a look took, but no longer than this process is busy.
+    """Sleep up to three times as long as the last look took, less if this process is idle.
 
     What is waited for runs in this process, too: much of the time is to be its own.
     """

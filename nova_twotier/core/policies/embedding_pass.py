@@ -62,9 +62,7 @@ class EmbeddingPass(TwoTierPass):
                     continue
                 # What they leave may be enough for others.
                 refused.clear()
-                for victim in victims:
-                    self._losing[victim.job.number] = victim
-                    heapq.heappush(turns, (victim.job.order, victim.job))
+                self._line_up(victims, turns)
             self._enter(job)
         for run in self.demote(list(self._losing.values())):
             self.wait(run.job)
@@ -75,6 +73,12 @@ class EmbeddingPass(TwoTierPass):
         turns = [(job.order, job) for job in (*waiting, *below)]
         heapq.heapify(turns)
         return turns
+
+    def _line_up(self, victims: Sequence[Run], turns: list[tuple[Order, Job]]) -> None:
+        """Let jobs that lost the foreground have their turn again."""
+        for victim in victims:
+            self._losing[victim.job.number] = victim
+            heapq.heappush(turns, (victim.job.order, victim.job))
 
     def _fits(self, cluster: Cluster, job: Job) -> bool:
         """Whether a job has room in the foreground, on the hosts that it comes from or anywhere."""

@@ -12,16 +12,15 @@ from nova_twotier.core.policies.embedding_pass import EmbeddingPass
 
 
 class TentativeEmbeddingPass(EmbeddingPass):
-    """What starts out of turn starts on trial."""
+    """The steps of CCFCFS and ACFCFS; what starts out of turn starts on trial."""
 
     kills = True
 
     def take_turns(self, aggressive: bool) -> None:
-        """Give the foreground to waiting jobs and those in the background, by arrival, up to the
-        first that has no room (JSS 2015, SelectJobs and SelectJobs_Refined).
+        """Promote or start jobs by arrival, up to the first for which the foreground has no room.
 
-        Who loses it has its turn again. Otherwise it stays on its hosts in the background, or is
-        killed (RefineEvictedJobs).
+        JSS 2015, SelectJobs and SelectJobs_Refined. Who is evicted for that has its turn again, or
+        stays on its hosts in the background, or is killed (RefineEvictedJobs).
 
         :param aggressive: whether a job may take the places and links of later ones.
         """
@@ -32,9 +31,7 @@ class TentativeEmbeddingPass(EmbeddingPass):
                 victims = self._victims(job, FG) if aggressive else []
                 if not victims:
                     break
-                for victim in victims:
-                    self._losing[victim.job.number] = victim
-                    heapq.heappush(turns, (victim.job.order, victim.job))
+                self._line_up(victims, turns)
             self._enter(job)
         for run in self.demote(list(self._losing.values())):
             self.kill(run.job)
