@@ -6,7 +6,6 @@ How places are counted is left to the kinds of clusters: `hosts.Hosts` knows hos
 
 import math
 import random
-from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,10 +62,12 @@ class Run(NamedTuple):
 make_run = partial(tuple.__new__, Run)
 
 
-class Cluster(ABC):
+class Cluster:
     """Hosts and the jobs on them, in the order of their arrival.
 
-    What is not overridden holds for hosts that take new VMs and close no slot.
+    What is not overridden holds for hosts that take new VMs and close no slot. Subclasses have to
+    override what raises NotImplementedError. This is no ABC: compiled by mypyc, all classes below
+    an ABC share one cache of what isinstance found, and it mistakes them for each other.
 
     :param hosts: in the order that breaks ties.
     :param threshold: foreground CPU utilisation from which on a slot is closed to the background.
@@ -96,9 +97,9 @@ class Cluster(ABC):
         #: Free places by tier.
         self.idle: dict[Tier, int] = {}
 
-    @abstractmethod
     def copy(self) -> "Cluster":
         """An independent copy; hosts and runs are values and shared."""
+        raise NotImplementedError
 
     def _copy_runs(self, twin: "Cluster") -> None:
         twin.hosts, twin.threshold = self.hosts, self.threshold
@@ -196,9 +197,9 @@ class Cluster(ABC):
         """Hosts with background processes that have to leave."""
         return []
 
-    @abstractmethod
     def room(self, tier: Tier, host: int) -> int:
         """Free places of the host in this tier; never negative."""
+        raise NotImplementedError
 
     def left(self, tier: Tier, host: int) -> int:
         """Free places for processes that are on the host already, even if it takes no new VMs."""
@@ -225,13 +226,13 @@ class Cluster(ABC):
             promised[host] = taken + stays
         return staying
 
-    @abstractmethod
     def rank(self, tier: Tier, count: int, promised: Mapping[int, int] = NOTHING) -> list[int]:
         """The `count` best free places of a tier, as host indices: the least loaded first.
 
         :param promised: places by host that are not to be given away.
         :raises OutOfSlots: if fewer are free.
         """
+        raise NotImplementedError
 
     def fits(self, job: Job, tier: Tier) -> bool:
         return job.size <= self.idle[tier]
@@ -342,10 +343,10 @@ class Cluster(ABC):
             self._promotable.remove(job)
         return run
 
-    @abstractmethod
     def _occupy(self, run: Run) -> None:
         """Count the places that a run takes."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _vacate(self, run: Run) -> None:
         """Count the places that a run leaves."""
+        raise NotImplementedError
