@@ -89,11 +89,6 @@ class Progress:
         dense = normal.pdf(low) - normal.pdf(high)
         return mean + deviation**2 * dense / (normal.cdf(high) - normal.cdf(low))
 
-    @cached_property
-    def one_rate(self) -> bool:
-        """Whether a job of one efficiency advances at this times the `least_share`."""
-        return self.processes is SLOWEST and self.draw is not SLICE
-
     def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
         """The efficiency of a job of `size` processes in the background: one, or one for each."""
         match self.draw:
@@ -126,7 +121,7 @@ class Progress:
         :returns: the job's rate, or that of each process if these have their own work; and the CPU
             seconds that it uses per second.
         """
-        least, burn = least_share(idle, cpu)
+        least, burn = _least_share(idle, cpu)
         if self.processes is SLOWEST and isinstance(eff, float):
             if self.draw is SLICE and len(cpu) > 1:
                 return self._slowest_in_a_slice(idle, cpu, least), burn
@@ -150,7 +145,7 @@ class Progress:
         A slice is short beside a job, so that the mean counts: the integral of the probability
         that all processes are faster than some speed.
 
-        :param least: as `least_share` has it.
+        :param least: as `_least_share` has it.
         """
         _mean, _deviation, low, high = self.eff_parallel
         above = self._above
@@ -198,7 +193,7 @@ class Progress:
         return [(last - normal.cdf(step)) / inside for step in steps] + [0.0]
 
 
-def least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:
+def _least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:
     """The least share of what it needs that any process finds idle, and what all of them use."""
     least, burn = 1.0, 0.0
     # One pass for both: jobs have many processes, and this is done most often of all.

@@ -165,35 +165,13 @@ class SharedNodes(Modelled):
                 self._adjust_front(job, not below.isdisjoint(job.hosts), now)
             self._above.clear()
         if self._below:
-            free, idle, one_rate = self._nodes.free[FG], self._idle, self.model.one_rate
+            free, idle = self._nodes.free[FG], self._idle
             for number in self._below:
                 job = None if number is None else running.get(number)
                 if job is None or job.tier is FG:  # it has left or risen as well
                     continue
-                eff = job.eff
                 if free.issuperset(job.hosts):
                     self._adjust(job, False, (), now)
-                elif one_rate and isinstance(eff, float):
-                    least, burn = _least_share(job.hosts, idle, job.cpu)
-                    self._set(job, eff * least, burn, now)
                 else:
                     self._adjust(job, True, [idle[host] for host in job.hosts], now)
             self._below.clear()
-
-
-def _least_share(
-    hosts: tuple[int, ...], idle: list[float], cpu: tuple[float, ...]
-) -> tuple[float, float]:
-    """As `progress.least_share`, of what is idle on these hosts: without a list of it, compiled
-    code takes a third of the time."""
-    least, burn = 1.0, 0.0
-    for host, wanted in zip(hosts, cpu):  # noqa: B905  (a check costs as much as ten hosts)
-        left = idle[host]
-        if left < wanted:
-            burn += left
-            share = left / wanted
-            if share < least:
-                least = share
-        else:
-            burn += wanted
-    return least, burn
