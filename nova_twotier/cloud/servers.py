@@ -23,6 +23,9 @@ OWNERS_TASKS = frozenset(
     }
 )
 
+#: Statuses that do not change by themselves, as long as there is no task.
+SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
+
 #: The hypervisor's power state of a guest that runs.
 RUNNING = 1
 
@@ -77,6 +80,11 @@ class Server:
     def busy(self) -> bool:
         """Nova is busy with it."""
         return self.task is not None
+
+    @property
+    def settled(self) -> bool:
+        """It is up, or off, and does not change by itself."""
+        return self.status in SETTLED and not self.busy
 
     @property
     def busy_for_owner(self) -> bool:

@@ -482,6 +482,22 @@ Example: 60
 """,
     ),
     cfg.IntOpt(
+        "max_concurrent_boots",
+        mutable=True,
+        default=100,
+        min=0,
+        help="""
+Most servers of jobs, in each pool, that Nova boots or brings back at the same time; 0: any number.
+
+Nova boots fewer servers a second if it is asked for too many at once. Jobs that would start on idle
+slots wait in the queue meanwhile, in the order in which the policy starts them. A job with more
+processes than this starts when no other servers boot. Servers for which others were preempted are
+never held back, and those of starts that have taken longer than ``boot_grace`` do not count.
+
+Example: 32
+""",
+    ),
+    cfg.IntOpt(
         "concurrency",
         default=8,
         min=1,

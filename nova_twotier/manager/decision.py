@@ -32,6 +32,7 @@ from nova_twotier.manager import (
     relocations,
     vacating,
 )
+from nova_twotier.manager.boots import BootLimit
 from nova_twotier.manager.departures import LEAVING
 from nova_twotier.manager.events import ALL, Events
 from nova_twotier.manager.fair_share import NONE
@@ -72,6 +73,7 @@ class Decisions:
         self._reasons = Reasons(policy)
         self._releases = Releases()
         self._gate = Gate(options, policy.tiers)
+        self._boots = BootLimit(options)
         #: How things are after the last decision; it is not changed any more. None: none was made
         #: since the queue went on.
         self.after: Snapshot | None = None
@@ -234,6 +236,8 @@ class Decisions:
         max_mbps = self._network.max_mbps if linked else 0
         records = planning.records(decision, jobs, seen, now, idle, moved, max_mbps)
         records = [windows.bind(record, found) for record in records]
+        held_back = self._boots.held_back(records, queue, placing.values(), jobs, seen, now)
+        records = [record for record in records if record.job not in held_back]
         self.victims = []
         stranded = bool(vacated)
         if not records:
@@ -243,14 +247,18 @@ class Decisions:
             shown = windows.lasting(self._without_suspended(decision, after, fixed))
             coming = _coming(after.cluster, passing & {job.number for job in ending})
             self.victims = preemption.victims(self._policy, shown, preemptible, seen, begun, coming)
+        for number in held_back:
+            after.cluster.remove(self._cores[number])
+            after.queue.add(self._cores[number])
         held_up = windows.reasons(found, queue, self._policy.tiers > 1)
         given = dict.fromkeys(aside, ELSEWHERE) | held_up.alone
+        given |= dict.fromkeys(held_back, self._boots.reason)
         self._reasons.renew(after, queue, given, held_up.besides)
         self.after = windows.lasting(after)
         self._reasons.tell(queue)
-        # No event tells when others release bandwidth, what hinders servers to make way, or when a
-        # job can be moved off a drained host.
-        rechecks = (linked and short) or stranded or (preemptible and after.queue)
+        # No event tells when others release bandwidth, what hinders servers to make way, when a job
+        # can be moved off a drained host, or that starts take too long to hold others back.
+        rechecks = (linked and short) or stranded or (preemptible and after.queue) or held_back
         again = [now + RECHECK] if rechecks else []
         if records and found.taking is not None:
             again.append(now)  # the other views of the cluster

@@ -16,9 +16,6 @@ from nova_twotier.ledger.claims import Claim
 from nova_twotier.ledger.placement import Placement
 from nova_twotier.manager.observation import Observation
 
-#: Statuses of servers that do not change by themselves, as long as they have no task.
-SETTLED = frozenset({"ACTIVE", "SHUTOFF"})
-
 
 class Judge(Protocol):
     """Says which hosts count as dead, and whether there is an outage, as `Outages` does."""
@@ -84,11 +81,7 @@ class Observer:
         """
         servers = self._cloud.servers()
         if servers is not self._settled[0]:
-            settled = {
-                server.id: server.host or ""
-                for server in servers
-                if server.status in SETTLED and not server.busy
-            }
+            settled = {server.id: server.host or "" for server in servers if server.settled}
             self._settled = servers, settled
         held = self._claim_cache.poll(self._hosts.tree, self._settled[1])
         last = self._last

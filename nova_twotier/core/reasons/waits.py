@@ -127,6 +127,12 @@ UNPLACED = Code(
     "Slots and bandwidth would be enough now; they were not when the policy decided.",
     "Wait for the next decision.",
 )
+BOOTS = Code(
+    "boots",
+    "waits for servers of other jobs to boot: at most {limit} boot at the same time",
+    "Slots are idle for it, but Nova is booting as many servers as it may at the same time.",
+    "Wait. Operators set how many with `[manager]max_concurrent_boots`.",
+)
 SUSPENDED_HOSTS = Code(
     "suspended-hosts",
     "no slots are free for it on the hosts where it is suspended",

@@ -193,7 +193,7 @@ class Start(Operation):
                 detail = in_full(reason, context.fault())
                 raise NoStart(failures.SLOTS_TAKEN(), detail, crowded_out=True)
             raise NoStart(reason, context.fault())
-        if any(server.busy or server.status not in ("ACTIVE", "SHUTOFF") for server in gang):
+        if not all(server.settled for server in gang):
             if job.requested_action and not job.saved:
                 # Nova may never finish with them, but deletes them even so.
                 raise NoStart(failures.REQUESTED(action=job.requested_action))
