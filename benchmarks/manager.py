@@ -47,10 +47,11 @@ nothing happens, and after a server has changed), listings, commands, memory, an
 
 rush: two pools on --rush-hosts 300 hosts of 16 slots. Jobs of 1 or 2 processes are submitted
 through the API, --rate 10 a second for --minutes 10, which is more than Nova boots, and end after
---life 60 seconds. Two managers lead a pool each, until the first is killed (-9) after half of the
-time. What Nova boots without a queue is measured before, for --alone 120 s. At the end the
-invariants of a replay must hold: each job finished once or waits. The queue is in a database on a
-server (--database-url, by default the MariaDB or PostgreSQL of this machine).
+--life 60 seconds. Two managers, each of which lets --boots 8 servers boot at the same time, lead a
+pool each, until the first is killed (-9) after half of the time. What Nova boots without a queue is
+measured before, for --alone 120 s. At the end the invariants of a replay must hold: each job
+finished once or waits. The queue is in a database on a server (--database-url, by default the
+MariaDB or PostgreSQL of this machine).
 """
 
 import argparse
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=10.0)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--life", type=float, default=60.0)
+    parser.add_argument("--boots", type=int, default=8, help="0: any number")
     parser.add_argument("--alone", type=float, default=120.0, help="seconds of Nova alone")
     parser.add_argument("--database-url", help="of the server for the queue of rush")
     options = parser.parse_args()
@@ -147,7 +149,7 @@ def _on_a_cloud(parts: list[str], options) -> None:
     if "rush" in parts:
         with (
             rush.database(options.database_url) as database,
-            cloud(options.rush_hosts, 16, rush.options(database)) as site,
+            cloud(options.rush_hosts, 16, rush.options(database, options.boots)) as site,
         ):
             seconds = 60.0 * options.minutes
             rush.table(site, options.rate, seconds, options.life, options.alone)

@@ -32,14 +32,18 @@ KILLED, AWAY = 0.5, 60.0
 LINE, LOOK, ENDING = 60.0, 0.2, 1800.0
 
 
-def options(database: Database) -> list[str]:
-    """Options of managers and API."""
+def options(database: Database, boots: int) -> list[str]:
+    """Options of managers and API.
+
+    :param boots: servers of each pool that boot at the same time; 0: any number.
+    """
     server = database.url().partition("://")[0].partition("+")[0]
     return [
         f"database.connection={database.url()}",
         # tooz names its drivers by the server alone.
         f"coordination.backend_url={server}://{database.url().partition('://')[2]}",
         f"manager.pools={','.join(POOLS)}",
+        f"manager.max_concurrent_boots={boots}",
     ]
 
 

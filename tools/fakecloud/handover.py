@@ -12,8 +12,6 @@ FLAVOR = "twotier.slot"
 PLAIN_FLAVOR = "plain"
 AGGREGATE = "twotier"
 REGION = "RegionOne"
-#: All of Nova is one process, which boots fewer servers a second if it is asked for more.
-MOST_BOOTS = 32
 
 # Enough for unshelving to a host; from 2.96 on, listing servers reads each one's request as well.
 MICROVERSION = "2.95"
@@ -86,11 +84,7 @@ def write_manager_conf(layout: Layout, access: Access) -> None:
         "DEFAULT": {"state_path": layout.root / "twotier"},
         "nova": access.auth(access.compute_url),
         "placement": access.auth(access.placement_url),
-        "manager": {
-            "flavor": FLAVOR,
-            "image": access.image_id,
-            "max_concurrent_boots": MOST_BOOTS,
-        },
+        "manager": {"flavor": FLAVOR, "image": access.image_id},
         "api": {"auth_strategy": "noauth" if access.token else "keystone", "board": True},
     }
     if not access.token:
