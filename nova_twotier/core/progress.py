@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -70,24 +70,19 @@ class Progress:
             if low > high or (len(bounds) > 2 and not low <= bounds[0] <= high):
                 raise InvalidModel(f"{name} is {bounds}; its bounds must hold what they bound")
 
-    @cached_property
+    @property
     def disturbed(self) -> float:
         """The rate of a foreground job above a background VM."""
-        return 1 - fmean(self.loss)
+        return 1 - sum(self.loss) / 2
 
-    @cached_property
+    @property
     def mean_single(self) -> float:
-        return fmean(self.eff_single)
+        return sum(self.eff_single) / 2
 
-    @cached_property
+    @property
     def mean_parallel(self) -> float:
         """The mean of the normal distribution within its bounds."""
-        mean, deviation, low, high = self.eff_parallel
-        if not deviation or low == high:
-            return mean
-        normal = NormalDist(mean, deviation)
-        dense = normal.pdf(low) - normal.pdf(high)
-        return mean + deviation**2 * dense / (normal.cdf(high) - normal.cdf(low))
+        return _mean_within(self.eff_parallel)
 
     def efficiency(self, size: int, rng: random.Random) -> float | list[float]:
         """The efficiency of a job of `size` processes in the background: one, or one for each."""
@@ -148,7 +143,7 @@ class Progress:
         :param least: as `_least_share` has it.
         """
         _mean, _deviation, low, high = self.eff_parallel
-        above = self._above
+        above = _shares_above(self.eff_parallel)
         if not above or not least:
             return self.mean_parallel * least
         # An efficiency of y makes the most hindered process as fast as y * ratio makes another. A
@@ -176,21 +171,37 @@ class Progress:
             total += 2 * part * all_faster
         return least * (low + (high - low) * total / _POINTS)
 
-    @cached_property
-    def _above(self) -> list[float]:
-        """The probabilities that a parallel job's efficiency is above each step of its range.
 
-        Empty if it is always the same.
-        """
-        mean, deviation, low, high = self.eff_parallel
-        if not deviation or low == high:
-            return []
-        normal = NormalDist(mean, deviation)
-        last = normal.cdf(high)
-        inside = last - normal.cdf(low)
-        steps = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
-        # One more, so that the upper end has a neighbour.
-        return [(last - normal.cdf(step)) / inside for step in steps] + [0.0]
+#: Mean, deviation, and bounds of a normal distribution.
+_Normal = tuple[float, float, float, float]
+
+
+# A cached property would be computed each time: compiled by mypyc, it is a plain one.
+@lru_cache
+def _mean_within(bounded: _Normal) -> float:
+    mean, deviation, low, high = bounded
+    if not deviation or low == high:
+        return mean
+    normal = NormalDist(mean, deviation)
+    dense = normal.pdf(low) - normal.pdf(high)
+    return mean + deviation**2 * dense / (normal.cdf(high) - normal.cdf(low))
+
+
+@lru_cache
+def _shares_above(bounded: _Normal) -> list[float]:
+    """The probabilities that a value is above each step of the range.
+
+    Empty if it is always the same.
+    """
+    mean, deviation, low, high = bounded
+    if not deviation or low == high:
+        return []
+    normal = NormalDist(mean, deviation)
+    last = normal.cdf(high)
+    inside = last - normal.cdf(low)
+    steps = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+    # One more, so that the upper end has a neighbour.
+    return [(last - normal.cdf(step)) / inside for step in steps] + [0.0]
 
 
 def _least_share(idle: Sequence[float], cpu: Sequence[float]) -> tuple[float, float]:
