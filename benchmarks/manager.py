@@ -30,11 +30,11 @@ hosts of 16 slots under --predicted-policy amcbf, without predictions and while 
 is made (a manager predicts for a tenth of the time at most): by a process, as a manager does, and
 by a thread, as it could.
 
-starts: seconds from the request of --size 16 VMs until all are ACTIVE, through the queue manager
-and directly at Nova, in turn, --rounds times on one fake cloud of --start-hosts 16 hosts with 4
-slots. Target: 1.3. Real: Nova, Placement and all of ours; Nova's drivers are fake, and it is one
-process, all of whose hosts share a core. `server create` and `job create` are the commands, from
-their start on; --no-commands leaves them out.
+starts: seconds from the request of --size 16 VMs until all are ACTIVE, in turn, --rounds times:
+through the queue manager on a fake cloud of --start-hosts 16 hosts with 4 slots, and directly at
+Nova on another one without nova-twotier. Target: 1.3. Real: Nova, Placement and all of ours; Nova's
+drivers are fake, and it is one process for each cloud, all of whose hosts share a core. `server
+create` and `job create` are the commands, from their start on; --no-commands leaves them out.
 
 queue: on such a cloud of --hosts 64 hosts with 1 slot, with --queued 2000 jobs submitted through
 the API: polls of the manager and where their time goes, answers of the API, and memory, for
@@ -128,16 +128,17 @@ def _on_a_cloud(parts: list[str], options) -> None:
     from loading.site import Site
 
     @contextlib.contextmanager
-    def cloud(hosts: int, slots: int, of_managers: Sequence[str] = ()):
+    def cloud(hosts: int, slots: int, of_managers: Sequence[str] = (), plugin: bool = True):
         with (
             tempfile.TemporaryDirectory(prefix="twotier-load-") as directory,
-            Site(pathlib.Path(directory), hosts, slots, of_managers).up() as site,
+            Site(pathlib.Path(directory), hosts, slots, of_managers, plugin).up() as site,
         ):
             yield site
 
     if "starts" in parts:
-        with cloud(options.start_hosts, 4) as site:
-            starts.table(site, options.size, options.rounds, options.commands)
+        hosts = options.start_hosts
+        with cloud(hosts, 4) as site, cloud(hosts, 4, plugin=False) as without:
+            starts.table(site, options.size, options.rounds, options.commands, without)
     if "queue" in parts:
         with cloud(options.hosts, 1) as site:
             queue.table(site, options.policy, options.queued, options.seconds)

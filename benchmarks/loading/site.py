@@ -39,15 +39,26 @@ class Site:
     """
     :param directory: of everything that it writes.
     :param options: of the manager and its API, as `SECTION.OPTION=VALUE`.
+    :param plugin: whether its Nova has our filters, weighers and options.
     :ivar took: seconds until the cloud was ready.
     """
 
     def __init__(
-        self, directory: pathlib.Path, hosts: int, slots: int, options: Sequence[str] = ()
+        self,
+        directory: pathlib.Path,
+        hosts: int,
+        slots: int,
+        options: Sequence[str] = (),
+        plugin: bool = True,
     ):
         self.directory = directory
         self._cloud = FakeCloud(
-            directory / "cloud", progress=_say, hosts=hosts, slots=slots, set=options
+            directory / "cloud",
+            progress=_say,
+            hosts=hosts,
+            slots=slots,
+            set=options,
+            plugin=plugin,
         )
         self._polls = directory / "polls"
         self._sessions = threading.local()

@@ -14,8 +14,11 @@ PLAIN, OURS = "plain", "tt"
 DIRECTLY, AS_COMMANDS = ("Nova's API", "our API"), ("server create", "job create")
 
 
-def table(site: Site, size: int, rounds: int, commands: bool) -> None:
-    """Each way in turn, `rounds` times: a line for each round, and the ratios of the medians."""
+def table(site: Site, size: int, rounds: int, commands: bool, without: Site | None = None) -> None:
+    """Each way in turn, `rounds` times: a line for each round, and the ratios of the medians.
+
+    :param without: where plain servers are requested; by default on the same cloud.
+    """
     print(f"\nseconds from the request of {size} VMs until all are ACTIVE\n")
     ways = dict(zip(DIRECTLY, (_plain, _job), strict=True))
     if commands:
@@ -25,7 +28,8 @@ def table(site: Site, size: int, rounds: int, commands: bool) -> None:
     with site.manager():
         for number in range(rounds):
             for name, way in ways.items():
-                found[name].append(way(site, size))
+                plain = way in (_plain, _plain_command)
+                found[name].append(way(without if plain and without else site, size))
             tables.row(number + 1, *(f"{times[-1]:.2f}" for times in found.values()))
     median = {name: statistics.median(times) for name, times in found.items()}
     tables.row("median", *(f"{seconds:.2f}" for seconds in median.values()))
