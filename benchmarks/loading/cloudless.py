@@ -138,7 +138,7 @@ class ServerCache:
     def begin(self, _lister) -> None:
         """Nothing is listed."""
 
-    def boot(self, job: Job, _user_data=None) -> None:
+    def boot(self, job: Job, _user_data=None, first: bool = False) -> None:
         gang = self._servers[job.uuid] = {}
         tier = self._wanted(job.uuid)
         for index, host in enumerate(self._free(tier, job.size)):

@@ -8,6 +8,7 @@ from nova_twotier.audit.findings import Finding
 from nova_twotier.audit.nova import Nova
 from nova_twotier.audit.state import JobRecord, Migration, State, Vm
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.listing import Lister
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slots import THRESHOLD
 from nova_twotier.ledger import claims, names, providers
@@ -22,6 +23,7 @@ class Reader:
     :param shapes: reads the hosts of the aggregates.
     :param jobs: reads the jobs that are not over; None without a manager's database.
     :param threshold: CPU utilisation from which on a foreground process closes its slot.
+    :param lister: reads several providers at the same time; by default one after the other.
     """
 
     def __init__(
@@ -31,9 +33,12 @@ class Reader:
         shapes: Callable[[], Mapping[str, Shape]],
         jobs: Callable[[], Mapping[str, JobRecord]] | None = None,
         threshold: float = THRESHOLD,
+        lister: Lister | None = None,
     ):
         self.placement, self.nova, self.shapes, self.jobs = placement, nova, shapes, jobs
         self._threshold = threshold
+        #: As `map`.
+        self.each = (lister or Lister()).map
 
     def hosts(self) -> State:
         """A state with the hosts' slots only."""
@@ -41,7 +46,7 @@ class Reader:
 
     def held(self, hosts: Mapping[str, HostSlots]) -> dict[str, list[claims.Claim]]:
         """The claims on these hosts, by consumer."""
-        return claims.read_claims(self.placement, tier_hosts(hosts))
+        return claims.read_claims(self.placement, tier_hosts(hosts), self.each)
 
     def entries(self) -> dict[str, claims.JobEntry]:
         """The jobs' entries, by job."""
@@ -49,7 +54,7 @@ class Reader:
             self.placement.get(f"/resource_providers/{names.jobs_uuid()}")
         except NotFound:
             return {}  # there is no ledger yet
-        return {entry.uuid: entry for entry in claims.read_jobs(self.placement)}
+        return {entry.uuid: entry for entry in claims.read_jobs(self.placement, self.each)}
 
     def state(self) -> State:
         """The whole state. Its parts are not read at the same instant."""
@@ -65,7 +70,7 @@ class Reader:
     def _slots(self) -> tuple[frozenset[str], dict[str, HostSlots]]:
         listed = providers.listed(self.placement)
         return frozenset(provider["name"] for provider in listed), read_inventory(
-            self.placement, listed
+            self.placement, listed, self.each
         )
 
     def _complete(

@@ -88,7 +88,7 @@ class Repairer:
         if not self._synced:
             shapes = self._reader.shapes()
             tree.prepare(self._placement, {shape.pool for shape in shapes.values()})
-            tree.sync_hosts(self._placement, shapes, thorough=True)
+            tree.sync_hosts(self._placement, shapes, thorough=True, each=self._reader.each)
             self._synced = True
 
     @_do.register

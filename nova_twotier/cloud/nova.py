@@ -24,6 +24,7 @@ from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds
 from nova_twotier.cloud.sessions import SILENT, session_for
+from nova_twotier.cloud.shared_reading import SharedReading
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import job_tiers
@@ -73,19 +74,23 @@ class Cloud:
         #: own. It is for the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
         self._servers = JobServers(self._reader, self._own)
+        self._groups = SharedReading(self._reader.server_groups)
+        self._only_groups = server_groups.OnlyGroups()
         self._names = HostNames({})
         self._problems: frozenset[str] = frozenset()
         #: Until when hosts are not asked for consoles, by a monotonic clock.
         self._silent_until: dict[str | None, float] = {}
 
     def begin(self, lister: Lister) -> None:
-        """Begin a term: forget all servers, since another manager may have acted on them since.
+        """Begin a term: forget all servers, and which groups are the only ones of their jobs, since
+        another manager may have acted on them since.
 
-        Which job each of them named is not forgotten.
+        Which job each server named is not forgotten.
 
-        :param lister: lists all of them again and again for as long as it leads.
+        :param lister: lists all servers again and again for as long as it leads.
         """
         self._servers.begin(lister)
+        self._only_groups = server_groups.OnlyGroups()
 
     @translated
     def check(self) -> None:
@@ -181,13 +186,19 @@ class Cloud:
 
     @translated
     def boot(
-        self, job: "Job", user_data: str | None = None, near: str = "", max_mbps: int = 0
+        self,
+        job: "Job",
+        user_data: str | None = None,
+        near: str = "",
+        max_mbps: int = 0,
+        first: bool = False,
     ) -> None:
         """Boot all servers of a job at once, in a server group of their own.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.
         :param max_mbps: Bmax by which it was decided; 0: without bandwidth.
+        :param first: nobody has ever sent Nova a request for this job, so that it has no group yet.
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
@@ -199,7 +210,7 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
-        group, used = _server_group(nova, job)
+        group, used = self._server_group(nova, job, first)
         try:
             nova.servers.create(
                 _server_name(job),
@@ -229,6 +240,28 @@ class Cloud:
                 refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
             # Not chained: what Nova said of user data must not get into a log.
             raise refused from None
+
+    def _server_group(self, nova: Client, job: "Job", first: bool) -> tuple[str, bool]:
+        """The id of a job's group, and whether it was there, so that it may have had members.
+
+        :param first: see `boot`.
+        """
+        # Those of the term in which this was asked for.
+        only, name = self._only_groups, _group_name(job)
+        only.forget(job.uuid)
+        if not first:
+
+            def read(offset: int) -> list[Document]:
+                return [group.to_dict() for group in nova.server_groups.list(offset=offset)]
+
+            for group in server_groups.listed(read):
+                if group["name"] == name:
+                    return group["id"], True
+        made = nova.server_groups.create(name, "soft-affinity").id
+        if first:
+            # No earlier request, and not this one either, can make another one any more.
+            only.add(job.uuid, made)
+        return made, False
 
     @staticmethod
     def _limits(nova: Client) -> ProjectLimits:
@@ -301,11 +334,25 @@ class Cloud:
     @translated
     def delete_server_group(self, job: "Job") -> None:
         """Delete it, and its duplicates: a request to create it may have been carried out very
-        late."""
-        # Nova cannot look up a server group by its name.
-        for group in self._reader.server_groups():
-            if group["name"] == _group_name(job):
-                self.nova.server_groups.delete(group["id"])
+        late.
+
+        All groups are listed for that, unless this manager knows that it made the only one.
+        """
+        only = self._only_groups
+        if group := only.get(job.uuid):
+            self._delete_group(group)
+            only.forget(job.uuid)
+            return
+        for found in self._groups.get():
+            if found["name"] == _group_name(job):
+                self._delete_group(found["id"])
+
+    def _delete_group(self, group: str) -> None:
+        """Delete a server group, unless it is gone already."""
+        try:
+            self.nova.server_groups.delete(group)
+        except nova_exc.NotFound:
+            return
 
     @translated
     def delete_trust(self, job: "Job | Array") -> None:
@@ -465,19 +512,6 @@ def _server_name(job: "Job") -> str:
     Nova itself numbers the servers of one request, but not a server that is alone.
     """
     return f"tt-{job.number}" if job.size > 1 else server_name(job.number, 0)
-
-
-def _server_group(nova: Client, job: "Job") -> tuple[str, bool]:
-    """The id of a job's group, and whether it was there, so that it may have had members."""
-    name = _group_name(job)
-
-    def read(offset: int) -> list[Document]:
-        return [group.to_dict() for group in nova.server_groups.list(offset=offset)]
-
-    for group in server_groups.listed(read):
-        if group["name"] == name:
-            return group["id"], True
-    return nova.server_groups.create(name, "soft-affinity").id, False
 
 
 def _dispatch(job: "Job") -> dict[str, str]:

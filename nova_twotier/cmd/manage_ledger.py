@@ -8,6 +8,7 @@ import math
 import pathlib
 import socket
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from nova_twotier.audit.comparison import compare_hosts
 from nova_twotier.audit.findings import Finding, Kind
@@ -15,6 +16,7 @@ from nova_twotier.audit.nova import Nova
 from nova_twotier.audit.reading import Reader, lasting
 from nova_twotier.audit.repair import repair
 from nova_twotier.client import output
+from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
@@ -115,7 +117,9 @@ def _seconds(text: str) -> float:
 def _reader(conf, jobs=None) -> Reader:
     session, options = session_for(conf, "nova")
     nova = Nova(session, **options)
-    return Reader(placement_for(conf), nova, nova.shapes, jobs, conf.manager.threshold)
+    # Its threads end with the command.
+    lister = Lister(ThreadPoolExecutor(AT_ONCE))
+    return Reader(placement_for(conf), nova, nova.shapes, jobs, conf.manager.threshold, lister)
 
 
 def _sync(conf, options) -> Rows:
@@ -125,7 +129,7 @@ def _sync(conf, options) -> Rows:
         return [_row(finding) for finding in found], FINDINGS if found else 0
     shapes = reader.shapes()
     tree.prepare(reader.placement, {shape.pool for shape in shapes.values()})
-    tree.sync_hosts(reader.placement, shapes, thorough=True)
+    tree.sync_hosts(reader.placement, shapes, thorough=True, each=reader.each)
     left = list(compare_hosts(reader.hosts()))
     return [
         _row(finding, "left" if finding in left else "done") for finding in found

@@ -3,7 +3,9 @@
 import contextlib
 import pathlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+from nova_twotier.cloud.listing import AT_ONCE
 from nova_twotier.cloud.sessions import placement_for
 from nova_twotier.conf import ConfigError
 from nova_twotier.core import queue_state
@@ -44,8 +46,12 @@ def _snapshot(conf, options) -> Rows:
     require_file(conf)
     cloud = Cloud(conf)
     try:
-        with contextlib.closing(open_store(conf, max_retries=0)) as store:
-            taken = take(store, cloud, placement_for(conf), conf.manager, options.pool, time.time)
+        with (
+            contextlib.closing(open_store(conf, max_retries=0)) as store,
+            ThreadPoolExecutor(AT_ONCE) as readers,
+        ):
+            placement, pool = placement_for(conf), options.pool
+            taken = take(store, cloud, placement, conf.manager, pool, time.time, readers)
     except NoSuchPool as error:
         raise ConfigError(str(error)) from error
     except (StoreError, *DATABASE_ERRORS) as error:

@@ -1,6 +1,7 @@
 """`nova-twotier-status`: verifies a deployment; its only command is `upgrade check`, as in Nova."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -19,6 +20,7 @@ from nova_twotier.audit.checks import (
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
 from nova_twotier.conf import arguments, cloud
 from nova_twotier.ledger.placement import PlacementError
@@ -80,7 +82,9 @@ class Checks(upgradecheck.UpgradeCommands):
         try:
             placement = placement_for(self._conf)
             session, options = session_for(self._conf, "nova")
-            self._facts = facts.gather(placement, Nova(session, **options))
+            with ThreadPoolExecutor(AT_ONCE) as readers:
+                nova = Nova(session, **options)
+                self._facts = facts.gather(placement, nova, Lister(readers))
         except (config.ConfigError, CloudError, PlacementError, facts.TooOld) as error:
             return failure(" ".join(str(error).split()))
         return success()

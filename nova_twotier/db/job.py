@@ -298,9 +298,12 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def never_begun(self) -> bool:
-        """Whether none of its starts was ever begun: Nova and Placement know nothing of it."""
-        tried = self.runs or self.failures or self.setbacks or self.saved
-        return not tried and self.started_at is None and self.run_since is None
+        """Whether no start of it was begun, but for one that is under way: Nova and Placement know
+        nothing of it from before."""
+        tried = self.runs or self.failures or self.setbacks or self.saved or self.requeues
+        # Whoever begins anew has neither failures nor setbacks any more.
+        marks = self.started_at, self.run_since, self.discarded_at
+        return not tried and marks == (None, None, None)
 
     @property
     def in_queue(self) -> bool:

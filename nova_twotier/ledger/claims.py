@@ -1,6 +1,6 @@
 """Claims of VMs and entries of jobs in the ledger, and atomic changes of several of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -61,16 +61,26 @@ class Swap:
     hosts: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_claims(placement: Placement, hosts: Iterable[TierHost]) -> dict[str, list[Claim]]:
+def read_claims(
+    placement: Placement,
+    hosts: Iterable[TierHost],
+    each: Callable[..., Iterable[list[Claim]]] = map,
+) -> dict[str, list[Claim]]:
     """All claims on the hosts' slots, by consumer.
 
     While a VM migrates, Nova holds its claim on the source under the migration's uuid.
+
+    :param each: as `map`; it may read several providers at the same time.
     """
+
+    def read(place: tuple[str, str, Tier]) -> list[Claim]:
+        return claims_on(placement, *place)[0]
+
+    places = [(uuid, host.name, tier) for host in hosts for tier, uuid in host.provider.items()]
     claims: dict[str, list[Claim]] = {}
-    for host in hosts:
-        for tier, provider in host.provider.items():
-            for claim in claims_on(placement, provider, host.name, tier)[0]:
-                claims.setdefault(claim.vm, []).append(claim)
+    for found in each(read, places):
+        for claim in found:
+            claims.setdefault(claim.vm, []).append(claim)
     return claims
 
 
@@ -90,8 +100,13 @@ def claims_on(
     ], answer["resource_provider_generation"]
 
 
-def read_jobs(placement: Placement) -> list[JobEntry]:
-    """All job entries. A request for each pool, and with links in the ledger for each job, too."""
+def read_jobs(
+    placement: Placement, each: Callable[..., Iterable[Allocations]] = map
+) -> list[JobEntry]:
+    """All job entries. A request for each pool, and with links in the ledger for each job, too.
+
+    :param each: as `map`; it may read several jobs at the same time.
+    """
     pool_of = {
         provider["uuid"]: names.pool_of(provider["name"])
         for provider in providers.listed(placement, names.JOBS_TRAIT)
@@ -106,11 +121,11 @@ def read_jobs(placement: Placement) -> list[JobEntry]:
         for provider in pool_of
         for job, sizes in consumers.read_provider(placement, provider).items()
     }
+    if link_of:
+        # One read of each, so that its tier, size and links are consistent.
+        held = dict(zip(held, each(lambda job: consumers.read(placement, job), held), strict=True))
     entries = []
     for job, allocations in sorted(held.items()):
-        if link_of:
-            # One read, so that tier, size and links are consistent.
-            allocations = consumers.read(placement, job)
         links = {
             link_of[provider]: resources[names.MBPS]
             for provider, resources in allocations.items()

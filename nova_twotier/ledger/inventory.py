@@ -1,6 +1,6 @@
 """Reads the hosts and slots that are in Placement, independent of the aggregates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nova_twotier.core import slots
@@ -59,28 +59,36 @@ class HostSlots:
         return self.tiers.get(Tier.BG, TierSlots(""))
 
 
-def read_inventory(placement: Placement, listed: Iterable[Mapping]) -> dict[str, HostSlots]:
+def read_inventory(
+    placement: Placement,
+    listed: Iterable[Mapping],
+    each: Callable[..., Iterable[tuple[int, int]]] = map,
+) -> dict[str, HostSlots]:
     """Every host under which there is a provider of ours, by name.
 
     One request for each pool and each provider.
 
     :param listed: all providers, from `providers.listed`.
+    :param each: as `map`; it may read several providers at the same time.
     """
     listed = list(listed)
     name_of = {provider["uuid"]: provider["name"] for provider in listed}
     if names.jobs_uuid() not in name_of:
         return {}  # there is no ledger yet: Placement does not know its traits
-    retired = {each["uuid"] for each in providers.listed(placement, names.RETIRED_TRAIT)}
+    retired = {found["uuid"] for found in providers.listed(placement, names.RETIRED_TRAIT)}
     pool_of = _pools(placement)
+    ours = [
+        (uuid, name_of[parent], tier)
+        for uuid, parent in ((one["uuid"], one["parent_provider_uuid"]) for one in listed)
+        for tier in (Tier if parent else ())
+        if uuid == names.child_uuid(parent, tier)
+    ]
+    slots_of = each(lambda place: _slots(placement, place[0]), ours)
     found: dict[str, dict[Tier, TierSlots]] = {}
-    for provider in listed:
-        uuid, parent = provider["uuid"], provider["parent_provider_uuid"]
-        for tier in Tier if parent else ():
-            if uuid == names.child_uuid(parent, tier):
-                total, reserved = _slots(placement, uuid)
-                found.setdefault(name_of[parent], {})[tier] = TierSlots(
-                    uuid, total, reserved, uuid in retired, pool_of.get(uuid)
-                )
+    for (uuid, host, tier), (total, reserved) in zip(ours, slots_of, strict=True):
+        found.setdefault(host, {})[tier] = TierSlots(
+            uuid, total, reserved, uuid in retired, pool_of.get(uuid)
+        )
     return {name: HostSlots(name, tiers) for name, tiers in sorted(found.items())}
 
 

@@ -6,6 +6,7 @@ A manager may work meanwhile, or none may run.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
@@ -104,6 +105,7 @@ def take(
     options,
     pool: str,
     clock: Callable[[], float],
+    readers: Executor | None = None,
 ) -> Taken:
     """The state of a pool's queue, as it will be when the open actions are done.
 
@@ -111,11 +113,12 @@ def take(
     predicts itself. Servers that would make way for a job count as gone.
 
     :param options: of group `[manager]`.
+    :param readers: read the claims of many hosts at once; None: one by one.
     :raises CloudError, PlacementError: if Nova or Placement does not answer.
     :raises NoSuchPool: if the pool has neither hosts nor jobs.
     """
     hosts = LedgerHosts(cloud, placement, math.inf, pool)
-    observer = Observer(cloud, placement, hosts, _NoJudge())
+    observer = Observer(cloud, placement, hosts, _NoJudge(), readers)
     now = clock()
     hosts.refresh(now)
     with store.reading() as session:

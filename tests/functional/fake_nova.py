@@ -115,6 +115,8 @@ class FakeNova:
         #: The tiers that jobs may run in, of flavors that do not allow all.
         self.flavors: dict[str | None, tuple[Tier, ...]] = {}
         self.groups: set[str] = set()
+        #: The jobs that it was ever asked to boot.
+        self.asked: set[str] = set()
         self.refused: set[str] = set()
         self.down: set[str] = set()
         self.forced_down: set[str] = set()
@@ -195,7 +197,10 @@ class FakeNova:
     def enable(self, service):
         self.faults.around(lambda: self.disabled.pop(service, None))
 
-    def boot(self, job, user_data=None, near="", max_mbps=0):
+    def boot(self, job, user_data=None, near="", max_mbps=0, first=False):
+        if first and job.uuid in self.asked:
+            raise AssertionError(f"a later boot of job {job.number} does not look for its group")
+        self.asked.add(job.uuid)
         if self.slow_boots:
             self.slow_boots.pop()(job)
             raise CloudError("no answer within 60 s")

@@ -50,11 +50,11 @@ class PromptNova(FakeNova):
             name: dataclasses.replace(host, shape=self.shapes[name]) for name, host in found.items()
         }
 
-    def boot(self, job, user_data=None, max_mbps=0):
+    def boot(self, job, user_data=None, max_mbps=0, first=False):
         if job.mbps:
             plan = enumerate(self._plan(job))
             self._planned.update({(job.uuid, index): host for index, host in plan})
-        super().boot(job, user_data)
+        super().boot(job, user_data, first=first)
 
     def unshelve(self, server, host=None):
         super().unshelve(server)

@@ -39,9 +39,9 @@ class PlanningNova(FakeNova):
     def hosts(self):
         return {name: ComputeHost(each, enabled=True) for name, each in self.shapes.items()}
 
-    def boot(self, job, user_data=None, max_mbps=0):
+    def boot(self, job, user_data=None, max_mbps=0, first=False):
         self._mbps[job.uuid] = job.mbps
-        super().boot(job, user_data)
+        super().boot(job, user_data, first=first)
 
     def unshelve(self, server, host=None):
         self._targets[server.id] = host

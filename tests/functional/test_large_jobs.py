@@ -67,17 +67,26 @@ class TestQuotas(LargeJobCase):
         """As with unified limits, by which deleted servers stay members: it gets another group."""
         refusals = [exception.GroupMemberLimitExceeded()]
         job = self.store.submit(2, [0.5])
-        made = self.api.post_server_groups({"name": f"twotier-{job.uuid}", "policy": "affinity"})
         create = "nova.compute.api.API.create"
 
         def refused(*_args, **_kwargs):
             raise refusals[0]
 
         with mock.patch(create, refused):
-            self.assertIs(waits.QUOTA, self.until_refused(job).code)
-        groups = [group["id"] for group in self.api.get_server_groups()]
-        self.assertNotIn(made["id"], groups)
+            self.until_refused(job)
+            # The group is new: it is the job that is too large, for all that the manager knows.
+            [made] = self.groups(job)
+            self.until(job.number, JobState.QUEUED, setbacks=2)
+        self.assertIs(waits.QUOTA, self.store.job(job.number).reason.code)
+        self.assertNotIn(made, self.groups(job))
         self.until(job.number, JobState.RUNNING)
+        [another] = self.groups(job)
+        self.assertNotEqual(made, another)
+
+    def groups(self, job):
+        """The ids of its server groups."""
+        found = self.api.get_server_groups()
+        return [group["id"] for group in found if group["name"] == f"twotier-{job.uuid}"]
 
 
 class TestUnifiedLimits(LargeJobCase):

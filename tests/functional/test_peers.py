@@ -28,9 +28,9 @@ class TellingNova(FakeNova):
         self.refusal = None
         self.quota = 128
 
-    def boot(self, job, user_data=None):
+    def boot(self, job, user_data=None, first=False):
         before = set(self.fleet)
-        super().boot(job, user_data)
+        super().boot(job, user_data, first=first)
         given = {"metadata": peers.at_boot(job, job.networks or [LAN])}
         for server in set(self.fleet) - before:
             if self.connected and job.networks != ["none"]:

@@ -2,6 +2,7 @@
 
 from nova_twotier.audit.checks.deployment import Facts
 from nova_twotier.audit.nova import Nova
+from nova_twotier.cloud.listing import Lister
 from nova_twotier.ledger import providers
 from nova_twotier.ledger.names import MICROVERSION
 from nova_twotier.ledger.placement import Placement, PlacementError
@@ -13,9 +14,10 @@ class TooOld(Exception):
     """Placement does not know the microversion that the ledger needs."""
 
 
-def gather(placement: Placement, nova: Nova) -> Facts:
+def gather(placement: Placement, nova: Nova, lister: Lister) -> Facts:
     """Ask Nova and Placement for the facts.
 
+    :param lister: reads several hosts at the same time.
     :raises TooOld: if Placement is too old.
     :raises CloudError, PlacementError: if one of them does not answer.
     """
@@ -28,11 +30,13 @@ def gather(placement: Placement, nova: Nova) -> Facts:
             ) from error
         raise
     shapes = nova.shapes()
-    ratios = {}
-    for provider in listed:
-        if provider["name"] in shapes:
-            url = f"/resource_providers/{provider['uuid']}/inventories"
-            cpus = placement.get(url)["inventories"].get("VCPU")
-            if cpus:
-                ratios[provider["name"]] = cpus["allocation_ratio"]
+
+    def ratio(provider: dict) -> float | None:
+        url = f"/resource_providers/{provider['uuid']}/inventories"
+        cpus = placement.get(url)["inventories"].get("VCPU")
+        return cpus["allocation_ratio"] if cpus else None
+
+    hosts = [provider for provider in listed if provider["name"] in shapes]
+    found = zip(hosts, lister.map(ratio, hosts), strict=True)
+    ratios = {host["name"]: cpus for host, cpus in found if cpus is not None}
     return Facts(shapes, ratios, nova.flavors(), nova.metadata())

@@ -116,11 +116,15 @@ class Start(Operation):
         if job.requested_action:
             raise NoStart(failures.REQUESTED(action=job.requested_action))
         plan = context.plan(StartPlan)
+        # Nothing was asked of Nova yet, in this action or before: that is recorded beforehand.
+        first = job.never_begun and not context.progress.attempts
         self._admit(context, plan.links)
         context.record(booted_at=env.now)
         hints: dict[str, Any] = {"near": plan.near} if plan.near else {}
         if plan.max_mbps:
             hints["max_mbps"] = plan.max_mbps
+        if first:
+            hints["first"] = True
         boot = partial(env.cloud.boot, job, env.user_data(job.number), **hints)
         return Step([CloudRequest(RequestKey(BOOT), boot)])
 

@@ -304,7 +304,7 @@ class TestStart(OperationCase):
             (StartPlan(FG, "immediate"), {}),
         ):
             self.cloud.reset_mock()
-            record = action(ActionKind.START, self.one, plan)
+            record = action(ActionKind.START, self.one, plan, attempts={"boot": 0})
             self.advance(record, self.one, seen(where=linked()))
             self.cloud.boot.assert_called_once_with(self.one, mock.ANY, **hints)
 

@@ -32,7 +32,13 @@ class TestEnd(OperationCase):
         one = job(**never, array=1, trust_id="t1")
         self.finish(end(one, JobState.CANCELLED), one, seen())
         self.assertEqual(([], []), (self.calls, self.placement.method_calls))
-        for tried in ({"failures": 1}, {"setbacks": 1}, {"runs": 1}, {"started_at": 1.0}):
+        for tried in (
+            {"failures": 1},
+            {"setbacks": 1},
+            {"runs": 1},
+            {"started_at": 1.0},
+            {"discarded_at": 1.0},
+        ):
             one = job(**never, **tried)
             self.advance(end(one, JobState.CANCELLED), one, seen())
             self.assertIn(("delete_server_group", one), self.calls)

@@ -102,7 +102,7 @@ class TestFailure(PollCase):
         """Of many jobs of a project without quota one is tried; the others wait with it."""
         quota = CloudError("Nova refused boot: Quota exceeded for cores (HTTP 403)", 403)
 
-        def boot(job, _user_data):
+        def boot(job, _user_data, **_options):
             if job.project_id == "a":
                 raise quota
 

@@ -73,7 +73,7 @@ class TestRequests(PollCase):
         self.addCleanup(over.set)
         asked = threading.Semaphore(0)
 
-        def boot(*_arguments):
+        def boot(*_arguments, **_options):
             asked.release()
             over.wait(WAIT)
 
@@ -130,7 +130,7 @@ class TestRequests(PollCase):
     def test_recorded_before_it_is_requested(self):
         found = []
 
-        def boot(*_arguments):
+        def boot(*_arguments, **_options):
             with self.store.reading() as session:
                 found.append([action.progress.attempts[BOOT] for action in open_actions(session)])
 

@@ -180,6 +180,31 @@ class TestStart(OperationCase):
         entry = body[one.uuid]
         self.assertEqual(("demo", "req-of-the-manager"), (entry["project_id"], entry["user_id"]))
 
+    def test_only_the_first_boot_of_a_job_is_told_that_it_is(self):
+        """An earlier one may have made its server group, whoever asked for it and whatever came of
+        it."""
+
+        def first(begun=None, **values):
+            one = job(state=JobState.STARTING, **values)
+            self.cloud.reset_mock()
+            self.advance(self.record(one, **(begun or {})), one, seen())
+            return self.cloud.boot.call_args.kwargs.get("first", False)
+
+        self.assertTrue(first())
+        for begun in ({"attempts": {"boot": 0}}, {"attempts": {"boot": 1}}):
+            self.assertFalse(first(begun), begun)
+        for name in ("runs", "failures", "setbacks", "requeues"):
+            self.assertFalse(first(**{name: 1}), name)
+        for name in ("started_at", "discarded_at"):
+            self.assertFalse(first(**{name: 50.0}), name)
+
+    def test_a_job_that_begins_anew_has_been_booted_before(self):
+        """Also one that never ran, and was asked to begin anew while its start failed."""
+        one = job(state=JobState.STARTING, failures=2)
+        one.begin_anew(99.0)
+        self.advance(self.record(one), one, seen())
+        self.assertNotIn("first", self.cloud.boot.call_args.kwargs)
+
     def test_waits_for_a_request_whose_answer_it_may_not_have_seen(self):
         one = job(state=JobState.STARTING)
         begun = {"attempts": {"boot": 1}, "booted_at": 95.0}

@@ -1,0 +1,210 @@
+"""When a job's server group is made and deleted without a list of all groups, and when not."""
+
+import collections
+
+import requests
+import requests_mock
+import testtools
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import run_state_machine_as_test as run
+
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.listing import Lister
+from nova_twotier.cloud.nova import Cloud
+from nova_twotier.cloud.server_groups import MOST, OnlyGroups
+from tests.unit.cloud.cloud_case import NOVA, CloudCase
+from tests.unit.cloud.listings import serve
+from tests.unit.manager.builders import job
+
+GROUPS = f"{NOVA}/os-server-groups"
+
+
+class TestRequests(CloudCase):
+    def setUp(self):
+        super().setUp()
+        self.one = job()
+        self.listed = serve(self.http, GROUPS, [{"id": "g1", "name": f"twotier-{self.one.uuid}"}])
+        self.deleted = self.http.delete(f"{GROUPS}/g1", status_code=204)
+
+    def counts(self):
+        """How often groups were listed, and this one was deleted."""
+        return self.listed.call_count, self.deleted.call_count
+
+    def test_none_is_listed_for_a_job_that_is_booted_once(self):
+        self.cloud.boot(self.one, first=True)
+        hints = self.booted.last_request.json()["os:scheduler_hints"]
+        self.assertEqual("g1", hints["group"])
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((0, 1), self.counts())
+
+    def test_one_that_is_gone(self):
+        self.cloud.boot(self.one, first=True)
+        self.http.delete(f"{GROUPS}/g1", status_code=404)
+        self.cloud.delete_server_group(self.one)
+
+    def test_a_boot_that_is_repeated(self):
+        self.http.post(f"{NOVA}/servers", status_code=503)
+        self.assertRaises(CloudError, self.cloud.boot, self.one, first=True)
+        self.http.post(f"{NOVA}/servers", json={"server": {"id": "s1"}})
+        self.cloud.boot(self.one)
+        self.assertEqual((1, 0), self.counts())
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((3, 1), self.counts())
+
+    def test_a_group_of_which_nobody_knows_whether_it_was_made(self):
+        self.http.post(GROUPS, exc=requests.ReadTimeout)
+        self.assertRaises(CloudError, self.cloud.boot, self.one, first=True)
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((2, 1), self.counts())
+
+    def test_another_term(self):
+        self.cloud.boot(self.one, first=True)
+        self.cloud.begin(Lister())
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((2, 1), self.counts())
+
+    def test_a_delete_that_is_repeated(self):
+        """By its id, too, and not again for the next group of the same job."""
+        self.cloud.boot(self.one, first=True)
+        self.http.delete(f"{GROUPS}/g1", status_code=503)
+        self.assertRaises(CloudError, self.cloud.delete_server_group, self.one)
+        self.deleted = self.http.delete(f"{GROUPS}/g1", status_code=204)
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((0, 1), self.counts())
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((2, 2), self.counts())
+
+
+class TestOnlyGroups(testtools.TestCase):
+    def test_the_oldest_is_forgotten(self):
+        """Not all jobs whose groups are remembered have them deleted."""
+        only = OnlyGroups()
+        for number in range(MOST + 1):
+            only.add(f"job{number}", f"group{number}")
+        found = [only.get(f"job{number}") for number in (0, 1, MOST)]
+        self.assertEqual([None, "group1", f"group{MOST}"], found)
+
+
+class Machine(RuleBasedStateMachine):
+    """The model: the groups in Nova, and requests to make some that it has not carried out yet.
+
+    The manager records a boot before it asks for it, and so knows which boot of a job is the first,
+    whoever made it. Of two managers one leads at a time.
+    """
+
+    jobs = st.sampled_from([job(), job()])
+
+    def __init__(self, conf, http):
+        super().__init__()
+        self.groups = {}
+        self.made = 0
+        self.stranger = self.new("stranger")
+        self.late = []
+        self.recorded = set()
+        self.fate = "answered"
+        self.managers = collections.deque([Cloud(conf), Cloud(conf)])
+        http.get(GROUPS, json=self.list_groups)
+        http.post(GROUPS, json=self.make_group)
+        http.delete(requests_mock.ANY, status_code=204, text=self.delete_group)
+        http.post(f"{NOVA}/servers", json=self.boot_servers)
+
+    def list_groups(self, request, _context):
+        found = [{"id": group, "name": name} for group, name in self.groups.items()]
+        return {"server_groups": found[int(request.qs.get("offset", [0])[0]) :]}
+
+    def make_group(self, request, _context):
+        name = request.json()["server_group"]["name"]
+        if self.fate == "lost":
+            raise requests.ConnectionError
+        if self.fate == "late":
+            self.late.append(name)
+            raise requests.ReadTimeout
+        group = self.new(name)
+        if self.fate == "unanswered":
+            raise requests.ReadTimeout
+        return {"server_group": {"id": group, "name": name}}
+
+    def new(self, name):
+        self.made += 1
+        self.groups[f"g{self.made}"] = name
+        return f"g{self.made}"
+
+    def boot_servers(self, request, context):
+        """The servers come into a group of their job that exists."""
+        hints = request.json()["os:scheduler_hints"]
+        assert self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
+        if self.fate == "no servers":
+            context.status_code = 503
+        return {"server": {"id": "s1"}}
+
+    def delete_group(self, request, context):
+        if self.fate == "lost":
+            raise requests.ConnectionError
+        if self.groups.pop(request.path.rpartition("/")[2], None) is None:
+            context.status_code = 404
+        if self.fate != "answered":
+            raise requests.ReadTimeout
+        return ""
+
+    @rule(
+        of=jobs,
+        fate=st.sampled_from(["answered", "lost", "unanswered", "late", "no servers", "crash"]),
+    )
+    def boot(self, of, fate):
+        first = of.uuid not in self.recorded
+        self.recorded.add(of.uuid)
+        if fate == "crash":
+            self.replaced()  # before the request was made
+            return
+        self.fate = fate
+        try:
+            self.managers[0].boot(of, first=first)
+        except CloudError:
+            assert fate != "answered"
+
+    @rule()
+    def carried_out_late(self):
+        if self.late:
+            self.new(self.late.pop(0))
+
+    @rule()
+    def replaced(self):
+        self.managers.rotate()
+        self.managers[0].begin(Lister())
+
+    @rule()
+    def begins_again(self):
+        """As with another policy."""
+        self.managers[0].begin(Lister())
+
+    @rule(of=jobs, fates=st.lists(st.sampled_from(["lost", "unanswered"]), max_size=2))
+    def end(self, of, fates):
+        """It is over when the request is answered; the job may then begin anew."""
+        if of.uuid not in self.recorded:
+            return  # nothing was made for it
+        name = f"twotier-{of.uuid}"
+        for _late in range(self.late.count(name)):
+            self.late.remove(name)
+            self.new(name)
+        for self.fate in [*fates, "answered"]:
+            try:
+                self.managers[0].delete_server_group(of)
+            except CloudError:
+                assert self.fate != "answered"
+        assert name not in self.groups.values(), self.groups
+
+    @invariant()
+    def none_of_strangers_is_deleted(self):
+        assert self.groups[self.stranger] == "stranger"
+
+
+class TestAnyOrder(CloudCase):
+    """No group is left, and no job comes into another's, whatever fails and whoever leads."""
+
+    def test_any_order(self):
+        run(
+            lambda: Machine(self.conf, self.http),
+            settings=settings(max_examples=60, stateful_step_count=15, deadline=None),
+        )
