@@ -4,10 +4,12 @@ It also reads the flavors that bind jobs to a tier, which change as rarely.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 
 from oslo_log import log as logging
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import Lister, Listing
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.core.actions import Tier
@@ -30,7 +32,9 @@ class Hosts:
     A leaving host is shown to all pools: its VMs may belong to any of them.
 
     Only the first poll waits until Nova has listed its hosts; later ones take what a thread has
-    listed since.
+    listed since, and go on with the hosts that they know if that has failed: hosts change rarely,
+    and an overloaded Nova takes longest for this list. If Nova does not answer at all, polls fail
+    by the list of servers.
 
     :param interval: seconds between two polls.
     :param lister: lists Nova's hosts while the manager polls.
@@ -55,7 +59,10 @@ class Hosts:
         self._pool = pool
         #: Time of the last poll that learned what Nova says of its hosts.
         self.polled_at: float | None = None
-        self._expired = False
+        #: When Nova lists them next, unless there is news before.
+        self._due_at = 0.0
+        #: There is news that no listing has been begun for, or that none has shown yet.
+        self._expired = self._awaited = False
         self._shapes: dict[str, tree.Shape] = {}
         self._all: tuple[tree.TierHost, ...] = ()
         self._closed: dict[str, int] = {}
@@ -97,17 +104,23 @@ class Hosts:
 
         Returns whether hosts came, went, or changed.
 
-        :raises CloudError: if the last listing failed, and none has succeeded since.
+        :raises CloudError: at the first poll, if Nova does not list them.
         """
         if self.polled_at is None:
             self._cloud.check()
             self._expired = False
             return self._take(self._list(), now)
-        due = now >= self.polled_at + self._interval
-        if not self._listing.under_way and (due or self._expired):
-            self._listing.begin(self._list, self._wake if self._expired else None)
+        if not self._listing.under_way and (now >= self._due_at or self._expired):
+            self._awaited |= self._expired
+            self._listing.begin(self._list, self._wake if self._awaited else None)
             self._expired = False
-        listed = self._listing.take()
+        try:
+            listed = self._listing.take()
+        except CloudError as error:
+            self._due_at = now + self._interval
+            known = datetime.fromtimestamp(self.polled_at, UTC).isoformat(timespec="seconds")
+            LOG.warning("The hosts stay as they were known at %s: %s", known, error)
+            return False
         return listed is not None and self._take(listed, now)
 
     def _list(self) -> _Listed:
@@ -116,7 +129,7 @@ class Hosts:
     def _take(self, listed: _Listed, now: float) -> bool:
         self.computes, self.limited_flavors = listed
         found = self.computes
-        since = {} if self._was_blind(now) else self.down
+        since = {} if self.is_blind(now) else self.down
         self.down = {name: since.get(name, now) for name, host in found.items() if not host.up}
         shapes = {name: host.shape for name, host in found.items() if host.shape}
         pools = frozenset({self._pool, *(shape.pool for shape in shapes.values())})
@@ -140,11 +153,13 @@ class Hosts:
         changed = in_service != self._in_service or self.tree is not before
         self._forget_changed(before)
         self._shapes, self._in_service, self.polled_at = shapes, in_service, now
+        self._due_at, self._awaited = now + self._interval, False
         self.pools = pools
         return changed
 
-    def _was_blind(self, now: float) -> bool:
-        """Whether the last poll is so long ago that a host may have been up in between."""
+    def is_blind(self, now: float) -> bool:
+        """Whether the last poll that learned of the hosts is so long ago that one that was down may
+        have been up since."""
         longest = max(BLIND, 2 * self._interval)
         return self.polled_at is not None and now > self.polled_at + longest
 

@@ -80,7 +80,6 @@ class Listing(Generic[T]):
     def __init__(self, lister: Lister):
         self._lister = lister
         self._future: Future[T] | None = None
-        self._error: BaseException | None = None
 
     @property
     def under_way(self) -> bool:
@@ -103,14 +102,9 @@ class Listing(Generic[T]):
     def take(self) -> T | None:
         """What was found; None if it is still under way, or there was none. Each is taken once.
 
-        :raises Exception: the error with which it ended; also at each later call, until another
-            one succeeds.
+        :raises Exception: the error with which it ended; once, too.
         """
-        if self._future is not None and self._future.done():
-            future, self._future = self._future, None
-            self._error = future.exception()
-            if self._error is None:
-                return future.result()
-        if self._error is not None:
-            raise self._error.with_traceback(None)
-        return None
+        if self._future is None or not self._future.done():
+            return None
+        future, self._future = self._future, None
+        return future.result()

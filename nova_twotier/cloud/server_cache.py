@@ -3,6 +3,10 @@
 Nova builds its answer server by server, so that listing all of them takes half a minute in a large
 cloud. Only the first poll waits for that; afterwards a thread lists all of them now and then, while
 each poll lists the changes.
+
+If that list of all fails, no poll succeeds until another one does. The changes alone would not do:
+they show neither that a cell is down, whose servers may then change unseen, nor that a server was
+deleted before it was built. A boot whose servers are not to be seen would be repeated.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
@@ -50,6 +54,8 @@ class ServerCache:
         #: none has succeeded yet.
         self._renewed_at: float | None = None
         self._due_at = self._began_at = 0.0
+        #: The error of the last listing of all servers; None if it has succeeded.
+        self._error: Exception | None = None
         #: The servers that polls saw change since a listing of all began: it may have seen them as
         #: they were before.
         self._changed: set[str] = set()
@@ -61,7 +67,8 @@ class ServerCache:
         """All servers of all projects, each once. An unchanged server is the same object as before.
 
         :param known: ids of servers that have existed.
-        :raises CloudError: if a cell is down: its servers may have changed unseen.
+        :raises CloudError: if a cell is down: its servers may have changed unseen. Also if the last
+            listing of all servers has failed, which is repeated at once.
         """
         # A negative age means that the clock was set back.
         if self._renewed_at is None or now < self._renewed_at:
@@ -81,7 +88,7 @@ class ServerCache:
                 before = dict(self._servers)
                 expected = (before.keys() | known) - self._gone
                 self._listing.begin(lambda: self._list(before, expected))
-            if (taken := self._listing.take()) is not None:
+            if (taken := self._take()) is not None:
                 servers, gone = taken
                 unchanged = (each for each in servers if each["id"] not in self._changed)
                 self._apply(unchanged, gone - self._changed)
@@ -90,13 +97,24 @@ class ServerCache:
         self._polled_at = now
         return self._servers.values()
 
+    def _take(self) -> tuple[list[Document], set[str]] | None:
+        """:raises Exception: if the last listing of all servers has failed."""
+        try:
+            if (taken := self._listing.take()) is not None:
+                return taken
+        except Exception as error:
+            self._error = error
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        return None
+
     def _begin(self, now: float) -> None:
         self._began_at = now
         self._changed = set()
 
     def _renewed(self, now: float) -> None:
         """A listing of all servers has been applied."""
-        self._renewed_at = self._began_at
+        self._renewed_at, self._error = self._began_at, None
         self._due_at = self._began_at + max(RENEWAL, (now - self._began_at) / SHARE)
 
     def _apply(self, servers: Iterable[Document], gone: Set[str]) -> None:

@@ -105,13 +105,15 @@ class Observer:
     def _put_together(self, now: float, recorded: Container[str], sight: "_Sight") -> Observation:
         fresh = self._hosts.polled_at == now
         self._outages.judge(self._hosts.computes, self._hosts.down, now, fresh)
+        # A host that is back may be given servers by Nova, which are not lost.
+        down = frozenset[str]() if self._hosts.is_blind(now) else self._outages.dead
         found = Observation(
             at=now,
             hosts=self._hosts.tree,
             enabled=self._hosts.enabled,
             servers=sight.gangs,
             claims=sight.claims,
-            down=self._outages.dead,
+            down=down,
             outage=self._outages.reason,
             recorded=recorded,
             others=sight.others,

@@ -8,7 +8,8 @@ import fixtures
 import testtools
 
 from nova_twotier.cloud.compute_hosts import ComputeHost
-from nova_twotier.cloud.hosts import Hosts
+from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.hosts import BLIND, Hosts
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.placement import PlacementError
@@ -211,15 +212,97 @@ class TestHostsMeanwhile(HostsCase):
         self.held.run()
         self.assertEqual({"a"}, self.enabled())
 
-    def test_trouble_counts_until_nova_lists_them(self):
-        self.cloud.hosts = lambda: 1 / 0
+    def fail(self, error=None):
+        """Nova does not list the hosts for now."""
+
+        def hosts():
+            raise error or CloudError("timed out")
+
+        self.cloud.hosts = hosts
+
+    def recover(self):
+        self.cloud.hosts = lambda: self.found
+
+    def test_the_known_ones_stay_while_nova_does_not_list_them(self):
+        """It is asked again at the usual interval, and each failure is told once."""
+        self.fail()
+        before = self.now
+        for failures in (1, 2):
+            self.poll("ab", disabled="b")
+            self.held.run()
+            self.assertEqual({"a", "b"}, self.enabled())
+            self.assertEqual({"a", "b"}, self.enabled())
+            self.assertEqual((before, []), (self.hosts.polled_at, self.held.waiting))
+            said = "The hosts stay as they were known at 1970-01-01T00:00:10+00:00: timed out"
+            self.assertEqual(failures, self.logger.output.count(said))
+        self.recover()
+        self.poll("ab", disabled="b")
+        self.held.run()
+        self.assertEqual({"a"}, self.enabled())
+        self.assertEqual((self.now, []), (self.hosts.polled_at, self.wakes))
+
+    def test_news_that_could_not_be_listed_wakes_later(self):
+        self.fail()
+        self.hosts.expire()
+        self.enabled()
+        self.held.run()
+        self.assertEqual([self.now], self.wakes)
+        self.enabled()
+        self.recover()
+        self.poll("ab", disabled="b")
+        self.held.run()
+        self.assertEqual(2, len(self.wakes))
+        self.assertEqual({"a"}, self.enabled())
         self.poll("ab")
         self.held.run()
-        for _poll in range(2):
-            self.assertRaises(ZeroDivisionError, self.enabled)
-        self.cloud.hosts = lambda: self.found
+        self.assertEqual(2, len(self.wakes), "it is no news any more")
+
+    def test_news_after_a_failure_is_listed_at_once(self):
+        self.fail()
+        self.poll("ab", disabled="b")
         self.held.run()
-        self.assertEqual({"a", "b"}, self.enabled())
+        self.enabled()
+        self.recover()
+        self.hosts.expire(drop=True)
+        self.enabled()
+        self.held.run()
+        self.assertEqual({"a"}, self.enabled())
+
+    def test_errors_that_are_not_novas(self):
+        self.fail(ZeroDivisionError())
+        self.poll("ab")
+        self.held.run()
+        self.assertRaises(ZeroDivisionError, self.enabled)
+
+    def test_who_has_known_none_cannot_go_on(self):
+        self.hosts = Hosts(self.cloud, None, INTERVAL)
+        self.fail()
+        for _poll in range(2):
+            self.assertRaises(CloudError, self.enabled)
+
+    def test_what_was_down_before_a_long_failure_is_down_since_now(self):
+        """Nobody knows whether it was up meanwhile."""
+        down = ComputeHost(self.found["a"].shape, enabled=False, up=False)
+
+        def listed():
+            self.now += INTERVAL
+            self.found["a"] = down
+            self.hosts.refresh(self.now)
+            self.held.run()
+            self.enabled()
+
+        listed()
+        since = self.now
+        self.fail()
+        while self.now < since + BLIND:
+            self.assertFalse(self.hosts.is_blind(self.now))
+            listed()
+            self.assertEqual({"a": since}, self.hosts.down)
+        self.assertTrue(self.hosts.is_blind(self.now))
+        self.recover()
+        listed()
+        self.assertEqual({"a": self.now}, self.hosts.down)
+        self.assertFalse(self.hosts.is_blind(self.now))
 
     def test_many_are_closed_at_the_same_time(self):
         """Whatever Placement did not take is written again, and nothing else."""

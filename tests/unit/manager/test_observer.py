@@ -15,6 +15,7 @@ class ObserverCase(testtools.TestCase):
         super().setUp()
         self.cloud, self.known = mock.Mock(), mock.Mock()
         self.known.tree, self.known.enabled = hosts(), frozenset("ab")
+        self.known.is_blind.return_value = False
         self.outages = mock.Mock(dead=frozenset("b"), reason=None)
         self.observer = Observer(self.cloud, mock.Mock(), self.known, self.outages)
 
@@ -69,6 +70,12 @@ class TestObserver(ObserverCase):
         look = self.poll({server.id: "ab"}, [server])
         self.assertEqual((set(), set()), (set(look.claims), look.unmanaged([one])))
         self.assertEqual({server.id}, look.moving)
+
+    def test_a_host_that_was_dead_long_ago_may_be_back(self):
+        """Nova may give it servers before the manager hears of it."""
+        self.assertEqual({"b"}, self.poll({}, []).down)
+        self.known.is_blind.return_value = True
+        self.assertEqual(set(), self.poll({}, [], now=200.0).down)
 
     def test_hosts_that_are_dead(self):
         look = self.poll({}, [])
