@@ -33,7 +33,7 @@ LINE, LOOK, ENDING = 60.0, 0.2, 1800.0
 
 
 def options(database: Database, boots: int) -> list[str]:
-    """Options of managers and API.
+    """The options with which the managers and the API run.
 
     :param boots: servers of each pool that boot at the same time; 0: any number.
     """

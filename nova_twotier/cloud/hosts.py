@@ -158,8 +158,7 @@ class Hosts:
         return changed
 
     def is_blind(self, now: float) -> bool:
-        """Whether the last poll that learned of the hosts is so long ago that one that was down may
-        have been up since."""
+        """Whether the last list of hosts is so old that a host that was down may be up by now."""
         longest = max(BLIND, 2 * self._interval)
         return self.polled_at is not None and now > self.polled_at + longest
 

@@ -1,4 +1,4 @@
-"""Server groups: reads all of them, while others delete some, and remembers those it need not read.
+"""Lists all server groups, and remembers those of jobs for which no list is needed.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """

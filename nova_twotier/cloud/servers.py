@@ -83,7 +83,7 @@ class Server:
 
     @property
     def settled(self) -> bool:
-        """It is up, or off, and does not change by itself."""
+        """Whether it is ACTIVE or SHUTOFF and Nova has no task for it."""
         return self.status in SETTLED and not self.busy
 
     @property

@@ -25,7 +25,7 @@ class SharedReading(Generic[T]):
         self._next: Future[T] = Future()
 
     def get(self) -> T:
-        """What a reading finds that begins after this call.
+        """The result of a reading that begins after this call.
 
         :raises Exception: that of `read`.
         """

@@ -298,7 +298,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
 
     @property
     def never_begun(self) -> bool:
-        """Whether no start of it was begun, but for one that is under way: Nova and Placement know
+        """Whether no start before the present one, if any, was begun: Nova and Placement have
         nothing of it from before."""
         tried = self.runs or self.failures or self.setbacks or self.saved or self.requeues
         # Whoever begins anew has neither failures nor setbacks any more.

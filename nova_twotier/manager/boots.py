@@ -18,7 +18,8 @@ from nova_twotier.manager.planning import Record
 
 
 class BootLimit:
-    """
+    """Decides which jobs do not start yet, since enough servers of others boot.
+
     :param options: the options of group `[manager]`.
     """
 
@@ -27,7 +28,7 @@ class BootLimit:
 
     @property
     def reason(self) -> Reason:
-        """Why a job waits that is held back."""
+        """The reason of a job that waits for servers of others to boot."""
         return waits.BOOTS(limit=self._options.max_concurrent_boots)
 
     def held_back(
@@ -39,9 +40,9 @@ class BootLimit:
         seen: Observation,
         now: float,
     ) -> set[int]:
-        """Numbers of the jobs whose starts are not to be recorded now, of those just decided.
+        """The numbers of the jobs that the policy has just started, but that wait for others to boot.
 
-        They start in the order of the decision, so none is held back for smaller ones behind it. A
+        Jobs start in the order of the decision, so that no smaller one passes a job that waits here. A
         job that is larger than the limit starts when no other servers boot.
 
         :param records: of the decision, in the order of the policy.
@@ -66,7 +67,7 @@ class BootLimit:
         return held
 
     def _booting(self, starts: Iterable[Action], jobs: Jobs, seen: Observation, now: float) -> int:
-        """Servers that Nova is to boot or bring back, and that are not up yet.
+        """The number of servers that Nova is booting, restoring, or about to be asked for.
 
         Starts that take long do not count, lest a host that hangs hold up all others.
         """
