@@ -1,4 +1,4 @@
-"""Lists all server groups, and remembers those of jobs for which no list is needed.
+"""Lists all server groups, and remembers those that need no list.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """

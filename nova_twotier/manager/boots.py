@@ -40,7 +40,7 @@ class BootLimit:
         seen: Observation,
         now: float,
     ) -> set[int]:
-        """The numbers of the jobs that the policy has just started, but that wait for others to boot.
+        """The numbers of the jobs that the policy has started, but that wait for others to boot.
 
         Jobs start in the order of the decision, so that no smaller one passes a job that waits here. A
         job that is larger than the limit starts when no other servers boot.
