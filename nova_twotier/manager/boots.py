@@ -42,8 +42,8 @@ class BootLimit:
     ) -> set[int]:
         """The numbers of the jobs that the policy has started, but that wait for others to boot.
 
-        Jobs start in the order of the decision, so that no smaller one passes a job that waits here. A
-        job that is larger than the limit starts when no other servers boot.
+        Jobs start in the order of the decision, so that no smaller one passes a job that waits
+        here. A job that is larger than the limit starts when no other servers boot.
 
         :param records: of the decision, in the order of the policy.
         :param waiting: numbers of the jobs in the queue.
