@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from . import tables
 from .site import Site, wait_for
 
-#: Seconds between two polls at Nova for servers that are ACTIVE, alike for all ways.
+#: Seconds between two looks at which servers are ACTIVE.
 PAUSE = 0.3
 PLAIN, OURS = "plain", "tt"
 DIRECTLY, AS_COMMANDS = ("Nova's API", "our API"), ("server create", "job create")
@@ -82,11 +82,6 @@ def _until_active(
     site: Site, name: str, size: int, create: Callable[[], object], clear: Callable[[], None]
 ) -> float:
     """Seconds; all is as before when it returns."""
-
-    def active() -> int:
-        search = {"all_tenants": 1, "name": f"^{name}", "status": "ACTIVE"}
-        return len(site.nova.servers.list(detailed=False, search_opts=search))
-
     with ThreadPoolExecutor(1) as requests:
         began = time.perf_counter()
         request = requests.submit(create)
@@ -94,7 +89,7 @@ def _until_active(
         def done() -> bool:
             if request.done():
                 request.result()  # what went wrong
-            return active() == size
+            return site.active(name) == size
 
         wait_for(done, f"{size} servers {name} are ACTIVE", PAUSE)
         took = time.perf_counter() - began

@@ -1,10 +1,15 @@
 """Hosts of nova-compute, and their two names."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nova_twotier.ledger.shape import Shape
+
+#: Seconds after which the names of all hosts are read again. They hardly ever change, and Nova looks
+#: up the service of each hypervisor for its list: seconds of its time in a large cloud.
+RENEWAL = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +58,36 @@ class HostNames:
 
     def service(self, hypervisor: str) -> str:
         return self._services.get(hypervisor, hypervisor)
+
+    def know(self, services: Iterable[str]) -> bool:
+        """Whether each of these nova-computes has a hypervisor."""
+        return self._hypervisors.keys() >= set(services)
+
+
+class HostNameCache:
+    """The names of all hosts, read again for a nova-compute that is new, and now and then.
+
+    :param read: `Reader.host_names`.
+    :param clock: seconds since any origin; cannot be set.
+    """
+
+    def __init__(
+        self, read: Callable[[], HostNames], clock: Callable[[], float] = time.monotonic
+    ):
+        self._read, self._clock = read, clock
+        self.names = HostNames({})
+        self._due_at: float | None = None
+
+    def forget(self) -> None:
+        """Read them again at the next call of `refresh`; until then they stay as they are."""
+        self._due_at = None
+
+    def refresh(self, services: Iterable[str]) -> HostNames:
+        """
+        :param services: the nova-computes that are up, each of which has a hypervisor, at the latest
+            some moments after it came up.
+        """
+        now = self._clock()
+        if self._due_at is None or now >= self._due_at or not self.names.know(services):
+            self.names, self._due_at = self._read(), now + RENEWAL
+        return self.names

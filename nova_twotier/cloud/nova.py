@@ -15,7 +15,7 @@ from oslo_log import log as logging
 
 from nova_twotier.cloud import diagnostics, lost_requests, peers, server_groups, trusts
 from nova_twotier.cloud.boot_errors import boot_refused, too_large
-from nova_twotier.cloud.compute_hosts import ComputeHost, HostNames, takes_servers
+from nova_twotier.cloud.compute_hosts import ComputeHost, HostNameCache, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.job_servers import JobServers, Own
@@ -76,14 +76,14 @@ class Cloud:
         self._servers = JobServers(self._reader, self._own)
         self._groups = SharedReading(self._reader.server_groups)
         self._only_groups = server_groups.OnlyGroups()
-        self._names = HostNames({})
+        self._host_names = HostNameCache(self._reader.host_names)
         self._problems: frozenset[str] = frozenset()
         #: Until when hosts are not asked for consoles, by a monotonic clock.
         self._silent_until: dict[str | None, float] = {}
 
     def begin(self, lister: Lister) -> None:
-        """Begin a term: forget all servers, and which groups are the only ones of their jobs, since
-        another manager may have acted on them since.
+        """Begin a term: forget all servers and hosts, and which groups are the only ones of their
+        jobs, since another manager may have acted on them since.
 
         Which job each server named is not forgotten.
 
@@ -91,6 +91,7 @@ class Cloud:
         """
         self._servers.begin(lister)
         self._only_groups = server_groups.OnlyGroups()
+        self._host_names.forget()
 
     @translated
     def check(self) -> None:
@@ -148,14 +149,14 @@ class Cloud:
         aggregates with `twotier:slots` have a shape. Those with wrong metadata have none, with an
         error in the log that is not repeated while it stays the same.
         """
-        self._names = self._reader.host_names()
-        computes = {
-            self._names.hypervisor(host): service
-            for host, service in self._reader.computes().items()
-        }
+        services = self._reader.computes()
+        names = self._host_names.refresh(
+            host for host, service in services.items() if service.get("state") == "up"
+        )
+        computes = {names.hypervisor(host): service for host, service in services.items()}
         up = {host for host, service in computes.items() if service.get("state") == "up"}
         enabled = {host for host, service in computes.items() if takes_servers(service)}
-        shapes, problems = self._reader.shapes(self._names)
+        shapes, problems = self._reader.shapes(names)
         for problem in problems:
             if problem not in self._problems:
                 LOG.error("%s", problem)
@@ -367,7 +368,7 @@ class Cloud:
     @translated
     def unshelve(self, server: Server, host: str | None = None) -> None:
         """Bring a server back to `host`, as in `hosts`, or to where the scheduler sends it."""
-        self.nova.servers.unshelve(server.id, host=host and self._names.service(host))
+        self.nova.servers.unshelve(server.id, host=host and self._host_names.names.service(host))
 
     @translated
     def suspend(self, server: Server) -> None:
@@ -410,7 +411,8 @@ class Cloud:
     @translated
     def live_migrate(self, server: Server, host: str | None) -> None:
         """Move a server to `host`, as in `hosts`, or to where the scheduler sends it."""
-        self.nova.servers.live_migrate(server.id, host and self._names.service(host), "auto")
+        service = host and self._host_names.names.service(host)
+        self.nova.servers.live_migrate(server.id, service, "auto")
 
     @translated
     def force_migration(self, server: Server) -> None:

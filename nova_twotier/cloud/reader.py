@@ -5,7 +5,7 @@ scheduler hints.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -48,6 +48,8 @@ class Reader:
         options = {"service_type": "compute", **options, "logger": SILENT}
         self._adapter = adapter.Adapter(session, **options)
         self._hints_microversion = HINTS_MICROVERSION
+        #: For how many servers a page has room, at least.
+        self._room = 0
 
     def servers(self, changed_since: str = "", hints: bool = False) -> list[Document]:
         """Servers of all projects, see `each_server`."""
@@ -68,7 +70,15 @@ class Reader:
         query = {"all_tenants": "1"}
         if changed_since:
             query["changes-since"] = changed_since
-        return self._pages("servers/detail", query, hints=hints)
+
+        def is_last(page: list[Document]) -> bool:
+            # Nova leaves out what is both a build request and a server, and has counted it twice.
+            counted = len(page) + sum(server.get("status") == "BUILD" for server in page)
+            self._room = max(self._room, len(page))
+            # A list of all is always read to its end: `[api]max_limit` may have become smaller.
+            return bool(changed_since) and counted < self._room
+
+        return self._pages("servers/detail", query, hints=hints, is_last=is_last)
 
     def server(self, uuid: str, hints: bool = False) -> Document | None:
         """One server, soft-deleted or not; None only if Nova itself says that there is none.
@@ -167,8 +177,13 @@ class Reader:
         return list(server_groups.listed(read))
 
     def computes(self) -> dict[str, Document]:
-        """The services nova-compute by their names; Nova lists them on one page."""
+        """The services nova-compute by their names; Nova lists them on one page.
+
+        :raises CloudError: also while a cell is down: nothing is known of its hosts.
+        """
         services = self._get("/os-services?binary=nova-compute")["services"]
+        if any(each.get("status") == "UNKNOWN" for each in services):
+            raise CloudError("a cell of Nova does not answer, so that its hosts are not known")
         return {service["host"]: service for service in services}
 
     def conductors_are_up(self) -> bool:
@@ -215,23 +230,29 @@ class Reader:
         marker: str = "id",
         hints: bool = False,
         name: str = "",
+        is_last: Callable[[list[Document]], bool] = lambda _page: False,
     ) -> Iterator[Document]:
         """Read a collection page by page, and yield its items.
 
-        Nova's links to the next page are not used: it counts a page before it leaves out
-        duplicates and hypervisors without a service, and gives no link then.
+        A page without a link to the next one may not be the last: Nova counts a page before it
+        leaves out duplicates and hypervisors without a service, and gives no link then.
 
         :param marker: the key of the item by which the next page is requested.
         :param name: of the collection in the answer, if it is not the path's first part without
             the prefix of an extension.
+        :param is_last: whether a page without such a link is certainly the last one, so that no
+            further page is requested. It is asked of each page.
         """
         name = name or path.partition("/")[0].removeprefix("os-")
         seen: set[str] = set()
         while True:
             url = f"/{path}?{urlencode(query)}" if query else f"/{path}"
             # A 404 for a collection does not mean that it is empty: it is not Nova that answered.
-            page = _decoded(self._answer(url, microversion, hints), url)[name]
+            answer = _decoded(self._answer(url, microversion, hints), url)
+            page = answer[name]
             yield from page
+            if is_last(page) and f"{name}_links" not in answer:
+                return
             # There is no page after a server of a cell that is down. Nova puts them first.
             markers = [each[marker] for each in page if each.get("status") != "UNKNOWN"]
             if seen.issuperset(markers):

@@ -23,7 +23,7 @@ OVERLAP = 5.0
 #: show up as a change.
 RENEWAL = 10.0
 #: Most of the time for which Nova is kept busy with listing everything.
-SHARE = 0.5
+SHARE = 0.1
 #: Status of a deleted server that Nova still shows to administrators.
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 

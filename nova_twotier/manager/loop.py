@@ -29,6 +29,11 @@ LOG = logging.getLogger(__name__)
 TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
 #: Seconds to wait after the first news, so that one poll serves all that arrive together.
 GATHER = 0.05
+#: Of the time, polls take one part in so many at most while there is no news, and half of it while
+#: there is: the slower Nova becomes, the less it is asked.
+SHARE = 10
+#: The longest pause, in seconds, that a slow poll leads to.
+LONGEST = 10.0
 #: Seconds after the start in which it is no error if the cloud does not answer yet: its services
 #: may be starting, too.
 STARTING = 60.0
@@ -208,27 +213,30 @@ class Loop:
                 engine.hosts_changed()
             began = self._clock()
             again = engine.poll()
-            LOG.debug("Polled for %.3f s", self._clock() - began)
+            took = self._clock() - began
+            LOG.debug("Polled for %.3f s", took)
             self._candidate.polled()
             self._recover()
             self._metrics.show()
             history.poll(self._wall())
             if not again:
-                self._wait(seen)
+                self._wait(seen, took)
         except TROUBLE as error:
             self._pause(error)
 
-    def _wait(self, seen: int) -> None:
+    def _wait(self, seen: int, took: float) -> None:
         """Wait until the next poll is due, or until Nova or the database has news.
 
         :param seen: the last event before the poll.
+        :param took: seconds that the poll took.
         """
-        end = self._clock() + self._options.poll_interval
+        began = self._clock()
+        end = began + max(self._options.poll_interval, min((SHARE - 1) * took, LONGEST))
         while (left := end - self._clock()) > 0:
-            if self._woken.wait(min(left, self._options.watch_interval)):
-                self._stopping.wait(GATHER)
-                return
-            if self._store.last_event() != seen:
+            news = self._woken.wait(min(left, self._options.watch_interval))
+            if news or self._store.last_event() != seen:
+                rest = began + min(took, LONGEST) - self._clock()
+                self._stopping.wait(max(rest, GATHER if news else 0.0))
                 return
 
     def _pause(self, error: Exception) -> None:

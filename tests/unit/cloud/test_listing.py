@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import Lister, Listing, Stopped
-from nova_twotier.cloud.server_cache import RENEWAL, ServerCache
+from nova_twotier.cloud.server_cache import RENEWAL, SHARE, ServerCache
 from tests.executors import Held
 
 NAMES = "abcdef"
@@ -211,7 +211,7 @@ class TestServersMeanwhile(ListingCase):
         self.poll()
         self.poll(RENEWAL)
         self.assertEqual([], self.held.waiting)
-        self.poll(40.0)
+        self.poll(40.0 / SHARE)
         self.assertEqual(1, len(self.held.waiting))
 
     def test_who_leads_no_more_lists_no_more(self):

@@ -7,6 +7,7 @@ import requests_mock
 import testtools
 
 from nova_twotier import conf as config
+from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.servers import Server
 from nova_twotier.ledger.tree import Shape
@@ -53,6 +54,11 @@ class TestNames(testtools.TestCase):
     def test_hosts_are_called_as_in_placement(self):
         [(name, host)] = self.cloud.hosts().items()
         self.assertEqual(("a.example", Shape(4, 2), True), (name, host.shape, host.enabled))
+
+    def test_a_cell_that_is_down_leaves_the_hosts_unknown(self):
+        """Nova shows its services without a state; these are not down."""
+        self.answer("os-services", "services", host="a", status="UNKNOWN", binary="nova-compute")
+        self.assertRaises(CloudError, self.cloud.hosts)
 
     def test_hosts_that_left_the_aggregates_are_still_heard_of(self):
         self.answer("os-aggregates", "aggregates", name="plain", hosts=["a"], metadata={})

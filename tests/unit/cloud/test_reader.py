@@ -65,6 +65,33 @@ class TestPages(ReaderCase):
             self.assertEqual(["2026-01-01t00:00:00+00:00"], request.qs["changes-since"])
             self.assertEqual([marker] if marker else None, request.qs.get("marker"))
 
+    def changes(self, *pages, linked=False):
+        """How many requests a list of changes takes after a list of all servers has shown that a
+        page has room for four."""
+        servers = [{"id": f"{n}", "status": "ACTIVE"} for n in range(4)]
+        self.serve("servers/detail", servers, page=4)
+        self.reader.servers()
+        links = {"servers_links": [{"rel": "next"}]} if linked else {}
+        answers = [{"json": {"servers": page, **links}} for page in (*pages, [])]
+        asked = self.http.get(f"{URL}/servers/detail", answers)
+        found = self.reader.servers("2026-01-01T00:00:00+00:00")
+        self.assertEqual([each for page in pages for each in page], found)
+        return len(asked.request_history)
+
+    def test_no_page_of_changes_is_requested_after_one_that_had_room_for_more(self):
+        self.assertEqual(1, self.changes([{"id": f"{n}", "status": "ACTIVE"} for n in range(3)]))
+        self.assertEqual(1, self.changes([{"id": "a", "status": "BUILD"}]))
+
+    def test_a_page_of_changes_that_may_have_been_full(self):
+        """Servers that are being built may have been counted twice."""
+        full = [{"id": f"{n}", "status": "ACTIVE"} for n in range(4)]
+        doubled = [{"id": "a", "status": "BUILD"}, {"id": "b", "status": "BUILD"}]
+        for page in (full, doubled):
+            self.assertEqual(2, self.changes(page, [{"id": "last", "status": "ACTIVE"}]))
+
+    def test_a_page_of_changes_with_a_link_to_the_next_one(self):
+        self.assertEqual(2, self.changes([{"id": "a", "status": "ACTIVE"}], linked=True))
+
     def test_migrations_of_one_server(self):
         asked = self.serve("os-migrations", [{"uuid": "m"}], key="uuid")
         self.assertEqual([{"uuid": "m"}], self.reader.migrations("s"))

@@ -18,7 +18,7 @@ from nova_twotier.db.store import Store
 from nova_twotier.db.terms import Deposed
 from nova_twotier.db.utilisation import MINUTE
 from nova_twotier.ledger.placement import PlacementUnavailable
-from nova_twotier.manager.loop import STARTING, Loop
+from nova_twotier.manager.loop import LONGEST, STARTING, Loop
 from tests.unit.manager.test_metrics import GAUGES
 
 LEASE = 10.0
@@ -211,6 +211,42 @@ class TestPolling(LoopTestCase):
         self.run_script(False, change, False)
         self.assertEqual([0.0, 1.0, 1.05, 2.05], [round(at, 2) for at in self.looks])
         self.assertEqual([1.05], self.hosts_read)
+
+
+class TestSlowPolls(LoopTestCase):
+    """Nova, which answers slowly, is left time for other things."""
+
+    def slow(self, seconds):
+        def poll(_engine):
+            self.clock.now += seconds
+            return False
+
+        return poll
+
+    def test_there_are_fewer_of_them(self):
+        self.run_script(*(self.slow(seconds) for seconds in (0.25, 0.5, 2.0, 3.0)))
+        self.assertEqual([0.0, 1.25, 2.75, 8.75, 17.75], self.looks)
+
+    def test_none_leads_to_a_very_long_pause(self):
+        self.run_script(self.slow(100.0))
+        self.assertEqual([0.0, 100.0 + LONGEST], self.looks)
+
+    def test_news_waits_for_as_long_as_the_poll_took(self):
+        def during(end):
+            self.event = 2 if end > 2.0 else 1
+
+        self.during = during
+        self.run_script(self.slow(2.0))
+        self.assertEqual([0.0, 4.0], self.looks)
+
+    def test_who_is_stopped_does_not_wait(self):
+        def during(_end):
+            self.event = 2
+            self.loop.stop()
+
+        self.during = during
+        self.run_script(self.slow(2.0), False)
+        self.assertEqual([0.0], self.looks)
 
 
 class TestTrouble(LoopTestCase):
