@@ -32,9 +32,10 @@ by a thread, as it could.
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, in turn, --rounds times:
 through the queue manager on a fake cloud of --start-hosts 16 hosts with 4 slots, and directly at
-Nova on another one without nova-twotier. Target: 1.3. Real: Nova, Placement and all of ours; Nova's
-drivers are fake, and it is one process for each cloud, all of whose hosts share a core. `server
-create` and `job create` are the commands, from their start on; --no-commands leaves them out.
+Nova on another one without nova-twotier, also in a server group, as the servers of a job are.
+Target: 1.3. Real: Nova, Placement and all of ours; Nova's drivers are fake, and it is one process
+for each cloud, all of whose hosts share a core. `server create` and `job create` are the commands,
+from their start on; --no-commands leaves them out.
 
 queue: on such a cloud of --hosts 64 hosts with 1 slot, with --queued 2000 jobs submitted through
 the API: polls of the manager and where their time goes, answers of the API, and memory, for

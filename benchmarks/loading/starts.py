@@ -12,6 +12,7 @@ from .site import Site, wait_for
 PAUSE = 0.3
 PLAIN, OURS = "plain", "tt"
 DIRECTLY, AS_COMMANDS = ("Nova's API", "our API"), ("server create", "job create")
+GROUPED = "Nova's API, a server group"
 
 
 def table(site: Site, size: int, rounds: int, commands: bool, without: Site | None = None) -> None:
@@ -21,6 +22,7 @@ def table(site: Site, size: int, rounds: int, commands: bool, without: Site | No
     """
     print(f"\nseconds from the request of {size} VMs until all are ACTIVE\n")
     ways = dict(zip(DIRECTLY, (_plain, _job), strict=True))
+    ways[GROUPED] = _grouped
     if commands:
         ways |= zip(AS_COMMANDS, (_plain_command, _job_command), strict=True)
     tables.head("round", *ways)
@@ -28,26 +30,36 @@ def table(site: Site, size: int, rounds: int, commands: bool, without: Site | No
     with site.manager():
         for number in range(rounds):
             for name, way in ways.items():
-                plain = way in (_plain, _plain_command)
-                found[name].append(way(without if plain and without else site, size))
+                ours = way in (_job, _job_command)
+                found[name].append(way(site if ours or not without else without, size))
             tables.row(number + 1, *(f"{times[-1]:.2f}" for times in found.values()))
     median = {name: statistics.median(times) for name, times in found.items()}
     tables.row("median", *(f"{seconds:.2f}" for seconds in median.values()))
     print()
-    for plain, ours in (DIRECTLY, AS_COMMANDS)[: 1 + commands]:
+    pairs = [DIRECTLY, (GROUPED, DIRECTLY[1]), *([AS_COMMANDS] if commands else [])]
+    for plain, ours in pairs:
         print(f"{ours} over {plain}: {median[ours] / median[plain]:.2f}")
 
 
-def _plain(site: Site, size: int) -> float:
+def _plain(site: Site, size: int, **options) -> float:
     def create():
         site.nova.servers.create(
             *(PLAIN, site.info["image"], site.plain_flavor),
             min_count=size,
             max_count=size,
             nics="none",
+            **options,
         )
 
     return _until_active(site, PLAIN, size, create, lambda: _delete(site))
+
+
+def _grouped(site: Site, size: int) -> float:
+    """As the servers of a job: for each of them Nova reads all members of the group again."""
+    group = site.nova.server_groups.create(PLAIN, "soft-affinity").id
+    took = _plain(site, size, scheduler_hints={"group": group})
+    site.nova.server_groups.delete(group)
+    return took
 
 
 def _plain_command(site: Site, size: int) -> float:

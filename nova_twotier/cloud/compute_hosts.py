@@ -7,8 +7,8 @@ from typing import Any
 
 from nova_twotier.ledger.shape import Shape
 
-#: Seconds after which the names of all hosts are read again. They hardly ever change, and Nova looks
-#: up the service of each hypervisor for its list: seconds of its time in a large cloud.
+#: Seconds after which the names of all hosts are read again. They hardly ever change, and for its
+#: list Nova looks up the service of each hypervisor: seconds of its time in a large cloud.
 RENEWAL = 300.0
 
 
@@ -71,9 +71,7 @@ class HostNameCache:
     :param clock: seconds since any origin; cannot be set.
     """
 
-    def __init__(
-        self, read: Callable[[], HostNames], clock: Callable[[], float] = time.monotonic
-    ):
+    def __init__(self, read: Callable[[], HostNames], clock: Callable[[], float] = time.monotonic):
         self._read, self._clock = read, clock
         self.names = HostNames({})
         self._due_at: float | None = None
@@ -84,8 +82,8 @@ class HostNameCache:
 
     def refresh(self, services: Iterable[str]) -> HostNames:
         """
-        :param services: the nova-computes that are up, each of which has a hypervisor, at the latest
-            some moments after it came up.
+        :param services: the nova-computes that are up. Each of them has a hypervisor, or will have
+            one some moments after it came up.
         """
         now = self._clock()
         if self._due_at is None or now >= self._due_at or not self.names.know(services):

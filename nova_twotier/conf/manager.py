@@ -193,8 +193,10 @@ Example: /etc/nova-twotier/model.json
         min=0.05,
         max=60.0,
         help="""
-Seconds between two polls of Nova, Placement and the queue. More than a minute would look like a
-manager that hangs: one that has finished no poll for two minutes is reported.
+Seconds between two polls of Nova, Placement and the queue. When they answer slowly, the pause after
+a poll becomes nine times as long as the poll took, up to 10 s, and as long as the poll took if
+there is news before. More than a minute would look like a manager that hangs: one that has finished
+no poll for two minutes is reported.
 """,
     ),
     cfg.FloatOpt(
@@ -204,7 +206,8 @@ manager that hangs: one that has finished no poll for two minutes is reported.
         min=0.02,
         help="""
 Seconds between two checks of the database between polls. A new job or a requested action starts the
-next poll at once, and so does a notification from Nova.
+next poll at once, and so does a notification from Nova, unless polls are slow: see
+``poll_interval``.
 """,
     ),
     cfg.FloatOpt(

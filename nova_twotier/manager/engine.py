@@ -180,6 +180,7 @@ class Engine:
             self._polling_since = seen.at
         self._polled_at = seen.at
         if self._hosts.polled_at == seen.at:
+            self._metrics.hosts_listed()
             self._drains.follow()
             self._network.publish(seen.hosts)
             for job in unknown_pools.fail(self._store, self._hosts.pools, seen.at):

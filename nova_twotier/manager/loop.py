@@ -29,8 +29,8 @@ LOG = logging.getLogger(__name__)
 TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
 #: Seconds to wait after the first news, so that one poll serves all that arrive together.
 GATHER = 0.05
-#: Of the time, polls take one part in so many at most while there is no news, and half of it while
-#: there is: the slower Nova becomes, the less it is asked.
+#: While there is no news, polls take at most one part in so many of the time, and half of it while
+#: there is: listing servers takes Nova time in which it boots none.
 SHARE = 10
 #: The longest pause, in seconds, that a slow poll leads to.
 LONGEST = 10.0

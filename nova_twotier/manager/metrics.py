@@ -78,6 +78,15 @@ class Metrics(Collector):
         yield leader
         polled = {name: at for name, each in pools.items() if (at := each.polled_at) is not None}
         yield from queue.polled(polled)
+        listed = GaugeMetricFamily(
+            "twotier_manager_hosts_timestamp_seconds",
+            "When Nova last told the leader which hosts there are, in seconds since the epoch",
+            labels=["pool"],
+        )
+        for name, each in pools.items():
+            if (at := each.hosts_listed_at) is not None:
+                listed.add_metric([name], at)
+        yield listed
         # As they are now: a loop may replace them at any time.
         shown = {name: gauges for name, each in pools.items() if (gauges := each.gauges)}
         yield from queue.jobs(

@@ -32,6 +32,7 @@ class PoolMetrics:
     :ivar leads: whether this process leads the pool.
     :ivar polled_at: when it last finished a poll, in seconds since the epoch; None: not in this
         term.
+    :ivar hosts_listed_at: when it last took over what Nova says of its hosts, likewise.
     :ivar gauges: the queue as it was then, or a moment before; None: this process does not lead.
     """
 
@@ -69,6 +70,7 @@ class PoolMetrics:
 
     def _forget(self) -> None:
         self.polled_at: float | None = None
+        self.hosts_listed_at: float | None = None
         self.gauges: Gauges | None = None
         #: When the gauges are taken again.
         self._due_at = -math.inf
@@ -95,6 +97,10 @@ class PoolMetrics:
     def restart(self) -> None:
         """An engine begins, whose clock may differ from that of the one before it."""
         self._at = None
+
+    def hosts_listed(self) -> None:
+        """The poll under way has taken over what Nova says of its hosts."""
+        self.hosts_listed_at = time.time()
 
     def timed(self, phase: str, function: Callable[P, T]) -> Callable[P, T]:
         """The function, with its time counted to a phase, without the phases inside of it."""

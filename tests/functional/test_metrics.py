@@ -207,13 +207,15 @@ class TestTerms(MetricsCase):
         self.metrics.show()
         found = self.samples()
         self.assertEqual(1, found["twotier_leader", "default"])
-        self.assertIn(("twotier_manager_poll_timestamp_seconds", "default"), found)
+        stamps = {f"twotier_manager_{what}_timestamp_seconds" for what in ("poll", "hosts")}
+        for name in stamps:
+            self.assertIn((name, "default"), found)
         self.assertEqual(1, found["twotier_jobs", "default", "running"])
         started = found["twotier_jobs_started_total", "default", "started"]
         self.metrics.resign()
         found = self.samples()
         self.assertEqual(0, found["twotier_leader", "default"])
-        for name in ("twotier_jobs", "twotier_slots", "twotier_manager_poll_timestamp_seconds"):
+        for name in ("twotier_jobs", "twotier_slots", *stamps):
             self.assertEqual({}, _labelled(found, name))
         self.assertEqual(started, found["twotier_jobs_started_total", "default", "started"])
 

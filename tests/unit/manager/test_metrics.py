@@ -42,7 +42,7 @@ class TestTable(testtools.TestCase):
         shown = Metrics()
         pool = shown.pool("default")
         pool.lead()
-        pool.gauges, pool.polled_at = GAUGES, 1.0
+        pool.gauges, pool.polled_at, pool.hosts_listed_at = GAUGES, 1.0, 1.0
         tally = Tally()
         tally.add("compute", "200")
         self.useFixture(fixtures.MockPatchObject(metrics, "TALLY", tally))
