@@ -194,9 +194,9 @@ Example: /etc/nova-twotier/model.json
         max=60.0,
         help="""
 Seconds between two polls of Nova, Placement and the queue. When they answer slowly, the pause after
-a poll becomes nine times as long as the poll took, up to 10 s, and as long as the poll took if
-there is news before. More than a minute would look like a manager that hangs: one that has finished
-no poll for two minutes is reported.
+a poll becomes ten times as long as the poll took more than 0.3 s, up to 10 s; if there is news
+before, it becomes as long as the poll took. More than a minute would look like a manager that
+hangs: one that has finished no poll for two minutes is reported.
 """,
     ),
     cfg.FloatOpt(

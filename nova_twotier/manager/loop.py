@@ -29,9 +29,9 @@ LOG = logging.getLogger(__name__)
 TROUBLE = (CloudError, PlacementError, ToozError, *DATABASE_ERRORS)
 #: Seconds to wait after the first news, so that one poll serves all that arrive together.
 GATHER = 0.05
-#: While there is no news, polls take at most one part in so many of the time, and half of it while
-#: there is: listing servers takes Nova time in which it boots none.
-SHARE = 10
+#: The pause after a poll is so many times as long as the poll was longer than this, in seconds, if
+#: there is no news: listing servers takes Nova time in which it boots none.
+TIMES, QUICK = 10.0, 0.3
 #: The longest pause, in seconds, that a slow poll leads to.
 LONGEST = 10.0
 #: Seconds after the start in which it is no error if the cloud does not answer yet: its services
@@ -231,11 +231,12 @@ class Loop:
         :param took: seconds that the poll took.
         """
         began = self._clock()
-        end = began + max(self._options.poll_interval, min((SHARE - 1) * took, LONGEST))
+        slow = min(TIMES * (took - QUICK), LONGEST)
+        end = began + max(self._options.poll_interval, slow)
         while (left := end - self._clock()) > 0:
             news = self._woken.wait(min(left, self._options.watch_interval))
             if news or self._store.last_event() != seen:
-                rest = began + min(took, LONGEST) - self._clock()
+                rest = began + min(took, slow) - self._clock()
                 self._stopping.wait(max(rest, GATHER if news else 0.0))
                 return
 

@@ -224,8 +224,8 @@ class TestSlowPolls(LoopTestCase):
         return poll
 
     def test_there_are_fewer_of_them(self):
-        self.run_script(*(self.slow(seconds) for seconds in (0.25, 0.5, 2.0, 3.0)))
-        self.assertEqual([0.0, 1.25, 2.75, 8.75, 17.75], self.looks)
+        self.run_script(*(self.slow(seconds) for seconds in (0.25, 0.8, 1.3, 3.0)))
+        self.assertEqual([0.0, 1.25, 7.05, 18.35, 31.35], [round(at, 2) for at in self.looks])
 
     def test_none_leads_to_a_very_long_pause(self):
         self.run_script(self.slow(100.0))
