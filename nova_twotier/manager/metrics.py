@@ -83,8 +83,8 @@ class Metrics(Collector):
             "When Nova last told the leader which hosts there are, in seconds since the epoch",
             labels=["pool"],
         )
-        for name, each in pools.items():
-            if (at := each.hosts_listed_at) is not None:
+        for name, pool in pools.items():
+            if (at := pool.hosts_listed_at) is not None:
                 listed.add_metric([name], at)
         yield listed
         # As they are now: a loop may replace them at any time.
