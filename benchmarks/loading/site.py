@@ -129,9 +129,9 @@ class Site:
         return self._cloud.nova()
 
     def active(self, name: str) -> int:
-        """How many servers are ACTIVE whose names begin with this one.
+        """Count the ACTIVE servers whose names begin with `name`, in Nova's database.
 
-        It is Nova's database that says so: asking its API would take time that it boots servers in.
+        To ask Nova's API would take time in which it boots servers.
         """
         path = self._cloud.layout.db / "nova_cell1.sqlite"
         query = (

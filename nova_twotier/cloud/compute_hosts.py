@@ -10,6 +10,9 @@ from nova_twotier.ledger.shape import Shape
 #: Seconds after which the names of all hosts are read again. They hardly ever change, and for its
 #: list Nova looks up the service of each hypervisor: seconds of its time in a large cloud.
 RENEWAL = 300.0
+#: Most of the time for which Nova lists them because a nova-compute is up without a hypervisor,
+#: which may stay so.
+SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class HostNames:
 
 
 class HostNameCache:
-    """The names of all hosts, read again for a nova-compute that is new, and now and then.
+    """Caches the names of all hosts, and lists them anew for a new nova-compute or after a while.
 
     :param read: `Reader.host_names`.
     :param clock: seconds since any origin; cannot be set.
@@ -74,18 +77,24 @@ class HostNameCache:
     def __init__(self, read: Callable[[], HostNames], clock: Callable[[], float] = time.monotonic):
         self._read, self._clock = read, clock
         self.names = HostNames({})
+        #: When they are listed anew in any case, and from when on for a new nova-compute.
         self._due_at: float | None = None
+        self._again_at = 0.0
 
     def forget(self) -> None:
-        """Read them again at the next call of `refresh`; until then they stay as they are."""
+        """List them anew at the next call of `refresh`; until then they stay as they are."""
         self._due_at = None
 
     def refresh(self, services: Iterable[str]) -> HostNames:
-        """
-        :param services: the nova-computes that are up. Each of them has a hypervisor, or will have
-            one some moments after it came up.
+        """Return the names, listed anew if that is due or one of `services` is not known.
+
+        :param services: the nova-computes that are up. Each of them has a hypervisor, as a rule, or
+            will have one some moments after it came up.
         """
         now = self._clock()
-        if self._due_at is None or now >= self._due_at or not self.names.know(services):
-            self.names, self._due_at = self._read(), now + RENEWAL
+        due = self._due_at is None or now >= self._due_at
+        if due or (now >= self._again_at and not self.names.know(services)):
+            self.names = self._read()
+            self._due_at = now + RENEWAL
+            self._again_at = now + (self._clock() - now) / SHARE
         return self.names

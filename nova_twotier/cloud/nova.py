@@ -148,8 +148,12 @@ class Cloud:
         That is the hypervisor's name, which may differ from that of the nova-compute. Hosts of
         aggregates with `twotier:slots` have a shape. Those with wrong metadata have none, with an
         error in the log that is not repeated while it stays the same.
+
+        :raises CloudError: also if a cell is down: its hosts may be up.
         """
         services = self._reader.computes()
+        if any(service.get("status") == "UNKNOWN" for service in services.values()):
+            raise CloudError("a cell of Nova does not answer, so that its hosts are not known")
         names = self._host_names.refresh(
             host for host, service in services.items() if service.get("state") == "up"
         )

@@ -231,12 +231,12 @@ class Loop:
         :param took: seconds that the poll took.
         """
         began = self._clock()
-        slow = min(TIMES * (took - QUICK), LONGEST)
-        end = began + max(self._options.poll_interval, slow)
+        pause = min(TIMES * (took - QUICK), LONGEST)
+        end = began + max(self._options.poll_interval, pause)
         while (left := end - self._clock()) > 0:
             news = self._woken.wait(min(left, self._options.watch_interval))
             if news or self._store.last_event() != seen:
-                rest = began + min(took, slow) - self._clock()
+                rest = began + min(took, pause) - self._clock()
                 self._stopping.wait(max(rest, GATHER if news else 0.0))
                 return
 

@@ -1,4 +1,4 @@
-"""When the names of hosts are read again."""
+"""When the cache of host names asks Nova for them again."""
 
 import testtools
 
@@ -29,6 +29,19 @@ class TestHostNameCache(testtools.TestCase):
         self.assertEqual("b.example", self.cache.refresh(["a", "b"]).hypervisor("b"))
         self.cache.refresh(["a", "b"])
         self.assertEqual(3, self.reads)
+
+    def test_a_host_that_gets_no_hypervisor(self):
+        """The slower Nova lists them, the less it is asked on account of it."""
+
+        def read():
+            self.now += 3.0
+            return self.read()
+
+        cache = HostNameCache(read, lambda: self.now)
+        for at, reads in ((0.0, 1), (10.0, 1), (29.0, 1), (30.0, 2)):
+            self.now = at
+            cache.refresh(["a", "broken"])
+            self.assertEqual(reads, self.reads, at)
 
     def test_a_name_that_changed(self):
         self.cache.refresh(["a"])

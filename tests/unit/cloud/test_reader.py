@@ -66,8 +66,7 @@ class TestPages(ReaderCase):
             self.assertEqual([marker] if marker else None, request.qs.get("marker"))
 
     def changes(self, *pages, linked=False):
-        """How many requests a list of changes takes after a list of all servers has shown that a
-        page has room for four."""
+        """Count the requests of a list of changes, once a page has been seen to hold four."""
         servers = [{"id": f"{n}", "status": "ACTIVE"} for n in range(4)]
         self.serve("servers/detail", servers, page=4)
         self.reader.servers()
