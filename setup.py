@@ -13,7 +13,8 @@ HOT = (
     *("core/*", "core/policies/*"),
     *(f"core/prediction/{name}" for name in ("forward", "history", "node_rates", "slot_rates")),
     *("sim/crowd", "sim/easy_plus_plus", "sim/engine", "sim/execution", "sim/learned"),
-    *("sim/running_jobs", "sim/scripted", "sim/shared", "sim/variants"),
+    *("sim/many_nodes", "sim/running_jobs", "sim/scripted", "sim/shared"),
+    *("sim/shared_many_nodes", "sim/variants"),
 )
 
 

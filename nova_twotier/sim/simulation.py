@@ -22,7 +22,6 @@ from nova_twotier.core.fair_share import (
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.linked import Linked
-from nova_twotier.core.many_nodes import MANY, ManyNodes
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import Guaranteeing
@@ -33,9 +32,11 @@ from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.many_nodes import MANY, ManyNodes
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.shared_many_nodes import SharedManyNodes
 from nova_twotier.sim.sharing import Sharing
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
 from nova_twotier.sim.workloads.swf import NO_CLASSES
@@ -407,8 +408,12 @@ def make_running(
     """What advances the running jobs on a cluster of `make_cluster`."""
     if policy.tiers == 1:
         return RunningJobs(scenario.migration_cost, recorder)
-    kind = SharedNodes if isinstance(cluster, Nodes) else Shared
-    return kind(scenario.migration_cost, cluster, scenario.model(), rng, recorder)
+    cost, model = scenario.migration_cost, scenario.model()
+    if isinstance(cluster, ManyNodes):
+        return SharedManyNodes(cost, cluster, model, rng, recorder)
+    if isinstance(cluster, Nodes):
+        return SharedNodes(cost, cluster, model, rng, recorder)
+    return Shared(cost, cluster, model, rng, recorder)
 
 
 def _row(done: Execution) -> tuple:

@@ -10,6 +10,7 @@ from nova_twotier.core.cluster import Host
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.nodes import Counted, Nodes
+from nova_twotier.sim.many_nodes import ManyNodes
 
 FG, BG = Tier.FG, Tier.BG
 
@@ -78,6 +79,20 @@ def state(of):
             sorted(of._closed),
             sorted(of._overdue),
         )
+    if isinstance(of, ManyNodes):
+        return (
+            *common,
+            {tier: of.used[tier].tolist() for tier in Tier},
+            {tier: of.jobs[tier][of.used[tier]].tolist() for tier in Tier},
+            {tier: of._cpu[tier][of.used[tier]].tolist() for tier in Tier},
+            {number: places.tolist() for number, places in of.places.items()},
+            {number: cpu.tolist() for number, cpu in of.cpu.items()},
+            {tier: of._taken[tier].tolist() for tier in Tier},
+            of._closed.tolist(),
+            sorted(of._overdue),
+            of._vacant.tolist(),
+            {tier: of._coolest[tier].all() for tier in Tier},
+        )
     return (
         *common,
         {tier: tuple(of.used[tier]) for tier in Tier},
@@ -101,8 +116,8 @@ def empty(of):
     """A cluster of the same hosts with nothing on them."""
     if isinstance(of, Counted):
         return Counted(of.hosts[0].slots)
-    if isinstance(of, Nodes):
-        return Nodes(len(of.hosts), of.threshold)
+    if isinstance(of, Nodes | ManyNodes):
+        return type(of)(len(of.hosts), of.threshold)
     return Hosts(of.hosts, of.threshold)
 
 

@@ -11,10 +11,10 @@ from nova_twotier.core.actions import Start, Tier
 from nova_twotier.core.cluster import Host, OutOfSlots
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.many_nodes import ManyNodes
 from nova_twotier.core.nodes import Counted, Nodes
 from nova_twotier.core.policies.bandwidth import Guaranteeing
 from nova_twotier.core.snapshot import Event, Snapshot
+from nova_twotier.sim.many_nodes import ManyNodes
 from tests.unit.core.builders import BG, FG, bandwidth, estimate, job, recounted, state
 from tests.unit.core.driver import Driver, promise
 

@@ -13,8 +13,10 @@ from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Progress
 from nova_twotier.sim import engine, estimates
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.shared import Shared, SharedNodes
+from nova_twotier.sim.shared_many_nodes import SharedManyNodes
 from nova_twotier.sim.simulation import Scenario, simulate
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
@@ -56,7 +58,7 @@ def hosts(count):
 
 
 def running_on(cluster, model=PLAIN, cost=20.0, seed=0, recorder=None):
-    kind = SharedNodes if isinstance(cluster, Nodes) else Shared
+    kind = {Nodes: SharedNodes, ManyNodes: SharedManyNodes}.get(type(cluster), Shared)
     return kind(cost, cluster, model, random.Random(seed), recorder)
 
 

@@ -1,5 +1,6 @@
 """Jobs that share slots: what they advance, worked out by hand; and one model in two ways."""
 
+import math
 import random
 from statistics import fmean
 from unittest import mock
@@ -15,6 +16,7 @@ from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim import simulation
+from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.simulation import simulate
 from tests.unit.sim.run_builders import (
     BY_ARRIVAL,
@@ -438,6 +440,11 @@ class TestNodes(Rates, Readings, Policies, SharedCase):
         return Nodes(nodes)
 
 
+class TestManyNodes(Rates, Readings, Policies, SharedCase):
+    def cluster(self, nodes):
+        return ManyNodes(nodes)
+
+
 class TestHosts(Rates, Readings, Policies, SharedCase):
     def cluster(self, nodes):
         return hosts(nodes)
@@ -493,15 +500,16 @@ class TestSlotsOfAHost(testtools.TestCase):
 
 
 class TestBothWays(testtools.TestCase):
-    """The fast scene and the plain one, on clusters that are the same."""
+    """The fast scenes and the plain one, on clusters that are the same."""
 
-    @settings(max_examples=100)
-    @given(workloads(), st.data())
-    def test_all_policies(self, workload, data):
+    @settings(max_examples=150)
+    @given(workloads(), st.booleans(), st.data())
+    def test_all_policies(self, workload, many, data):
         scenario = data.draw(
             scenarios([name for name in TWO_TIER if name != "ktier-cmbf"], slots=1, tiers=2)
         )
-        fast = simulate(workload, scenario, record=True)
+        with mock.patch.object(simulation, "MANY", 1 if many else math.inf):
+            fast = simulate(workload, scenario, record=True)
         with mock.patch.object(simulation, "make_cluster", plain_cluster):
             plain = simulate(workload, scenario, record=True)
         pandas.testing.assert_frame_equal(fast.jobs, plain.jobs, rtol=0, atol=1e-6)
@@ -512,7 +520,8 @@ class TestBothWays(testtools.TestCase):
         self.assertAlmostEqual(fast.busy, plain.busy, 4)
 
     def test_they_are_different_ways(self):
-        self.assertNotEqual(type(running_on(Nodes(1))).settle, type(running_on(hosts(1))).settle)
+        ways = {type(running_on(kind(1))).settle for kind in (Nodes, ManyNodes, hosts)}
+        self.assertEqual(3, len(ways))
 
 
 def plain_cluster(nodes, scenario, policy, *, named, rng):
