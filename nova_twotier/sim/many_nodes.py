@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.slots import THRESHOLD
-from nova_twotier.sim.coolest import Coolest
 
 #: So many nodes make up for what a step costs: with fewer, sets of nodes cost less.
 MANY = 4096
+#: Nodes among which vacant ones are looked for at once, at least.
+_WINDOW = 1024
+#: One of so many nodes is in a sample.
+_STEP = 16
+_HOTTEST = numpy.finfo(numpy.float64).max
 
 #: One for each process of a job: its node, and its CPU utilisation.
 Places: TypeAlias = NDArray[numpy.int64]
@@ -50,8 +54,8 @@ class ManyNodes(Cluster):
         #: Whether nothing is on a node; no such node comes before `_first`.
         self._vacant = numpy.ones(count, bool)
         self._first = 0
-        #: The other nodes that take a process of a tier, by the CPU that the other tier uses.
-        self._coolest = {tier: Coolest(self._cpu[tier.other]) for tier in Tier}
+        #: CPU utilisation by the other tier, where it leaves room for a process of a tier.
+        self._heat = {tier: numpy.full(count, numpy.inf) for tier in Tier}
 
     def copy(self) -> "ManyNodes":
         twin = ManyNodes(0)
@@ -63,9 +67,7 @@ class ManyNodes(Cluster):
         twin._closed, twin._overdue = self._closed.copy(), set(self._overdue)
         twin._taken = {FG: twin.used[FG], BG: self._taken[BG].copy()}
         twin._vacant, twin._first = self._vacant.copy(), self._first
-        twin._coolest = {
-            tier: coolest.copy(twin._cpu[tier.other]) for tier, coolest in self._coolest.items()
-        }
+        twin._heat = {tier: heat.copy() for tier, heat in self._heat.items()}
         return twin
 
     def room(self, tier: Tier, host: int) -> int:
@@ -107,60 +109,86 @@ class ManyNodes(Cluster):
         missing = count - len(best)
         if not missing:
             return best
-        coolest = self._coolest[tier]
+        heat = self._heat[tier]
         if self.rng:
-            return best + self.rng.sample(_besides(kept, coolest.all()), missing)
-        return best + _besides(kept, coolest.first(missing + len(kept)))[:missing]
+            others = numpy.flatnonzero(heat < numpy.inf).tolist()
+            return best + self.rng.sample(_besides(kept, others), missing)
+        return best + _besides(kept, _coolest(heat, missing + len(kept)))[:missing]
 
     def _first_vacant(self, count: int) -> list[int]:
         """The first `count` nodes with nothing on them; all if there are fewer."""
         found: list[int] = []
-        begin, width = self._first, 4 * count
+        begin, width = self._first, max(_WINDOW, 4 * count)
         while begin < len(self._vacant) and len(found) < count:
-            found += (numpy.flatnonzero(self._vacant[begin : begin + width]) + begin).tolist()
+            there = numpy.flatnonzero(self._vacant[begin : begin + width])[: count - len(found)]
+            found += (there + begin).tolist()
             begin, width = begin + width, 2 * width
         self._first = found[0] if found else len(self._vacant)
-        return found[:count]
+        return found
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         places = self.places[job.number] = _places(hosts)
         cpu = self.cpu[job.number] = numpy.array(job.cpu)
+        self.used[tier][places] = True
         self.jobs[tier][places] = job.number
         self._cpu[tier][places] = cpu
         if tier is FG and job.hottest >= self.threshold:
             hot = places[cpu >= self.threshold]
             self._closed[hot] = True
             self._overdue.update(hot[self.used[BG][hot]].tolist())
-        self._change(tier, places, used=True)
+        self._count(tier, places)
+        self._vacant[places] = False
+        self._heat[tier][places] = numpy.inf
+        self._heat[tier.other][places] = numpy.where(
+            self._taken[tier.other][places], numpy.inf, cpu
+        )
 
     def _vacate(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
         places = self.places.pop(job.number)
         del self.cpu[job.number]
         self._overdue.difference_update(hosts if self._overdue else ())
+        self.used[tier][places] = False
         if tier is FG:
             self._closed[places] = False
+        self._count(tier, places)
+        used = self.used[tier.other][places]
+        self._vacant[places] = ~used
         self._first = min(self._first, min(hosts))
-        self._change(tier, places, used=False)
+        self._heat[tier.other][places] = numpy.inf
+        self._heat[tier][places] = numpy.where(
+            used & ~self._taken[tier][places], self._cpu[tier.other][places], numpy.inf
+        )
 
-    def _change(self, tier: Tier, places: Places, used: bool) -> None:
-        """Record whether processes of a tier are on these nodes, and what follows from it."""
-        self.used[tier][places] = used
-        front, back = self.used[FG][places], self.used[BG][places]
-        taken = back | self._closed[places]
+    def _count(self, tier: Tier, places: Places) -> None:
+        """Count the idle places of both tiers, those of one having changed on these nodes."""
         before = int(numpy.count_nonzero(self._taken[BG][places]))
+        taken = self.used[BG][places] | self._closed[places]
         self._taken[BG][places] = taken
         self.idle[BG] += before - int(numpy.count_nonzero(taken))
         if tier is FG:
-            self.idle[FG] += -len(places) if used else len(places)
-        self._vacant[places] = ~(front | back)
-        self._coolest[FG].change(places, back & ~front)
-        self._coolest[BG].change(places, front & ~taken)
+            self.idle[FG] += -len(places) if self.used[FG][places[0]] else len(places)
 
 
 def _places(hosts: Sequence[int]) -> Places:
     return numpy.fromiter(hosts, numpy.int64, len(hosts))
+
+
+def _coolest(heat: Cpu, count: int) -> list[int]:
+    """The `count` nodes of least heat, equal ones by number; all of finite heat if fewer."""
+    # Among twice as many, going by a sample, these are most often found.
+    nodes = _up_to(heat, heat[::_STEP], 2 * count // _STEP + _STEP)
+    if len(nodes) < count:
+        nodes = _up_to(heat, heat, count)
+    coolest: list[int] = nodes[numpy.argsort(heat[nodes], kind="stable")[:count]].tolist()
+    return coolest
+
+
+def _up_to(heat: Cpu, sample: Cpu, count: int) -> Places:
+    """The nodes of no more heat than the first `count` of a sample, if that is finite."""
+    most = numpy.partition(sample, count - 1)[count - 1] if count <= len(sample) else numpy.inf
+    return numpy.flatnonzero(heat <= min(most, _HOTTEST))
 
 
 def _besides(kept: Collection[int], nodes: list[int]) -> list[int]:

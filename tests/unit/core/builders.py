@@ -91,7 +91,7 @@ def state(of):
             of._closed.tolist(),
             sorted(of._overdue),
             of._vacant.tolist(),
-            {tier: of._coolest[tier].all() for tier in Tier},
+            {tier: of._heat[tier].tolist() for tier in Tier},
         )
     return (
         *common,
