@@ -50,7 +50,7 @@ class ManyNodes(Cluster):
         self._overdue: set[int] = set()
         #: Whether each node takes no process of a tier.
         self._taken = {FG: self.used[FG], BG: numpy.zeros(count, bool)}
-        self.idle = {tier: count for tier in Tier}
+        self.idle = dict.fromkeys(Tier, count)
         #: Whether nothing is on a node; no such node comes before `_first`.
         self._vacant = numpy.ones(count, bool)
         self._first = 0
@@ -92,8 +92,7 @@ class ManyNodes(Cluster):
         staying = (~self._taken[tier][_places(hosts)]).tolist()
         if promised:
             staying = [
-                stays and not promised.get(host)
-                for host, stays in zip(hosts, staying, strict=True)
+                stays and not promised.get(host) for host, stays in zip(hosts, staying, strict=True)
             ]
         promised.update(dict.fromkeys(compress(hosts, staying), 1))
         return staying

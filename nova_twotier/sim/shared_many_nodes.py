@@ -11,7 +11,6 @@ from nova_twotier.core.progress import Draw, Processes, Progress
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_nodes import Cpu, ManyNodes, Places
 from nova_twotier.sim.recorder import Recorder
-from nova_twotier.sim.running_jobs import RunningJobs
 from nova_twotier.sim.shared import Modelled
 
 
