@@ -15,8 +15,8 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
 from nova_twotier.core.slots import THRESHOLD
 
-#: So many nodes make up for what a step costs: with fewer, sets of nodes cost less.
-MANY = 4096
+#: So many nodes make up for what a step costs: with fewer, and small jobs, sets cost less.
+MANY = 16_384
 #: Nodes among which vacant ones are looked for at once, at least.
 _WINDOW = 1024
 #: One of so many nodes is in a sample.
