@@ -3,7 +3,9 @@
 Prints jobs a second of each policy on a whole trace, and how many times as long as a plain loop our
 EASY takes there; time and memory of a large model workload; and events a second for 100, 1,000 and
 10,000 nodes with 10,000 jobs waiting. With `--supercomputer POLICIES`, only time and memory of
-these for as many jobs and slots as CEA-Curie's trace has. All in CPU time. Figures, not tests.
+these for as many jobs and slots as CEA-Curie's trace has; with `--growth POLICIES`, only the events
+a second of these, with `--arrays-from` in clusters of other sizes than by default kept in arrays.
+All in CPU time. Figures, not tests.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import resource
 import time
 
 from nova_twotier.core import cluster, policies
-from nova_twotier.sim import engine
+from nova_twotier.sim import engine, simulation
 from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running, simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.lublin99 import Lublin99
@@ -38,18 +40,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
     parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
     parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
+    parser.add_argument("--growth", metavar="POLICIES", help="such as acfcfs,amcbf")
+    parser.add_argument("--arrays-from", type=float, metavar="NODES", default=simulation.MANY)
     options = parser.parse_args()
     print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
     if options.supercomputer:
         for policy in options.supercomputer.split(","):
             supercomputer(policy, options.jobs or CURIE_JOBS)
         return
+    if options.growth:
+        simulation.MANY = options.arrays_from
+        growth(options.growth.split(","))
+        return
     if (options.traces / TRACE).exists():
         trace(options.traces / TRACE, options.rounds)
     else:
         print(f"no {TRACE} in {options.traces}: name its directory by --traces")
     large(options.jobs or 350_000)
-    growth()
+    growth((*ONE_TIER, *TWO_TIERS))
 
 
 def trace(path: pathlib.Path, rounds: int) -> None:
@@ -161,11 +169,11 @@ def _alone(work, *arguments):
         return pool.apply(work, arguments)
 
 
-def growth() -> None:
+def growth(names) -> None:
     """Events a second while about 10,000 jobs wait, for clusters of several sizes."""
     print(f"events/s with {WAITING:,} jobs waiting")
     print(f"{'policy':8}" + "".join(f"{nodes:>9,} nodes" for nodes in (100, 1000, 10_000)))
-    for name in (*ONE_TIER, *TWO_TIERS):
+    for name in names:
         row = [f"{_saturated(name, nodes):15,.0f}" for nodes in (100, 1000, 10_000)]
         print(f"{name:8}" + "".join(row))
 

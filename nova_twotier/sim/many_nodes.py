@@ -1,6 +1,6 @@
-"""Clusters of thousands of nodes: decide as `core.nodes.Nodes`, by arrays of all of them.
+"""Clusters of many thousands of nodes, kept in arrays; they decide as `core.nodes.Nodes` does.
 
-What concerns hundreds of nodes at once, as each start of a large job does, is one step for all.
+What concerns hundreds of nodes at once, as each start of a large job does, is one array operation.
 """
 
 import random
@@ -161,7 +161,7 @@ class ManyNodes(Cluster):
         )
 
     def _count(self, tier: Tier, places: Places) -> None:
-        """Count the idle places of both tiers, those of one having changed on these nodes."""
+        """Update the idle counts of both tiers after processes of `tier` came or left `places`."""
         before = int(numpy.count_nonzero(self._taken[BG][places]))
         taken = self.used[BG][places] | self._closed[places]
         self._taken[BG][places] = taken

@@ -1,4 +1,4 @@
-"""Running jobs that share thousands of nodes: as `shared.SharedNodes`, by arrays of all of them."""
+"""Running jobs on a cluster of `ManyNodes`; their rates are those of `shared.SharedNodes`."""
 
 import random
 from collections.abc import Iterable
@@ -87,7 +87,7 @@ class SharedManyNodes(Modelled):
         return [job for job in there if job.tier is tier]
 
     def _shares(self, jobs: list[Execution], other: Tier) -> list[bool]:
-        """Whether each job shares any of its nodes with one of the other tier."""
+        """For each job, whether a job of the other tier runs on any of its nodes."""
         used = self._nodes.used[other][self._joined(self._places, jobs)]
         shares: list[bool] = numpy.logical_or.reduceat(used, _begins(jobs)).tolist()
         return shares

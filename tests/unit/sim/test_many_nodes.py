@@ -1,4 +1,4 @@
-"""The coolest of many nodes: as if all of them were sorted for each question."""
+"""`ManyNodes` ranks nodes as if it sorted all of them by utilisation each time."""
 
 import testtools
 from hypothesis import given, settings
