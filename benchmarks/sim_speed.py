@@ -20,6 +20,7 @@ import time
 
 from nova_twotier.core import cluster, policies
 from nova_twotier.sim import engine, simulation
+from nova_twotier.sim.garbage import collected_seldom
 from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running, simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.lublin99 import Lublin99
@@ -83,7 +84,8 @@ def trace(path: pathlib.Path, rounds: int) -> None:
 def _run(workload: Workload, scenario: Scenario) -> float:
     prepared = list(executions(workload.jobs, scenario))
     events = _events(workload, scenario, prepared)
-    return _timed(lambda: all(True for _job in events))
+    with collected_seldom():
+        return _timed(lambda: all(True for _job in events))
 
 
 def _events(workload, scenario, arrivals):
@@ -192,7 +194,7 @@ def _saturated(name: str, nodes: int, ends: int = 5000) -> float:
     prepared = list(executions(jobs, scenario))
     ended = _events(Workload(name, nodes, jobs), scenario, prepared)
     # The first decision is about all 10,000 at once: it does not count.
-    with contextlib.closing(ended):
+    with contextlib.closing(ended), collected_seldom():
         first = next(ended)
         begin = time.process_time()
         last = next(itertools.islice(ended, ends - 1, None))

@@ -32,6 +32,7 @@ from nova_twotier.sim.classes import Classes
 from nova_twotier.sim.easy_plus_plus import EasyPlusPlus
 from nova_twotier.sim.estimates import Predictions
 from nova_twotier.sim.execution import Execution
+from nova_twotier.sim.garbage import collected_seldom
 from nova_twotier.sim.many_nodes import MANY, ManyNodes
 from nova_twotier.sim.recorder import Recorder, Stay
 from nova_twotier.sim.running_jobs import RunningJobs
@@ -272,12 +273,13 @@ def simulate(
     else:
         run = network.run_without_queue(arrivals, cluster, running, rejected)
     rows, busy, first, last = [], 0.0, math.inf, -math.inf
-    for job in run:
-        if ended:
-            ended(job)
-        rows.append(_row(job))
-        busy += job.busy
-        first, last = min(first, job.job.arrival), max(last, job.finish)
+    with collected_seldom():
+        for job in run:
+            if ended:
+                ended(job)
+            rows.append(_row(job))
+            busy += job.busy
+            first, last = min(first, job.job.arrival), max(last, job.finish)
     rows.sort()
     rejected.sort()
     return Result(

@@ -171,16 +171,15 @@ def _by_arrival(snapshot: Snapshot) -> Iterator[Job]:
     """The waiting jobs and those that run in the background, as far as they may run in the
     foreground; none of them changes meanwhile."""
     queue = snapshot.queue.allowed(FG)
-    background = (
-        run.job for run in snapshot.cluster.walk(BG) if not run.pinned and run.job.foreground
-    )
-    below = next(background, None)
-    for index in range(len(queue)):
-        waiting = queue[index]
-        while below is not None and below.order < waiting.order:
-            yield below
-            below = next(background, None)
-        yield waiting
-    while below is not None:
+    following, count = 0, len(queue)
+    # No generator expression: compiled by mypyc, it would make a list of all of them first.
+    for run in snapshot.cluster.walk(BG):
+        below = run.job
+        if run.pinned or not below.foreground:
+            continue
+        while following < count and queue[following].order < below.order:
+            yield queue[following]
+            following += 1
         yield below
-        below = next(background, None)
+    for index in range(following, count):
+        yield queue[index]
