@@ -11,6 +11,8 @@ from nova_twotier.core.qos import NORMAL, PRECEDENCE, SCAVENGER, SHIFT, Qos
 
 T = TypeVar("T")
 
+#: See `Job.order`.
+Order = tuple[float, int]
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
 #: What counts for a process whose CPU utilisation nobody knows: it closes no slot, and none of
@@ -71,7 +73,7 @@ class Job:
     #: Position in the queue: by arrival, or by rank if the job has one, plus offset, in its class;
     #: then by number. Wherever `core` says "by arrival", "earlier" or "later" of jobs, it means
     #: this order.
-    order: tuple[float, int] = field(init=False, compare=False, repr=False)
+    order: Order = field(init=False, compare=False, repr=False)
 
     def __post_init__(self):
         check_size(self.size)
@@ -99,6 +101,11 @@ class Job:
     @property
     def label(self) -> str:
         return self.name or f"job {self.number}"
+
+    @property
+    def relative_deadline(self) -> float:
+        """Seconds from its arrival to its position in the queue; 0 where that is its arrival."""
+        return self.order[0] - self.arrival
 
     def hand_out(self, places: Sequence[T]) -> Sequence[T]:
         """The places of the processes, by their numbers: the hottest process gets the first place

@@ -6,9 +6,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 
 from nova_twotier.core.actions import BG, FG, Tier
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.shortest import Entry, Shortest
 
-Order = tuple[float, int]
 #: With so few jobs, checking each of them is faster.
 _SHORT = 50
 
@@ -22,8 +22,8 @@ class Queue:
         #: The orders of the jobs of each size, and the existing sizes.
         self._of_size: dict[int, list[Order]] = {}
         self._sizes: list[int] = []
-        #: Estimates and orders of the jobs of a size, the shortest first, once asked for.
-        self._by_estimate: dict[int, list[tuple[float, Order]]] = {}
+        self._by_estimate = Shortest(_estimate)
+        self._by_deadline = Shortest(_deadline)
         #: The jobs that may run in each tier, once there was a job that may not run in both.
         self._of_tier: dict[Tier, Queue] = {}
         for job in jobs:
@@ -35,7 +35,8 @@ class Queue:
         twin._orders = list(self._orders)
         twin._of_size = {size: list(orders) for size, orders in self._of_size.items()}
         twin._sizes = list(self._sizes)
-        twin._by_estimate = {size: list(jobs) for size, jobs in self._by_estimate.items()}
+        twin._by_estimate = self._by_estimate.copy()
+        twin._by_deadline = self._by_deadline.copy()
         twin._of_tier = {tier: queue.copy() for tier, queue in self._of_tier.items()}
         return twin
 
@@ -132,8 +133,8 @@ class Queue:
             insort(self._sizes, job.size)
         else:
             insort(alike, order)
-        if job.size in self._by_estimate:
-            insort(self._by_estimate[job.size], (job.expected, order))
+        self._by_estimate.add(job)
+        self._by_deadline.add(job)
 
     def remove(self, job: Job) -> None:
         """:raises KeyError: if the job does not wait."""
@@ -154,9 +155,8 @@ class Queue:
             del self._sizes[bisect_left(self._sizes, job.size)]
         else:
             del alike[bisect_left(alike, order)]
-        if job.size in self._by_estimate:
-            by_estimate = self._by_estimate[job.size]
-            del by_estimate[bisect_left(by_estimate, (job.expected, order))]
+        self._by_estimate.remove(job)
+        self._by_deadline.remove(job)
 
     def _insert_by_tier(self, job: Job) -> None:
         if job.foreground:
@@ -208,10 +208,8 @@ class Queue:
 
     def _ending(self, size: int, order: Order, now: float, end: float) -> Iterator[Order]:
         """The jobs of a size that arrived after `order` and end by `end` if they start `now`."""
-        if size not in self._by_estimate:
-            jobs = (self._jobs[number] for _arrival, number in self._of_size[size])
-            self._by_estimate[size] = sorted((job.expected, job.order) for job in jobs)
-        for expected, position in self._by_estimate[size]:
+        alike = self._by_estimate.of_size(size, self._of_size[size], self._jobs)
+        for expected, position in alike:
             if now + expected > end:
                 break
             if position > order:
@@ -246,3 +244,36 @@ class Queue:
             else:
                 heapq.heapreplace(turns, (following.order, size))
             yield job
+
+    def shortest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
+        """Like `fitting`, by relative deadline: each job that fits when its turn comes."""
+        turns = [
+            (self._of_deadline(size)[0], size)
+            for size in self._sizes[: bisect_right(self._sizes, idle[tier])]
+        ]
+        heapq.heapify(turns)
+        while turns:
+            turn, size = turns[0]
+            if size > idle[tier]:
+                heapq.heappop(turns)
+                continue
+            job = self._jobs[turn[1][1]]
+            alike = self._of_deadline(size)
+            following = bisect_right(alike, turn)
+            if following == len(alike):
+                heapq.heappop(turns)
+            else:
+                heapq.heapreplace(turns, (alike[following], size))
+            yield job
+
+    def _of_deadline(self, size: int) -> list[Entry]:
+        """The jobs of a size by relative deadline."""
+        return self._by_deadline.of_size(size, self._of_size[size], self._jobs)
+
+
+def _estimate(job: Job) -> float:
+    return job.expected
+
+
+def _deadline(job: Job) -> float:
+    return job.relative_deadline

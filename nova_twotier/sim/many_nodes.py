@@ -122,7 +122,7 @@ class ManyNodes(Cluster):
             there = numpy.flatnonzero(self._vacant[begin : begin + width])[: count - len(found)]
             found += (there + begin).tolist()
             begin, width = begin + width, 2 * width
-        self._first = found[0] if found else len(self._vacant)
+        self._first = found[0] if found else begin
         return found
 
     def _occupy(self, run: Run) -> None:

@@ -1,4 +1,9 @@
-"""AMCBF in the order of deadlines: arrival plus a multiple of the run time."""
+"""AMCBF in the order of deadlines: arrival plus a multiple of the run time.
+
+The foreground goes to the earliest deadline, so that no job is passed for ever. The background, which
+promises nothing, goes to the shortest time until the deadline (deadline monotonic: Leung and
+Whitehead, Performance Evaluation 1982): short jobs are soon through.
+"""
 
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.amcbf import Amcbf
@@ -9,8 +14,12 @@ UNKNOWN_RUN_TIME = 86_400.0
 
 class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
-    summary = "As AMCBF, but by arrival + run time, so that short jobs pass; none starves."
+    summary = (
+        "As AMCBF, but by arrival + run time, and the shortest first in the background; none "
+        "starves."
+    )
     reorders = True
+    shortest_first = True
 
     def rank(self, job: Job) -> float:
         """The walltime counts before the estimate: it is enforced, so nobody gains by a short one.

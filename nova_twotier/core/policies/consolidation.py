@@ -24,7 +24,8 @@ from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Sn
 class Consolidation(Policy):
     """Foreground by arrival with preemption, background filled with whatever fits.
 
-    A subclass says whether only the head of the queue may evict.
+    A subclass says whether only the head of the queue may evict, and what the background takes
+    first.
     """
 
     tiers = 2
@@ -33,6 +34,9 @@ class Consolidation(Policy):
     #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
     #: queue manager asks again when a start is over, and has to get the same answer.
     reorders: ClassVar[bool] = False
+    #: Whether the background takes the job of the shortest relative deadline first (deadline
+    #: monotonic), instead of the earliest.
+    shortest_first: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
         cluster, idle = snapshot.cluster, snapshot.cluster.idle
@@ -53,7 +57,7 @@ class Consolidation(Policy):
             or (scavenged and reclaims(snapshot))
         ):
             return []
-        step = TwoTierPass(snapshot)
+        step = TwoTierPass(snapshot, self.shortest_first)
         # 1. The foreground: rearranged when it has changed; otherwise, an arrival takes idle slots.
         if selection:
             self._rearrange(step, selection)
@@ -64,13 +68,13 @@ class Consolidation(Policy):
         # 3. Scavengers make way for jobs that fit the background without them.
         if scavenged:
             step.reclaim()
-        # 4. The background takes what fits, by arrival.
+        # 4. The background takes what fits, in its order.
         step.fill(BG)
         return step.actions()
 
     def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
         """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
-        step = EmbeddingPass(snapshot)
+        step = EmbeddingPass(snapshot, self.shortest_first)
         if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
             step.rearrange(self.only_head)
         elif event is not BACKGROUND:

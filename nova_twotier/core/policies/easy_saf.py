@@ -1,8 +1,7 @@
 """EASY that backfills the smallest estimated area first (Carastan-Santos et al., CCGrid 2019)."""
 
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.policies.easy_sjf import EasySjf
-from nova_twotier.core.queue import Order
 
 
 class EasySaf(EasySjf):

@@ -1,10 +1,9 @@
 """EASY that backfills the shortest estimate first (Tsafrir, Etsion and Feitelson 2007)."""
 
 from nova_twotier.core.actions import FG, Action
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.policies.easy import Easy
 from nova_twotier.core.policies.shadow import Shadow
-from nova_twotier.core.queue import Order
 from nova_twotier.core.snapshot import Snapshot
 
 

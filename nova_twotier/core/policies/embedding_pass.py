@@ -12,19 +12,19 @@ from typing import cast
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Run
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass
 from nova_twotier.core.qos import SCAVENGER
-from nova_twotier.core.queue import Order
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 
 
 class EmbeddingPass(TwoTierPass):
     """Jobs with bandwidth are embedded; the others take the best places of a tier."""
 
-    def __init__(self, snapshot: Snapshot):
-        super().__init__(snapshot)
+    def __init__(self, snapshot: Snapshot, shortest_first: bool = False):
+        super().__init__(snapshot, shortest_first)
         #: The runs that lost the foreground in this pass, and have no slots.
         self._losing: dict[int, Run] = {}
 
@@ -35,7 +35,7 @@ class EmbeddingPass(TwoTierPass):
             super().place(job, tier, promised)
 
     def fill(self, tier: Tier) -> None:
-        for job in self.queue.allowed(tier).fitting(self.cluster.idle, tier):
+        for job in self.fitting(self.queue.allowed(tier), self.cluster.idle, tier):
             if self.cluster.fits(job, tier):
                 self.start(job, tier)
 
@@ -159,8 +159,7 @@ class EmbeddingPass(TwoTierPass):
 
     def reclaim(self) -> None:
         evicted: list[Run] = []
-        waiting = self.queue.allowed(BG)
-        for job in waiting.smallest_of_each_class() if self.kills else list(waiting):
+        for job in self._background(self.queue.allowed(BG)):
             if job.qos is SCAVENGER:
                 break
             victims: Sequence[Run] = ()
@@ -174,6 +173,14 @@ class EmbeddingPass(TwoTierPass):
             evicted += victims
         for run in evicted:
             self._give_way(run.job)
+
+    def _background(self, waiting: Queue) -> list[Job]:
+        """All jobs that wait for the background, in its order."""
+        if self.kills:
+            return waiting.smallest_of_each_class()
+        if self._shortest_first:
+            return sorted(waiting, key=lambda job: (job.relative_deadline, job.order))
+        return list(waiting)
 
     def vacate_closed(self) -> None:
         """Also evict background jobs from links that are overbooked."""

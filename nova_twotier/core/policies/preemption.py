@@ -16,8 +16,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from nova_twotier.core.cluster import NOTHING, Run
-from nova_twotier.core.jobs import Job
-from nova_twotier.core.queue import Order, Queue
+from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
 
 _order = attrgetter("order")

@@ -6,9 +6,8 @@ For policies that may take a step back within the pass. Where each step is final
 
 from nova_twotier.core.actions import BG, FG, Action, Evict, Kill, Move, Start, make_start
 from nova_twotier.core.cluster import Run
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.policies.policy import TENTATIVE, in_turn
-from nova_twotier.core.queue import Order
 from nova_twotier.core.snapshot import Snapshot
 
 

@@ -1,7 +1,7 @@
 """The steps of a pass that only policies with two tiers have."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from nova_twotier.core.actions import BG, FG, Tier
@@ -10,16 +10,25 @@ from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.preemption import Holders, by_places
 from nova_twotier.core.policies.scheduling_pass import Pass
 from nova_twotier.core.qos import SCAVENGER
+from nova_twotier.core.queue import Queue
 from nova_twotier.core.slots import is_hot
 from nova_twotier.core.snapshot import Snapshot
 
 
 class TwoTierPass(Pass):
-    """Jobs run in the foreground, or in the background on what it leaves."""
+    """Jobs run in the foreground, or in the background on what it leaves.
+
+    :param shortest_first: whether the background takes the job of the shortest relative deadline
+        first, instead of the earliest.
+    """
 
     #: Whether background jobs that make way lose their work, and whatever takes the places of
     #: scavengers starts on trial, the smallest first.
     kills: ClassVar[bool] = False
+
+    def __init__(self, snapshot: Snapshot, shortest_first: bool = False):
+        super().__init__(snapshot)
+        self._shortest_first = shortest_first
 
     def start(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
         """Start a waiting job on the best places of the tier, but for those that are promised."""
@@ -117,11 +126,18 @@ class TwoTierPass(Pass):
         return mixed
 
     def fill(self, tier: Tier) -> None:
-        """Start waiting jobs that fit the idle slots of a tier, by arrival."""
+        """Start waiting jobs that fit the idle slots of a tier, in its order."""
         idle, queue = self.cluster.idle, self.queue.allowed(tier)
         if queue.has_fitting(idle[tier]):
-            for job in queue.fitting(idle, tier):
+            for job in self.fitting(queue, idle, tier):
                 self.start(job, tier)
+
+    def fitting(self, queue: Queue, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
+        """Jobs that fit the idle slots of a tier when their turn there comes, as `Queue.fitting`:
+        by arrival, or as the background prefers them."""
+        if tier is BG and self._shortest_first:
+            return queue.shortest_first(idle, tier)
+        return queue.fitting(idle, tier)
 
     def reclaim(self) -> None:
         """Start the waiting jobs of other classes that fit the background without scavengers.
@@ -132,7 +148,8 @@ class TwoTierPass(Pass):
         held = Holders(by_places(self.cluster.scavengers(), self.cluster.straddling(BG)))
         idle, queue = self.cluster.idle, self.queue.allowed(BG)
         reach = {BG: idle[BG] + held.slots}
-        for job in queue.smallest_first(reach, BG) if self.kills else queue.fitting(reach, BG):
+        turns = queue.smallest_first(reach, BG) if self.kills else self.fitting(queue, reach, BG)
+        for job in turns:
             if job.qos is SCAVENGER:
                 break  # All others that would fit are scavengers, too.
             for victim in held.victims(job, idle[BG]):

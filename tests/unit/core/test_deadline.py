@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 from nova_twotier.core import policies
 from nova_twotier.core.actions import BG, FG, Evict, Move, Start
 from nova_twotier.core.cluster import Host
+from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies.amcbf_deadline import UNKNOWN_RUN_TIME
+from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.snapshot import Snapshot
 from tests.unit.core.builders import estimate, job
 from tests.unit.core.driver import Driver
+from tests.unit.core.test_linked import STAR
 from tests.unit.core.test_policies import inherited, streams
 
 seconds = st.one_of(st.none(), st.floats(0, 1e6))
@@ -73,6 +76,36 @@ class TestDecisions(testtools.TestCase):
         driver.arrive(job(3, 2, estimate=100.0))
         reason = driver.policy.reasons(Snapshot(driver.cluster, driver.waiting))(driver.waiting[0])
         self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later jobs", str(reason))
+
+    def test_the_background_takes_the_shortest_first(self):
+        """3 has the later deadline, but is the shorter one; in the foreground, 2 comes first."""
+        alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
+        for cluster, mbps in ((alone, 0), (embedded, 1)):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 6, estimate=10.0))
+            driver.arrive(*self.long_and_short(mbps))
+            self.assertEqual({1: FG, 3: BG}, self.where(driver))
+            driver.depart(1)
+            self.assertEqual({2: FG, 3: BG}, self.where(driver))
+
+    def test_so_it_does_with_the_places_of_scavengers(self):
+        alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
+        for cluster, mbps in ((alone, 0), (embedded, 1)):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 6, estimate=10.0))
+            driver.arrive(job(4, 6, estimate=1.0, qos=SCAVENGER, foreground=False))
+            self.assertEqual({1: FG, 4: BG}, self.where(driver))
+            driver.arrive(*self.long_and_short(mbps))
+            self.assertEqual({1: FG, 3: BG}, self.where(driver))
+
+    def long_and_short(self, mbps):
+        return (
+            job(2, 6, arrival=0.0, estimate=500.0, mbps=mbps),
+            job(3, 6, arrival=300.0, estimate=300.0, mbps=mbps),
+        )
+
+    def where(self, driver):
+        return {number: run.tier for number, run in driver.cluster.runs.items()}
 
     @inherited
     @given(streams(), st.data())

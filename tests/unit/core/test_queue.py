@@ -19,6 +19,10 @@ def by_size(jobs):
     return sorted(jobs, key=lambda each: (each.size, each.order))
 
 
+def by_deadline(jobs):
+    return sorted(jobs, key=lambda each: (each.relative_deadline, each.order))
+
+
 def may_run(job, tier):
     return job.foreground if tier is FG else job.background
 
@@ -48,6 +52,7 @@ class AgainstAList(RuleBasedStateMachine):
             float(arrival),
             (0.5,) * size,
             estimate=expected,
+            rank=None if expected is None else arrival + expected,
             foreground=only is not BG,
             background=only is not FG,
         )
@@ -75,19 +80,26 @@ class AgainstAList(RuleBasedStateMachine):
         self.twins = [*self.twins[-1:], (self.queue, list(self.model))]
         self.queue = self.queue.copy()
 
-    @rule(idle=st.integers(0, 9), tier=st.sampled_from(Tier), takes=st.integers(0, 2**40))
-    def fitting(self, idle, tier, takes):
+    @rule(
+        idle=st.integers(0, 9),
+        tier=st.sampled_from(Tier),
+        takes=st.integers(0, 2**40),
+        shortest=st.booleans(),
+    )
+    def fitting(self, idle, tier, takes, shortest):
         """A caller that starts some of the jobs that it is given, or all of them."""
         idles = {FG: 0, BG: 0, tier: idle}
         given = []
         twin = self.queue.copy()
-        for index, each in enumerate(twin.allowed(tier).fitting(idles, tier)):
+        allowed = twin.allowed(tier)
+        turns = allowed.shortest_first(idles, tier) if shortest else allowed.fitting(idles, tier)
+        for index, each in enumerate(turns):
             if takes >> index % 40 & 1:
                 twin.remove(each)
                 idles[tier] -= each.size
             given.append(each)
         expected, left, idle_left = [], [], idle
-        for each in self.model:
+        for each in by_deadline(self.model) if shortest else self.model:
             if may_run(each, tier) and each.size <= idle_left:
                 if takes >> len(expected) % 40 & 1:
                     idle_left -= each.size
@@ -97,7 +109,7 @@ class AgainstAList(RuleBasedStateMachine):
             else:
                 left.append(each)
         assert given == expected
-        assert list(twin) == left
+        assert list(twin) == sorted(left, key=lambda each: each.order)
 
     @rule(
         arrival=st.integers(0, 20),

@@ -49,3 +49,8 @@ class TestCoolest(testtools.TestCase):
             cluster = self.cluster(cpu)
             for count in (1, 50, 62, 63, 64, 500, NODES):
                 self.assertEqual(sorted_afresh(cpu, {})[:count], cluster.rank(BG, count))
+
+    def test_none_wanted(self):
+        cluster = ManyNodes(4)
+        self.assertEqual([], cluster.rank(FG, 0))
+        self.assertEqual([0, 1], cluster.rank(FG, 2))
