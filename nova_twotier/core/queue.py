@@ -24,6 +24,8 @@ class Queue:
         self._sizes: list[int] = []
         self._by_estimate = Shortest(_estimate)
         self._by_deadline = Shortest(_deadline)
+        #: The orders of the jobs that may not run in the foreground.
+        self._alone: list[Order] = []
         #: The jobs that may run in each tier, once there was a job that may not run in both.
         self._of_tier: dict[Tier, Queue] = {}
         for job in jobs:
@@ -37,6 +39,7 @@ class Queue:
         twin._sizes = list(self._sizes)
         twin._by_estimate = self._by_estimate.copy()
         twin._by_deadline = self._by_deadline.copy()
+        twin._alone = list(self._alone)
         twin._of_tier = {tier: queue.copy() for tier, queue in self._of_tier.items()}
         return twin
 
@@ -135,6 +138,8 @@ class Queue:
             insort(alike, order)
         self._by_estimate.add(job)
         self._by_deadline.add(job)
+        if not job.foreground:
+            insort(self._alone, order)
 
     def remove(self, job: Job) -> None:
         """:raises KeyError: if the job does not wait."""
@@ -157,6 +162,8 @@ class Queue:
             del alike[bisect_left(alike, order)]
         self._by_estimate.remove(job)
         self._by_deadline.remove(job)
+        if not job.foreground:
+            del self._alone[bisect_left(self._alone, order)]
 
     def _insert_by_tier(self, job: Job) -> None:
         if job.foreground:
@@ -246,7 +253,13 @@ class Queue:
             yield job
 
     def shortest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
-        """Like `fitting`, by relative deadline: each job that fits when its turn comes."""
+        """Like `fitting`, by relative deadline: each job that fits when its turn comes.
+
+        Who may not run in the foreground, and could starve here, is passed only by jobs that are
+        due before it.
+        """
+        jobs, alone, due = self._jobs, self._alone.copy(), 0
+        given: set[int] = set()
         turns = [
             (self._of_deadline(size)[0], size)
             for size in self._sizes[: bisect_right(self._sizes, idle[tier])]
@@ -254,21 +267,30 @@ class Queue:
         heapq.heapify(turns)
         while turns:
             turn, size = turns[0]
+            _time, order = turn
+            while due < len(alone) and alone[due] < order and size <= idle[tier]:
+                number = alone[due][1]
+                due += 1
+                if number not in given and jobs[number].size <= idle[tier]:
+                    given.add(number)
+                    yield jobs[number]
             if size > idle[tier]:
                 heapq.heappop(turns)
                 continue
-            job = self._jobs[turn[1][1]]
             alike = self._of_deadline(size)
             following = bisect_right(alike, turn)
             if following == len(alike):
                 heapq.heappop(turns)
             else:
                 heapq.heapreplace(turns, (alike[following], size))
-            yield job
+            number = order[1]
+            if number not in given:
+                given.add(number)
+                yield jobs[number]
 
     def _of_deadline(self, size: int) -> list[Entry]:
         """The jobs of a size by relative deadline."""
-        return self._by_deadline.of_size(size, self._of_size[size], self._jobs)
+        return self._by_deadline.of_size(size, self._of_size.get(size, ()), self._jobs)
 
 
 def _estimate(job: Job) -> float:

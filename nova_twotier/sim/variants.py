@@ -14,8 +14,9 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.policies.bandwidth import GuaranteedPass, Guaranteeing
 from nova_twotier.core.policies.bgmbf import Bgmbf
 from nova_twotier.core.policies.bgmbf_sdf import BgmbfSdf
+from nova_twotier.core.policies.cmcbf import Cmcbf
 from nova_twotier.core.policies.consolidation import Consolidation
-from nova_twotier.core.policies.preemption import Holders, Selection
+from nova_twotier.core.policies.preemption import NOBODY, Holders, Selection, select
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import learned
@@ -116,12 +117,40 @@ class AmcbfWaitingHead(Consolidation):
         return Selection(chosen, evicted) if chosen else None
 
 
+class CmcbfWaitingFirst(Cmcbf):
+    """The foreground goes to jobs that wait, then to what is left by those in the background.
+
+    TPDS 2013 promises the foreground to any job, also one in the background, for which there are
+    slots that are idle or held by later arrivals; here, later arrivals may pass those.
+    """
+
+    name = "cmcbf-waiting-first"
+    summary = (
+        "As CMCBF, but jobs in the background move up only to slots that no waiting job takes."
+    )
+    embeds = False  # it chooses by counts of slots
+
+    def _select(self, snapshot: Snapshot) -> Selection | None:
+        queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
+        idle = cluster.idle[FG]
+        chosen, evicted = select(queue, NOBODY, cluster.evictable, idle, only_head=False)
+        idle += sum([victim.size for victim, _by in evicted.values()])
+        idle -= sum([job.size for job in chosen])
+        below = (run.job for run in cluster.walk(BG) if not run.pinned and run.job.foreground)
+        for job in below:
+            if job.size <= idle:
+                chosen.append(job)
+                idle -= job.size
+        return Selection(chosen, evicted) if chosen else None
+
+
 VARIANTS: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
         AmcbfWaitingHead,
         BgmbfAsPrinted,
         BgmbfSdfAsPrinted,
+        CmcbfWaitingFirst,
         EasyPlusPlus,
         *learned.POLICIES,
     )

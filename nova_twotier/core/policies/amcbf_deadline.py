@@ -1,8 +1,8 @@
 """AMCBF in the order of deadlines: arrival plus a multiple of the run time.
 
-The foreground goes to the earliest deadline, so that no job is passed for ever. The background, which
-promises nothing, goes to the shortest time until the deadline (deadline monotonic: Leung and
-Whitehead, Performance Evaluation 1982): short jobs are soon through.
+The foreground goes to the earliest deadline, so that no job is passed for ever. The background,
+which promises nothing, goes to the shortest time from arrival to deadline (deadline monotonic:
+Leung and Whitehead, Performance Evaluation 1982), so short jobs are soon through.
 """
 
 from nova_twotier.core.jobs import Job

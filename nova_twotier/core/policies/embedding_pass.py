@@ -12,7 +12,7 @@ from typing import cast
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Run
-from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.jobs import MAX_SIZE, Job, Order
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass
 from nova_twotier.core.qos import SCAVENGER
@@ -178,9 +178,7 @@ class EmbeddingPass(TwoTierPass):
         """All jobs that wait for the background, in its order."""
         if self.kills:
             return waiting.smallest_of_each_class()
-        if self._shortest_first:
-            return sorted(waiting, key=lambda job: (job.relative_deadline, job.order))
-        return list(waiting)
+        return list(self.fitting(waiting, {BG: MAX_SIZE}, BG))
 
     def vacate_closed(self) -> None:
         """Also evict background jobs from links that are overbooked."""

@@ -1,6 +1,7 @@
 """The experiments by name."""
 
 from nova_twotier.sim.reproduce import (
+    bursts,
     cisne,
     estimate_study,
     fair_share,
@@ -27,6 +28,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *symmetry_embedding.EXPERIMENTS,
         *symmetry_scheduling.EXPERIMENTS,
         policy_study.STUDY,
+        bursts.STUDY,
         *cisne.EXPERIMENTS,
         prediction.TRACES,
         estimate_study.STUDY,

@@ -1,5 +1,7 @@
 """The order of amcbf-deadline: who is ahead of whom, and that it never changes."""
 
+from dataclasses import replace
+
 import testtools
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +99,14 @@ class TestDecisions(testtools.TestCase):
             self.assertEqual({1: FG, 4: BG}, self.where(driver))
             driver.arrive(*self.long_and_short(mbps))
             self.assertEqual({1: FG, 3: BG}, self.where(driver))
+
+    def test_who_runs_in_the_background_only_is_not_passed_by_later_deadlines(self):
+        for mbps, cluster in ((0, [Host("a", 6)]), (1, Linked.of(STAR, 2, tiers=2))):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 6, estimate=10.0))
+            alone, short = self.long_and_short(mbps)
+            driver.arrive(replace(alone, foreground=False), short)
+            self.assertEqual({1: FG, 2: BG}, self.where(driver))
 
     def long_and_short(self, mbps):
         return (

@@ -19,8 +19,29 @@ def by_size(jobs):
     return sorted(jobs, key=lambda each: (each.size, each.order))
 
 
+def by_arrival(jobs):
+    """Turns in order; `fits` says whether a job fits now, and is asked once for each turn."""
+    return lambda fits: (each for each in jobs if fits(each))
+
+
 def by_deadline(jobs):
-    return sorted(jobs, key=lambda each: (each.relative_deadline, each.order))
+    """Turns of the shortest first, those who may not run in the foreground not after later ones."""
+
+    def turns(fits):
+        given = []
+        for each in sorted(jobs, key=lambda each: (each.relative_deadline, each.order)):
+            if each in given or not fits(each):
+                continue
+            for alone in jobs:
+                first = not alone.foreground and alone.order < each.order
+                if first and alone not in given and fits(alone):
+                    given.append(alone)
+                    yield alone
+            if fits(each):
+                given.append(each)
+                yield each
+
+    return turns
 
 
 def may_run(job, tier):
@@ -98,18 +119,16 @@ class AgainstAList(RuleBasedStateMachine):
                 twin.remove(each)
                 idles[tier] -= each.size
             given.append(each)
-        expected, left, idle_left = [], [], idle
-        for each in by_deadline(self.model) if shortest else self.model:
-            if may_run(each, tier) and each.size <= idle_left:
-                if takes >> len(expected) % 40 & 1:
-                    idle_left -= each.size
-                else:
-                    left.append(each)
-                expected.append(each)
-            else:
-                left.append(each)
+        expected, left, room = [], list(self.model), [idle]
+        may = [each for each in self.model if may_run(each, tier)]
+        turns = (by_deadline if shortest else by_arrival)(may)
+        for index, each in enumerate(turns(lambda each: each.size <= room[0])):
+            if takes >> index % 40 & 1:
+                room[0] -= each.size
+                left.remove(each)
+            expected.append(each)
         assert given == expected
-        assert list(twin) == sorted(left, key=lambda each: each.order)
+        assert list(twin) == left
 
     @rule(
         arrival=st.integers(0, 20),
