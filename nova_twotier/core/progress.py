@@ -257,7 +257,8 @@ def _checked(field: str, value: object, name: str) -> object:
         if value not in list(words):
             raise InvalidModel(f"{name}: {field} is {value!r}; choose one of: {', '.join(words)}")
         return words(str(value))
-    count = 0 if field == "floor" else len(getattr(Progress, field))
+    # Of an object: compiled, the class has descriptors instead of the defaults.
+    count = 0 if field == "floor" else len(getattr(MODELS["tpds"], field))
     numbers = value if isinstance(value, list | tuple) else [value]
     if len(numbers) == (count or 1) and isinstance(value, list | tuple) is bool(count):
         with contextlib.suppress(TypeError, ValueError):

@@ -7,7 +7,6 @@ evenly over the slots that are open; high utilisation is beside low utilisation.
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from nova_twotier.core.slots import THRESHOLD, is_hot
@@ -19,10 +18,13 @@ GAIN = 0.1
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(slots=True, eq=False)
+# No dataclass: mypyc cannot compile a generic one.
 class _Slot(Generic[Key]):
-    fg: dict[Key, float] = field(default_factory=dict)
-    bg: dict[Key, float] = field(default_factory=dict)
+    """The VMs in a slot, with their CPU utilisation."""
+
+    def __init__(self) -> None:
+        self.fg: dict[Key, float] = {}
+        self.bg: dict[Key, float] = {}
 
     @property
     def fg_load(self) -> float:

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nova_twotier.core import policies, prediction
-from nova_twotier.core.actions import Action, Start, Tier
-from nova_twotier.core.policies import Policy
+from nova_twotier.core.actions import Start, Tier
 from nova_twotier.core.prediction.calibration import Calibration, Interval
 from nova_twotier.core.prediction.present import Forecast
 from nova_twotier.core.queue_state import QueueState, present, with_policy
-from nova_twotier.core.snapshot import Event, Snapshot
 
 #: Never: of a job that the hosts, or the policy, have no place for.
 NEVER = Forecast(math.inf, math.inf)
@@ -52,22 +50,6 @@ class Expected:
         return self.waited + self.finish
 
 
-class _Noting:
-    """A policy that notes the first start of each job."""
-
-    def __init__(self, policy: Policy):
-        self._policy = policy
-        self.tiers = policy.tiers
-        self.starts: dict[int, Start] = {}
-
-    def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
-        actions = self._policy.schedule(snapshot, event, now)
-        for action in actions:
-            if isinstance(action, Start):
-                self.starts.setdefault(action.job.number, action)
-        return actions
-
-
 def expect(state: QueueState, estimator: str = "sdpn") -> dict[int, Expected]:
     """What is expected of every job of a queue, by number.
 
@@ -78,16 +60,19 @@ def expect(state: QueueState, estimator: str = "sdpn") -> dict[int, Expected]:
     learned = prediction.get(estimator)
     for past in state.past:
         learned.learn(past)
-    now = present(state)
-    noting = _Noting(now.policy)
-    forecasts = learned.predict(replace(now, policy=noting))
-    starts, finishes = _calibrations(state, estimator)
+    starts: dict[int, Start] = {}
+
+    def started(action: Start) -> None:
+        starts[action.job.number] = action
+
+    forecasts = learned.predict(replace(present(state), started=started))
+    of_start, of_finish = _calibrations(state, estimator)
     found = {}
     for each in state.jobs:
         job, waits = each.job, each.tier is None
         start, finish = forecasts.get(job.number, NEVER)
         tier, hosts = each.tier, each.hosts
-        if waits and (action := noting.starts.get(job.number)):
+        if waits and (action := starts.get(job.number)):
             tier, hosts = action.tier, action.hosts
         found[job.number] = Expected(
             number=job.number,
@@ -99,8 +84,8 @@ def expect(state: QueueState, estimator: str = "sdpn") -> dict[int, Expected]:
             tier=tier,
             hosts=tuple(state.hosts[host].name for host in hosts),
             # Nothing is uncertain about a start that the policy decides now.
-            start_interval=starts.interval(0.0, start - state.at) if start > state.at else None,
-            finish_interval=finishes.interval(0.0, finish - state.at) if waits else None,
+            start_interval=of_start.interval(0.0, start - state.at) if start > state.at else None,
+            finish_interval=of_finish.interval(0.0, finish - state.at) if waits else None,
         )
     return found
 

@@ -14,10 +14,7 @@ UNKNOWN_RUN_TIME = 86_400.0
 
 class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
-    summary = (
-        "As AMCBF, but by arrival + run time, and the shortest first in the background; none "
-        "starves."
-    )
+    summary = "AMCBF by arrival + run time, the shortest first in the background; none starves."
     reorders = True
     shortest_first = True
 

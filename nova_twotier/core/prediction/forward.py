@@ -75,6 +75,7 @@ class _Forward:
         self._present = present
         self._remaining = remaining
         self._now = now = present.now
+        self._started = present.started
         self._snapshot = present.snapshot.copy()
         #: The jobs that were preempted, or run.
         self._waiting: dict[int, _Course] = {}
@@ -147,6 +148,8 @@ class _Forward:
                 course.saved = False
                 if course.start == math.inf:
                     course.start = now
+                    if self._started:
+                        self._started(action)
                 entered.append(runs[number])
                 continue
             course = self._running[number]

@@ -1,9 +1,10 @@
 """What an estimator is told of a queue, and what it answers."""
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from nova_twotier.core.actions import Start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.prediction.nodes import Node
@@ -53,6 +54,7 @@ class Present:
         nothing.
     :param left: seconds of work that are known to be left, by number: infinite for what never ends;
         absent: estimated.
+    :param started: called with the first start of each waiting job as a forward run comes to it.
     """
 
     snapshot: Snapshot
@@ -65,6 +67,7 @@ class Present:
     staying: Container[int] = ()
     pending: Event | None = None
     left: Mapping[int, float] = field(default_factory=dict)
+    started: Callable[[Start], None] | None = None
 
     @property
     def shared(self) -> bool:

@@ -216,7 +216,7 @@ class TestNamesAndMistakes(ReproduceCase):
             (0, list(registry.EXPERIMENTS)), (code, [r["name"] for r in json.loads(out)])
         )
         self.assertEqual((0, out, ""), self.main("--list", "-f", "json"))
-        self.assertEqual(32, len(registry.EXPERIMENTS))
+        self.assertEqual(33, len(registry.EXPERIMENTS))
 
     def test_mistakes(self):
         self.refused("which one? `reproduce list` prints the names")

@@ -21,7 +21,7 @@ METRICS = (WAIT, SLOWDOWN)
 NAN = math.nan
 #: Their runs are of traces: they have tests of their own.
 NEED_TRACES = (
-    *("fair-share", "jss2015-table", "symmetry2018-", "policies"),
+    *("bursts", "fair-share", "jss2015-table", "symmetry2018-", "policies"),
     "two-tier-bandwidth",
 )
 #: Experiments whose runs have metrics of their own; see `test_reproduce_prediction`.
