@@ -133,8 +133,7 @@ class TwoTierPass(Pass):
                 self.start(job, tier)
 
     def fitting(self, queue: Queue, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
-        """Jobs that fit the idle slots of a tier when their turn there comes, as `Queue.fitting`:
-        by arrival, or as the background prefers them."""
+        """Each job of a queue that fits the idle slots of a tier when its turn there comes."""
         if tier is BG and self._shortest_first:
             return queue.shortest_first(idle, tier)
         return queue.fitting(idle, tier)
