@@ -1,11 +1,12 @@
 """The input of a policy: the cluster, the queue, and the events since its last decision."""
 
 import enum
+import math
 from collections.abc import Iterable
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
-from nova_twotier.core.jobs import Job
+from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.queue import Queue
 
 
@@ -27,21 +28,32 @@ ENDED = {FG: Event.FOREGROUND.value, BG: Event.BACKGROUND.value}
 FOREGROUND_CHANGED = tuple(event for event in EVENTS if Event.FOREGROUND in event)
 
 
+#: A position behind that of any job.
+NONE_AWAY: Order = (math.inf, 0)
+
+
 class Snapshot:
     """State at one instant.
 
     :param queue: the waiting jobs; those whose state was saved are among them.
     :param since: time of the last decision; None if each arrival is decided at once.
+    :param away: the position of the earliest job that wants the foreground and is on its way, to
+        the queue or the background. Where only the earliest may evict, none behind it may.
     """
 
-    __slots__ = ("cluster", "queue", "since")
+    __slots__ = ("away", "cluster", "queue", "since")
 
     def __init__(
-        self, cluster: Cluster, queue: Queue | Iterable[Job] = (), since: float | None = None
+        self,
+        cluster: Cluster,
+        queue: Queue | Iterable[Job] = (),
+        since: float | None = None,
+        away: Order = NONE_AWAY,
     ):
         self.cluster = cluster
         self.queue = queue if isinstance(queue, Queue) else Queue(queue)
         self.since = since
+        self.away = away
 
     def copy(self) -> "Snapshot":
-        return Snapshot(self.cluster.copy(), self.queue.copy(), self.since)
+        return Snapshot(self.cluster.copy(), self.queue.copy(), self.since, self.away)

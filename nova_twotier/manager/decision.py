@@ -13,12 +13,13 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import Cluster, OutOfSlots
 from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.core.jobs import Order
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import is_hot
-from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
 from nova_twotier.core.windows import Decision, decide
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
@@ -213,7 +214,9 @@ class Decisions:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
-        found, aside = self._ask(cluster, queue, fixed, windows, now)
+        on_way = [jobs[number] for number, plan in plans.items() if plan.tier is Tier.BG]
+        on_way += [each.job for each in departures if each.tier is not Tier.FG]
+        found, aside = self._ask(cluster, queue, fixed, windows, _earliest(on_way), now)
         decision, after = found.actions, found.after
         # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
@@ -280,7 +283,7 @@ class Decisions:
         for number in fixed.keys() - started:
             if fixed[number] is not None:
                 waiting.remove(self._cores[number])
-        return Snapshot(after.cluster, waiting, after.since)
+        return Snapshot(after.cluster, waiting, after.since, after.away)
 
     def _guesses(
         self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs
@@ -341,6 +344,7 @@ class Decisions:
         queue: Mapping[int, Job],
         fixed: Mapping[int, tuple[int, ...] | None],
         windows: Windows,
+        away: Order,
         now: float,
     ) -> tuple[Decision, set[int]]:
         """The policy's decision, and the numbers of the jobs that it was not shown.
@@ -350,6 +354,7 @@ class Decisions:
 
         :param cluster: may be used up.
         :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
+        :param away: as of `Snapshot.away`.
         """
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {
@@ -360,7 +365,7 @@ class Decisions:
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
-            shown = Snapshot(played_on, self._queue.copy(), self.events.decided_at)
+            shown = Snapshot(played_on, self._queue.copy(), self.events.decided_at, away)
             for number in aside:
                 shown.queue.remove(self._cores[number])
             pending = self.events.pending
@@ -416,6 +421,16 @@ class Decisions:
         cores.update(changed)
         self._waiting = queue
         return bool(moved)
+
+
+def _earliest(jobs: Iterable[Job]) -> Order:
+    """The earliest position of the jobs that policies will be shown as wanting the foreground."""
+    wanting = (
+        job.core
+        for job in jobs
+        if not (job.gated or job.held or job.requested_action) and job.core.foreground
+    )
+    return min((core.order for core in wanting), default=NONE_AWAY)
 
 
 def _coming(cluster: Cluster, ending: Iterable[int]) -> int:

@@ -79,7 +79,7 @@ def take(after: Snapshot, jobs: Mapping[int, Job], now: float, most: int) -> Sce
     for core in list(first):
         if core.number not in jobs:
             first.remove(core)
-    snapshot = Snapshot(after.cluster.copy(), first, after.since)
+    snapshot = Snapshot(after.cluster.copy(), first, after.since, after.away)
     numbers = [*(core.number for core in first), *snapshot.cluster.runs]
     seen = {
         number: Seen(

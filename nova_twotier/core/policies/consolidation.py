@@ -89,8 +89,8 @@ class Consolidation(Policy):
         """Jobs to promote to the foreground, and those to demote for them."""
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         below = cluster.promotable
-        idle, straddling = cluster.idle[FG], cluster.straddling(FG)
-        selection = select(queue, below, cluster.evictable, idle, self.only_head, straddling)
+        idle, straddling, away = cluster.idle[FG], cluster.straddling(FG), snapshot.away
+        selection = select(queue, below, cluster.evictable, idle, self.only_head, straddling, away)
         return selection if selection.chosen else None
 
     def _rearrange(self, step: TwoTierPass, selection: Selection) -> None:

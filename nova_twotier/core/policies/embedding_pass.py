@@ -27,6 +27,7 @@ class EmbeddingPass(TwoTierPass):
         super().__init__(snapshot, shortest_first)
         #: The runs that lost the foreground in this pass, and have no slots.
         self._losing: dict[int, Run] = {}
+        self._away = snapshot.away
 
     def place(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
         if job.mbps:
@@ -54,7 +55,8 @@ class EmbeddingPass(TwoTierPass):
         while turns and (self.cluster.idle[FG] or not (only_head and refused)):
             _order, job = heapq.heappop(turns)
             if not self._fits(self.cluster, job):
-                if (only_head and refused) or any(_asks_no_less(job, other) for other in refused):
+                behind = only_head and (refused or self._away < job.order)
+                if behind or any(_asks_no_less(job, other) for other in refused):
                     continue
                 victims = self._victims(job, FG)
                 if not victims:

@@ -34,6 +34,7 @@ class Migrating(Policy):
             cluster.idle[FG],
             self.only_head,
             cluster.straddling(FG),
+            snapshot.away,
         )
         evictions = []
         for victim, preemptor in selection.evicted.values():

@@ -44,6 +44,7 @@ def select(
     idle: int,
     only_head: bool,
     straddling: Mapping[int, int] = NOTHING,
+    away: Order = _NEVER,
 ) -> Selection:
     """Decide who holds the foreground.
 
@@ -53,6 +54,7 @@ def select(
     :param idle: idle foreground slots.
     :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     :param straddling: as of `Cluster.straddling`.
+    :param away: as of `Snapshot.away`.
     """
     first, promoted = queue.head, below.head
     if promoted is not None and (first is None or promoted.order < first.order):
@@ -64,7 +66,7 @@ def select(
     runs = evictable(first.order)
     held = Holders(by_places(runs, straddling))
     reach = idle + held.slots
-    if only_head and first.size > reach:
+    if only_head and (first.size > reach or away < first.order):
         reach = idle
     if not (below.has_fitting(reach) or queue.has_fitting(reach)):
         return Selection([], {})
@@ -81,7 +83,7 @@ def select(
             idle < job.size
             and (head or not only_head)
             and job.size <= idle + held.later(job)
-            and (not only_head or job.order < candidates.hopeless)
+            and (not only_head or job.order < min(candidates.hopeless, away))
         ):
             victims = held.victims(job, idle)
             for victim in victims:

@@ -12,7 +12,7 @@ from nova_twotier.core.cluster import Host
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.policies.amcbf_deadline import UNKNOWN_RUN_TIME
 from nova_twotier.core.qos import SCAVENGER
-from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.snapshot import Event, Snapshot
 from tests.unit.core.builders import estimate, job
 from tests.unit.core.driver import Driver
 from tests.unit.core.test_linked import STAR
@@ -78,6 +78,18 @@ class TestDecisions(testtools.TestCase):
         driver.arrive(job(3, 2, estimate=100.0))
         reason = driver.policy.reasons(Snapshot(driver.cluster, driver.waiting))(driver.waiting[0])
         self.assertIn("needs 2 foreground slots, 0 idle + 1 held by later jobs", str(reason))
+
+    def test_none_evicts_while_an_earlier_job_is_on_its_way(self):
+        """As if that one waited: it is shown to the policy again when it is there."""
+        for mbps, cluster in ((0, [Host("a", 6)]), (1, Linked.of(STAR, 2, tiers=2))):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 6, estimate=900.0, mbps=mbps))
+            waiting = driver.policy.admit(job(2, 6, arrival=5.0, estimate=10.0, mbps=mbps))
+            for away, expected in ((14.0, []), (16.0, [(Move, 1), (Start, 2)])):
+                snapshot = Snapshot(driver.cluster.copy(), [waiting], away=(away, 3))
+                actions = driver.policy.schedule(snapshot, Event.FOREGROUND, 5.0)
+                took = [each for each in actions if each.tier is FG or each.job.number == 1]
+                self.assertEqual(expected, self.kinds(took))
 
     def test_the_background_takes_the_shortest_first(self):
         """3 has the later deadline, but is the shorter one; in the foreground, 2 comes first."""
