@@ -79,7 +79,8 @@ def take(after: Snapshot, jobs: Mapping[int, Job], now: float, most: int) -> Sce
     for core in list(first):
         if core.number not in jobs:
             first.remove(core)
-    snapshot = Snapshot(after.cluster.copy(), first, after.since, after.away)
+    # In the forecast, all that is on its way has arrived: none is away.
+    snapshot = Snapshot(after.cluster.copy(), first, after.since)
     numbers = [*(core.number for core in first), *snapshot.cluster.runs]
     seen = {
         number: Seen(

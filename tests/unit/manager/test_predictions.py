@@ -10,7 +10,7 @@ from nova_twotier.core import policies
 from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import Host
 from nova_twotier.core.hosts import Hosts
-from nova_twotier.core.snapshot import Snapshot
+from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
 from nova_twotier.db import purge, terms, time_shift
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.states import JobState
@@ -244,6 +244,11 @@ class TestPredictions(testtools.TestCase):
         self.threads.do()
         told = self.of(self.waiting)
         self.assertEqual((10.0, 60.0, None), (told.start, told.finish, told.starts_after))
+
+    def test_in_the_forecast_none_is_on_its_way(self):
+        after = self.after()
+        after.away = (0.0, 1)
+        self.assertEqual(NONE_AWAY, scene.take(after, self.jobs, 10.0, 10).snapshot.away)
 
     def test_the_work_of_a_job_is_followed(self):
         made = self.make()
