@@ -214,15 +214,13 @@ class Decisions:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
-        on_way = [jobs[number] for number, plan in plans.items() if plan.tier is Tier.BG]
-        on_way += [each.job for each in departures if each.tier is not Tier.FG]
-        found, aside = self._ask(cluster, queue, fixed, windows, _earliest(on_way), now)
-        decision, after = found.actions, found.after
         # Late actions are not waited for: the owner of a job can draw them out at will.
+        timely = [action for action in opened if not order.is_late(action, now)]
+        away = _earliest(timely, jobs)
+        found, aside = self._ask(cluster, queue, fixed, windows, away, now)
+        decision, after = found.actions, found.after
         passing = {
-            action.number
-            for action in opened
-            if action.kind in (ActionKind.START, ActionKind.END) and not order.is_late(action, now)
+            action.number for action in timely if action.kind in (ActionKind.START, ActionKind.END)
         }
         if _closes_under(after.cluster, passing):
             return []
@@ -423,14 +421,19 @@ class Decisions:
         return bool(moved)
 
 
-def _earliest(jobs: Iterable[Job]) -> Order:
-    """The earliest position of the jobs that policies will be shown as wanting the foreground."""
-    wanting = (
-        job.core
-        for job in jobs
-        if not (job.gated or job.held or job.requested_action) and job.core.foreground
-    )
-    return min((core.order for core in wanting), default=NONE_AWAY)
+def _earliest(opened: Sequence[Action], jobs: Jobs) -> Order:
+    """The earliest position of the jobs that actions bring to the queue or the background, of those
+    that will want the foreground there."""
+    coming = [
+        jobs[action.number]
+        for action in opened
+        if action.kind == ActionKind.START
+        and not action.progress.undoing
+        and action.planned(StartPlan).tier is Tier.BG
+    ]
+    coming += [each.job for each in order.departures(opened, jobs) if each.tier is not Tier.FG]
+    wanting = (job for job in coming if not (job.gated or job.held or job.requested_action))
+    return min((job.core.order for job in wanting if job.core.foreground), default=NONE_AWAY)
 
 
 def _coming(cluster: Cluster, ending: Iterable[int]) -> int:
