@@ -8,6 +8,7 @@ from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, JobState
 from nova_twotier.manager.decision import ELSEWHERE, RECHECK
 from nova_twotier.manager.events import ALL
+from nova_twotier.manager.order import PATIENCE
 from tests.unit.manager.builders import (
     BG,
     FAILS,
@@ -55,6 +56,24 @@ class TestAntiThrash(DecisionCase):
         decisions = self.decisions(min_run_time=30.0)
         found = self.ask(decisions, [below, hot], servers(below), tiers=[BG])
         self.assertEqual([(ActionKind.START, 6)], found)
+
+
+class TestOnTheWay(DecisionCase):
+    """3 arrived after 2, which is below it; 1, the earliest, is just being preempted."""
+
+    def found(self, now):
+        evicted, later = job(number=1, size=1), job(number=3, size=1)
+        below = job(number=2, size=1, tier=BG)
+        gangs = servers(evicted, hosts="b"), servers(below), servers(later)
+        opened = [action(ActionKind.EVICT, evicted, begun_at=1000.0)]
+        jobs = [evicted, below, later]
+        return self.ask(self.decisions(), jobs, *gangs, tiers=[FG, BG, FG], opened=opened, now=now)
+
+    def test_none_behind_it_evicts(self):
+        self.assertEqual([], self.found(1001.0))
+
+    def test_but_if_that_takes_long(self):
+        self.assertEqual([(ActionKind.SWAP, None)], self.found(1000.0 + PATIENCE))
 
 
 class TestLeftAlone(DecisionCase):
