@@ -70,7 +70,7 @@ class PowerFailure(Mishap):
             for host in hosts:
                 self.site.control.host(host, "up")
             _wait(lambda: not self._believed_up(off))
-            self.site.harm.dead.difference_update(hosts)
+            self.site.harm.revive(hosts)
             self.note("on", ", ".join(hosts))
 
     def _believed_up(self, off: set[str]) -> bool:
@@ -108,7 +108,7 @@ class Evacuation(Mishap):
             # Only then does Nova let it be forced up.
             site.control.host(host, "up")
             site.nova.services.force_down(service.id, False)
-            site.harm.dead.discard(host)
+            site.harm.revive((host,))
             self.note("up", host)
 
 

@@ -110,9 +110,9 @@ class HostDeath(Mishap):
     def happen(self) -> None:
         if not (server := self.victim()):
             return
-        host, nova, dead = getattr(server, HOST), self.site.nova, self.site.harm.dead
+        host, nova, harm = getattr(server, HOST), self.site.nova, self.site.harm
         [service] = nova.services.list(host=host, binary="nova-compute")
-        dead.add(host)
+        harm.dead.add(host)
         nova.services.force_down(service.id, True)
         self.happened = True
         self.note("down", host)
@@ -120,7 +120,7 @@ class HostDeath(Mishap):
             self.over.wait(self._seconds)
         finally:
             nova.services.force_down(service.id, False)
-            dead.discard(host)
+            harm.revive((host,))
             self.note("up", host)
 
 

@@ -1,6 +1,8 @@
 """Acts as the guests: processes advance as their tier lets them, and stop when they are done."""
 
+import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nova_twotier.cloud.servers import Server
@@ -12,6 +14,10 @@ from nova_twotier.core.progress import Progress
 from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
 
+#: Seconds until a manager has surely heard that a host is back: with answers of Nova that are lost,
+#: it takes several lists of the hosts.
+NEWS = 15.0
+
 
 @dataclass(frozen=True)
 class Harm:
@@ -20,12 +26,24 @@ class Harm:
     :param dead: names of the hosts on which nothing runs.
     :param struck: ids of servers whose guests were powered off hard, or deleted, by a fault: the
         work of their jobs is lost, unless it was done. Each counts once, and is then removed.
+    :param revived: when hosts came back, by `time.monotonic`.
     :param outages: whatever keeps the manager from its cloud or its database.
     """
 
     dead: set[str] = field(default_factory=set)
     struck: set[str] = field(default_factory=set)
+    revived: dict[str, float] = field(default_factory=dict)
     outages: set[object] = field(default_factory=set)
+
+    def revive(self, hosts: Iterable[str]) -> None:
+        """Let guests run again on hosts that were dead."""
+        for host in hosts:
+            self.revived[host] = time.monotonic()
+            self.dead.discard(host)
+
+    def believed_dead(self, host: str | None) -> bool:
+        """Whether a manager may still count a host as dead that is back."""
+        return time.monotonic() - self.revived.get(host or "", -NEWS) < NEWS
 
 
 class Guests:
@@ -48,6 +66,10 @@ class Guests:
         self._gangs: dict[int, frozenset[str]] = {}
         #: Jobs that have not advanced since a host of theirs died.
         self._stricken: set[int] = set()
+        #: Jobs that were last seen with a server on a host that may be believed to be dead.
+        self._doubtful: set[int] = set()
+        #: Servers that were struck before any sample showed their job with all of them.
+        self._struck: set[str] = set()
         self.work: dict[int, float] = {}
         self.wasted: Counter[int] = Counter()
         self.destroyed: Counter[int] = Counter()
@@ -81,6 +103,8 @@ class Guests:
         """
         servers = set(self._harm.struck)
         self._harm.struck.difference_update(servers)
+        servers |= self._struck
+        self._struck = servers.difference(*self._gangs.values())
         struck = {
             number for number, gang in self._gangs.items() if gang & servers and number not in done
         }
@@ -102,8 +126,12 @@ class Guests:
             servers = frozenset(server.id for server in gang)
             if self._gangs.setdefault(entry.number, servers) != servers:
                 self._gangs[entry.number] = servers
-                dead = entry.number in self._stricken
+                dead = entry.number in self._stricken | self._doubtful
                 self._lose(entry, self.destroyed if dead else self.wasted)
+            if any(self._harm.believed_dead(server.host) for server in gang):
+                self._doubtful.add(entry.number)
+            else:
+                self._doubtful.discard(entry.number)
 
     def _forget(self, sample: Sample) -> None:
         """Note what shelved guests had in their memory: they boot again."""

@@ -1,13 +1,14 @@
 """Guests advance only as a whole, by their tier, and stop when they are done."""
 
 from dataclasses import replace
+from unittest import mock
 
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nova_twotier.core.progress import Progress
-from nova_twotier.tools.replay.guests import Guests, Harm
+from nova_twotier.tools.replay.guests import NEWS, Guests, Harm
 from tests.unit.replay.fakes import BG, FG, roster, sample
 
 
@@ -138,6 +139,27 @@ class TestGuests(testtools.TestCase):
         self.assertEqual({1: 2 * 60}, dict(guests.destroyed))
         self.assertEqual({1: 10}, guests.work)
         self.assertEqual(set(), harm.struck)
+
+    def test_guests_that_were_struck_before_all_were_seen(self):
+        """A sample may be older than what struck a server that no earlier one had."""
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        harm.struck.add("vm1-1")
+        guests.advance(10, sample(1, (1, 0, "h1", FG)))
+        self.work_and_boot_anew(guests)
+        self.assertEqual((0, 2 * 60), (guests.wasted[1], guests.destroyed[1]))
+
+    def test_a_manager_that_may_not_know_yet_that_a_host_is_back(self):
+        harm = Harm()
+        for waited, account in ((NEWS - 1, "destroyed"), (NEWS, "wasted")):
+            guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+            harm.dead.add("h2")
+            with mock.patch("time.monotonic", return_value=100.0):
+                harm.revive(["h2"])
+            self.assertEqual(set(), harm.dead)
+            with mock.patch("time.monotonic", return_value=100.0 + waited):
+                self.work_and_boot_anew(guests)
+            self.assertEqual({1: 2 * 60}, dict(getattr(guests, account)), waited)
 
     def test_guests_that_had_finished_lose_nothing(self):
         harm = Harm()
