@@ -253,10 +253,10 @@ class Queue:
             yield job
 
     def shortest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
-        """Like `fitting`, by relative deadline: each job that fits when its turn comes.
+        """Like `fitting`, but by relative deadline instead of by arrival.
 
-        Who may not run in the foreground, and could starve here, is passed only by jobs that are
-        due before it.
+        A job that may not run in the foreground could starve here. So only jobs that come before it
+        in the queue may pass it.
         """
         jobs, alone, due = self._jobs, self._alone.copy(), 0
         given: set[int] = set()

@@ -1,4 +1,4 @@
-"""The jobs of each size by a time of theirs, such as their estimate: an index of `queue.Queue`."""
+"""An index of waiting jobs: by size, then by a time, such as the estimate."""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +10,7 @@ Entry = tuple[float, Order]
 
 
 class Shortest:
-    """Of each size, the jobs of the least time first.
+    """Waiting jobs by size; those of one size by a time, the shortest first.
 
     A size is sorted when it is first asked for, and kept sorted from then on.
 

@@ -19,7 +19,7 @@ from nova_twotier.core.policies import Policy
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.core.slots import is_hot
-from nova_twotier.core.snapshot import NONE_AWAY, Snapshot
+from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.core.windows import Decision, decide
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import StartPlan
@@ -214,13 +214,14 @@ class Decisions:
             self._network.limit(cluster)
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
-        # Late actions are not waited for: the owner of a job can draw them out at will.
-        timely = [action for action in opened if not order.is_late(action, now)]
-        away = _earliest(timely, jobs)
+        away = order.earliest_coming(opened, jobs, now)
         found, aside = self._ask(cluster, queue, fixed, windows, away, now)
         decision, after = found.actions, found.after
+        # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
-            action.number for action in timely if action.kind in (ActionKind.START, ActionKind.END)
+            action.number
+            for action in opened
+            if action.kind in (ActionKind.START, ActionKind.END) and not order.is_late(action, now)
         }
         if _closes_under(after.cluster, passing):
             return []
@@ -419,21 +420,6 @@ class Decisions:
         cores.update(changed)
         self._waiting = queue
         return bool(moved)
-
-
-def _earliest(opened: Sequence[Action], jobs: Jobs) -> Order:
-    """The earliest position of the jobs that actions bring to the queue or the background, of those
-    that will want the foreground there."""
-    coming = [
-        jobs[action.number]
-        for action in opened
-        if action.kind == ActionKind.START
-        and not action.progress.undoing
-        and action.planned(StartPlan).tier is Tier.BG
-    ]
-    coming += [each.job for each in order.departures(opened, jobs) if each.tier is not Tier.FG]
-    wanting = (job for job in coming if not (job.gated or job.held or job.requested_action))
-    return min((job.core.order for job in wanting if job.core.foreground), default=NONE_AWAY)
 
 
 def _coming(cluster: Cluster, ending: Iterable[int]) -> int:

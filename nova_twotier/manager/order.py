@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nova_twotier.core.actions import Tier
+from nova_twotier.core.jobs import Order
 from nova_twotier.core.reasons import Reason, failures
 from nova_twotier.core.slots import is_hot
+from nova_twotier.core.snapshot import NONE_AWAY
 from nova_twotier.db.models import Action, Job
 from nova_twotier.db.plans import (
     EndPlan,
@@ -108,6 +110,25 @@ def departures(opened: Iterable[Action], jobs: Jobs) -> list[Departure]:
         hosts = targets.get(number, {})
         leaving.append(Departure(jobs[number], decided_at, tier, hosts))
     return leaving
+
+
+def earliest_coming(opened: Iterable[Action], jobs: Jobs, now: float) -> Order:
+    """The earliest position of the jobs that actions bring to the queue or to the background.
+
+    Of those that will want the foreground there. Late actions do not count: the owner of a job can
+    draw them out at will.
+    """
+    timely = [action for action in opened if not is_late(action, now)]
+    coming = [
+        jobs[action.number]
+        for action in timely
+        if action.kind == ActionKind.START
+        and not action.progress.undoing
+        and action.planned(StartPlan).tier is Tier.BG
+    ]
+    coming += [each.job for each in departures(timely, jobs) if each.tier is not Tier.FG]
+    shown = (job for job in coming if not (job.gated or job.held or job.requested_action))
+    return min((job.core.order for job in shown if job.core.foreground), default=NONE_AWAY)
 
 
 def arriving(

@@ -35,7 +35,7 @@ def added(workload: Workload, count: int, seed: int) -> Workload:
 
 
 def first_number(workload: Workload) -> int:
-    """The number of the first job of a burst that is added to a workload."""
+    """The number that the first job of the first added burst gets."""
     return max(job.number for job in workload.jobs) + 1
 
 

@@ -1,4 +1,4 @@
-"""Garbage collection during a run."""
+"""Less frequent garbage collection while a simulation runs."""
 
 import contextlib
 import gc
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def collected_seldom() -> Iterator[None]:
-    """Let a hundred times as many objects be made before the next garbage collection.
+    """Collect garbage a hundred times less often, and as before afterwards.
 
     A run keeps most of what it makes and makes no cycles, so collections find nothing in it; they
     would take up to a fifth of its time.

@@ -87,7 +87,7 @@ class SharedManyNodes(Modelled):
         return [job for job in there if job.tier is tier]
 
     def _shares(self, jobs: list[Execution], other: Tier) -> list[bool]:
-        """For each job, whether a job of the other tier runs on any of its nodes."""
+        """Whether a job of the other tier runs on any node of each job."""
         used = self._nodes.used[other][self._joined(self._places, jobs)]
         shares: list[bool] = numpy.logical_or.reduceat(used, _begins(jobs)).tolist()
         return shares

@@ -1,11 +1,10 @@
 """What a burst of short jobs waits, and which choice of a two-tier policy that depends on."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from nova_twotier.sim import bursts, variants
 from nova_twotier.sim.bursts import BurstPoint
-from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce import on_traces
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import never_above
@@ -42,38 +41,19 @@ AIM = 0.5
 
 
 def _runs(settings: Settings) -> list[Run]:
-    """:raises archive.MissingTraces: if a trace is not there."""
-    paths = archive.find(settings.traces, {place: archive.TRACES[place] for place in PLACES})
-    return [
-        Run(
-            series,
-            place,
-            BurstPoint(
-                str(paths[place].resolve()),
-                replace(scenario, seed=seed),
-                nodes=archive.TRACES[place].nodes,
-                head=settings.head or HEAD,
-                bursts=BURSTS,
-            ),
-        )
-        for place in PLACES
-        for series, scenario in SCENARIOS.items()
-        # EASY draws nothing at random.
-        for seed in range(1 if series == "easy" else settings.seeds)
-    ]
+    head = settings.head or HEAD
+    return on_traces.runs(settings, PLACES, SCENARIOS, BurstPoint, head=head, bursts=BURSTS)
 
 
 def _tables(results: Results, _settings: Settings) -> Iterator[Table]:
     for place in PLACES:
-        runs = results.runs[results.runs["place"] == place].groupby("series", sort=False)
-        rows: dict[str, list[float | str]] = {}
-        for series, of_seeds in runs:
-            found = of_seeds[bursts.SLOWDOWN]
-            rows[str(series)] = [
-                *(of_seeds[metric].mean() / unit for metric, unit in _COLUMNS.values()),
-                f"{found.min():.1f} to {found.max():.1f}",
-            ]
-        yield Table(place, (*_COLUMNS, _OF_BURSTS), rows)
+        table = on_traces.table(results, place, _COLUMNS)
+        found = {series: results.values(bursts.SLOWDOWN, place, series) for series in table.rows}
+        rows = {
+            series: [*row, f"{min(found[series]):.1f} to {max(found[series]):.1f}"]
+            for series, row in table.rows.items()
+        }
+        yield Table(place, (*table.columns, _OF_BURSTS), rows)
 
 
 STUDY = Experiment(

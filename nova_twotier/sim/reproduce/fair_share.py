@@ -1,10 +1,9 @@
 """What fair share does to the waits of heavy and other users, on two traces."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from nova_twotier.sim import user_waits
-from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce import on_traces
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import never_above
@@ -54,35 +53,12 @@ AIMS = {
 
 
 def _runs(settings: Settings) -> list[Run]:
-    """:raises archive.MissingTraces: if a trace is not there."""
-    paths = archive.find(settings.traces, {place: archive.TRACES[place] for place in PLACES})
-    return [
-        Run(
-            series,
-            place,
-            UserPoint(
-                str(paths[place].resolve()),
-                replace(scenario, seed=seed),
-                nodes=archive.TRACES[place].nodes,
-                head=settings.head,
-            ),
-        )
-        for place in PLACES
-        for series, scenario in SCENARIOS.items()
-        # EASY draws nothing at random.
-        for seed in range(1 if scenario.policy == "easy" else settings.seeds)
-    ]
+    return on_traces.runs(settings, PLACES, SCENARIOS, UserPoint)
 
 
 def _tables(results: Results, _settings: Settings) -> Iterator[Table]:
     for place in PLACES:
-        runs = results.runs[results.runs["place"] == place].groupby("series", sort=False)
-        means = runs[[metric for metric, _unit in _COLUMNS.values()]].mean()
-        rows = {
-            str(series): [row[metric] / unit for metric, unit in _COLUMNS.values()]
-            for series, row in means.iterrows()
-        }
-        yield Table(place, tuple(_COLUMNS), rows)
+        yield on_traces.table(results, place, _COLUMNS)
 
 
 STUDY = Experiment(

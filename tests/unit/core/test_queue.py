@@ -20,7 +20,7 @@ def by_size(jobs):
 
 
 def by_arrival(jobs):
-    """Turns in order; `fits` says whether a job fits now, and is asked once for each turn."""
+    """A function that yields the jobs that fit in their order; `fits` tells whether one does."""
     return lambda fits: (each for each in jobs if fits(each))
 
 

@@ -44,7 +44,7 @@ class TestBursts(testtools.TestCase):
 
 class TestWaitingFirst(testtools.TestCase):
     def promoted(self, name, idle, background, waiting):
-        """Numbers of the jobs that enter the foreground of so many idle nodes."""
+        """Numbers of the jobs that the policy starts in, or promotes to, an idle foreground."""
         nodes = Nodes(idle)
         for each in background:
             nodes.start(each, BG)
