@@ -50,11 +50,16 @@ def boot_refused(error: nova_exc.ClientException) -> BootRefused:
 
 
 def too_large(
-    refused: BootRefused, limits: ProjectLimits, size: int, flavor: Mapping[str, Any]
+    refused: BootRefused,
+    limits: ProjectLimits,
+    size: int,
+    flavor: Mapping[str, Any],
+    grouped: bool,
 ) -> Reason | None:
     """Why a job would be refused for quota even if its project had no other servers; else None.
 
     :param flavor: as Nova shows it.
+    :param grouped: whether the job was to be in a server group.
     """
     unified = unified_limits(str(refused))
     if refused.group_is_full:
@@ -64,7 +69,7 @@ def too_large(
     for resource, limit, delta in unified:
         if delta > limit:
             return waits.QUOTA_TOO_SMALL(resource=resource, limit=limit)
-    excess = limits.exceeded(size, flavor)
+    excess = limits.exceeded(size, flavor, grouped)
     if excess is None:
         return None
     return waits.QUOTA_TOO_SMALL(resource=excess.resource, limit=excess.allowed)

@@ -13,18 +13,18 @@ from novaclient.v2.client import Client
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from nova_twotier.cloud import diagnostics, lost_requests, peers, server_groups, trusts
+from nova_twotier.cloud import diagnostics, lost_requests, peers, trusts
 from nova_twotier.cloud.boot_errors import boot_refused, too_large
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNameCache, takes_servers
 from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
+from nova_twotier.cloud.job_groups import JobGroups
 from nova_twotier.cloud.job_servers import JobServers, Own
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.cloud.reader import MICROVERSION, Document, Reader
 from nova_twotier.cloud.servers import JOB_KEY, NOTICE_KEY, Server, seconds
 from nova_twotier.cloud.sessions import SILENT, session_for
-from nova_twotier.cloud.shared_reading import SharedReading
 from nova_twotier.conf import ConfigError
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.flavors import job_tiers
@@ -74,8 +74,7 @@ class Cloud:
         #: own. It is for the ledger; no tenant can read it.
         self.boot_request = f"req-{uuid.uuid4()}"
         self._servers = JobServers(self._reader, self._own)
-        self._groups = SharedReading(self._reader.server_groups)
-        self._only_groups = server_groups.OnlyGroups()
+        self._groups = JobGroups(self.nova, self._reader, conf.manager)
         self._host_names = HostNameCache(self._reader.host_names)
         self._problems: frozenset[str] = frozenset()
         #: Until when hosts are not asked for consoles, by a monotonic clock.
@@ -90,7 +89,7 @@ class Cloud:
         :param lister: lists all servers again and again for as long as it leads.
         """
         self._servers.begin(lister)
-        self._only_groups = server_groups.OnlyGroups()
+        self._groups.begin()
         self._host_names.forget()
 
     @translated
@@ -198,7 +197,7 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job at once, in a server group of their own.
+        """Boot all servers of a job at once, in a server group of their own if they are not too many.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.
@@ -215,7 +214,7 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
-        group, used = self._server_group(nova, job, first)
+        group, used = self._groups.prepare(nova, job, first)
         try:
             nova.servers.create(
                 _server_name(job),
@@ -228,8 +227,8 @@ class Cloud:
                 userdata=base64.b64decode(user_data) if user_data else None,
                 meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
                 scheduler_hints={
-                    "group": group,
                     "twotier:job": job.uuid,
+                    **({"group": group} if group else {}),
                     **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
                     **_dispatch(job),
                     **({"twotier:hosts": near} if near else {}),
@@ -242,31 +241,10 @@ class Cloud:
                 # With unified limits, its deleted members count: the next attempt is made without.
                 nova.server_groups.delete(group)
             elif refused.shortage:
-                refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
+                limits = self._limits(nova)
+                refused.reason = too_large(refused, limits, job.size, flavor, bool(group))
             # Not chained: what Nova said of user data must not get into a log.
             raise refused from None
-
-    def _server_group(self, nova: Client, job: "Job", first: bool) -> tuple[str, bool]:
-        """The id of a job's group, and whether it was there, so that it may have had members.
-
-        :param first: see `boot`.
-        """
-        # Those of the term in which this was asked for.
-        only, name = self._only_groups, _group_name(job)
-        only.forget(job.uuid)
-        if not first:
-
-            def read(offset: int) -> list[Document]:
-                return [group.to_dict() for group in nova.server_groups.list(offset=offset)]
-
-            for group in server_groups.listed(read):
-                if group["name"] == name:
-                    return group["id"], True
-        made = nova.server_groups.create(name, "soft-affinity").id
-        if first:
-            # No earlier request, and not this one either, can make another one any more.
-            only.add(job.uuid, made)
-        return made, False
 
     @staticmethod
     def _limits(nova: Client) -> ProjectLimits:
@@ -338,26 +316,8 @@ class Cloud:
 
     @translated
     def delete_server_group(self, job: "Job") -> None:
-        """Delete it, and its duplicates: a request to create it may have been carried out very
-        late.
-
-        All groups are listed for that, unless this manager knows that it made the only one.
-        """
-        only = self._only_groups
-        if group := only.get(job.uuid):
-            self._delete_group(group)
-            only.forget(job.uuid)
-            return
-        for found in self._groups.get():
-            if found["name"] == _group_name(job):
-                self._delete_group(found["id"])
-
-    def _delete_group(self, group: str) -> None:
-        """Delete a server group, unless it is gone already."""
-        try:
-            self.nova.server_groups.delete(group)
-        except nova_exc.NotFound:
-            return
+        """Delete the group of a job's servers, see `JobGroups.delete`."""
+        self._groups.delete(job)
 
     @translated
     def delete_trust(self, job: "Job | Array") -> None:
@@ -526,10 +486,6 @@ def _dispatch(job: "Job") -> dict[str, str]:
     if order is None or job.size > MOST_DISPATCHED:
         return {}
     return {"twotier:dispatch": ",".join(map(str, order))}
-
-
-def _group_name(job: "Job") -> str:
-    return f"twotier-{job.uuid}"
 
 
 def _networks(networks: list[str]) -> str | list[dict[str, str]]:

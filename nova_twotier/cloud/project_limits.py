@@ -42,15 +42,22 @@ class ProjectLimits:
     def of(cls, answer: Mapping[str, Any]) -> Self:
         return cls(answer["absolute"])
 
-    def exceeded(self, size: int, flavor: Mapping[str, Any] | None) -> Excess | None:
+    def exceeded(
+        self, size: int, flavor: Mapping[str, Any] | None, grouped: bool
+    ) -> Excess | None:
         """The first quota that a job is too large for, if any.
 
         :param flavor: as Nova shows it, with its extra specs; None: it is not known.
+        :param grouped: whether its servers are in a server group.
         """
-        return next(self._exceeded(size, flavor or {}), None)
+        return next(self._exceeded(size, flavor or {}, grouped), None)
 
-    def _exceeded(self, size: int, flavor: Mapping[str, Any]) -> Iterator[Excess]:
-        needs = {"instances": (_INSTANCES, size), MEMBERS: (_MEMBERS, size)}
+    def _exceeded(
+        self, size: int, flavor: Mapping[str, Any], grouped: bool
+    ) -> Iterator[Excess]:
+        needs = {"instances": (_INSTANCES, size)}
+        if grouped:
+            needs[MEMBERS] = _MEMBERS, size
         specs = flavor.get("extra_specs", {})
         for resource, (limit, amount, overrides) in _AMOUNTS.items():
             if not any(each in specs for each in overrides):

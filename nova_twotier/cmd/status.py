@@ -22,7 +22,7 @@ from nova_twotier.audit.nova import Nova
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import AT_ONCE, Lister
 from nova_twotier.cloud.sessions import placement_for, session_for
-from nova_twotier.conf import arguments, cloud
+from nova_twotier.conf import arguments, cloud, manager
 from nova_twotier.ledger.placement import PlacementError
 
 #: Projects whose configuration files are read, if they exist: nova-scheduler's and ours.
@@ -119,6 +119,7 @@ def main(args: list[str] | None = None) -> int:
     logging.register_options(conf)
     cloud.register_opts(conf)
     nova_options.register_opts(conf)
+    conf.register_opt(manager.LARGEST_SERVER_GROUP, manager.GROUP)
     files = [path for project in PROJECTS for path in cfg.find_config_files(project=project)]
     given, others = arguments.common_first(sys.argv[1:] if args is None else args)
     try:

@@ -29,6 +29,23 @@ DEFAULT_OPTS = [
     ),
 ]
 
+LARGEST_SERVER_GROUP = cfg.IntOpt(
+    "largest_server_group",
+    mutable=True,
+    default=64,
+    min=-1,
+    help="""
+Most processes of a job whose servers are members of a server group of Nova; -1: any number, 0: no
+job has one.
+
+For each server that Nova boots, it reads all other members of its group again, so that large groups
+boot slowly. Jobs are the same with and without one, but for ``openstack server group``: their
+servers have the property ``twotier_job`` in either case.
+
+Example: 256
+""",
+)
+
 OPTS = [
     cfg.StrOpt(
         "policy",
@@ -500,6 +517,7 @@ never held back, and those of starts that have taken longer than ``boot_grace`` 
 Example: 32
 """,
     ),
+    LARGEST_SERVER_GROUP,
     cfg.IntOpt(
         "concurrency",
         default=8,

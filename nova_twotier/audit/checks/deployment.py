@@ -82,17 +82,21 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
 
 
 def group_quota(conf, facts: Facts) -> Result:
-    """Quotas must allow server groups: a job is a group with one member per process."""
+    """Quotas must allow server groups: a job is one with a member per process, if not too large."""
+    largest = conf.manager.largest_server_group
+    if largest == 0:
+        return success()
     if conf.quota.driver == NO_QUOTA:
         return success()
     if conf.quota.driver == UNIFIED_LIMITS:
         return success("the limits are in Keystone: raise server_groups, server_group_members")
     slots = sum(shape.slots for shape in facts.shapes.values())
     places = sum(shape.places(tier) for shape in facts.shapes.values() for tier in Tier)
+    members = slots if largest < 0 else min(slots, largest)
     low = [
         f"[quota]{option} is {value}: set it to {needed} or more, or -1"
         for option, value, needed in (
-            ("server_group_members", conf.quota.server_group_members, slots),
+            ("server_group_members", conf.quota.server_group_members, members),
             ("server_groups", conf.quota.server_groups, places),
         )
         if 0 <= value < needed

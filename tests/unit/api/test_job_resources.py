@@ -112,9 +112,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
         self.assertIn("accepted without asking Nova", self.logged.output)
 
 
-class TestQuota(NovaMixin, ApiCase):
-    """What a project may have at all; what its servers use of it is waited for."""
-
+class QuotaCase(NovaMixin, ApiCase):
     OPTIONS = OPTIONS
 
     def setUp(self):
@@ -126,6 +124,10 @@ class TestQuota(NovaMixin, ApiCase):
     def limits(self, **absolute):
         answer = {"limits": {"rate": [], "absolute": absolute}}
         self.nova.get(f"{NOVA}/limits", json=answer, headers=JSON)
+
+
+class TestQuota(QuotaCase):
+    """What a project may have at all; what its servers use of it is waited for."""
 
     def test_what_can_start_is_accepted(self):
         self.answered(201, self.submitting(size=8))
@@ -160,6 +162,16 @@ class TestQuota(NovaMixin, ApiCase):
         self.answered(201, self.submitting(size=3))
         [detail] = self.refused(403, "quota.exceeded", self.submitting(size=4))
         self.assertIn("it needs 4 of Nova's quota server_group_members, of which your", detail)
+
+
+class TestQuotaOfGroups(QuotaCase):
+    OPTIONS = f"{OPTIONS}\n[manager]\nlargest_server_group = 6"
+
+    def test_a_job_that_has_none(self):
+        """That it fits says nothing of a smaller one that has a group."""
+        self.limits(maxServerGroupMembers=3)
+        self.answered(201, self.submitting(size=7))
+        self.refused(403, "quota.exceeded", self.submitting(size=6))
 
 
 class TestWithoutNova(ApiCase):

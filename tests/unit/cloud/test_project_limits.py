@@ -14,8 +14,8 @@ ALLOWED = {
 
 
 class TestExceeded(testtools.TestCase):
-    def exceeded(self, size, flavor=FLAVOR, **allowed):
-        return ProjectLimits({**ALLOWED, **allowed}).exceeded(size, flavor)
+    def exceeded(self, size, flavor=FLAVOR, grouped=True, **allowed):
+        return ProjectLimits({**ALLOWED, **allowed}).exceeded(size, flavor, grouped)
 
     def test_what_just_fits(self):
         self.assertIsNone(self.exceeded(8))
@@ -24,13 +24,14 @@ class TestExceeded(testtools.TestCase):
         self.assertEqual(Excess("instances", 9, 8), self.exceeded(9))
         members = Excess("server_group_members", 8, 7)
         self.assertEqual(members, self.exceeded(8, maxServerGroupMembers=7))
+        self.assertIsNone(self.exceeded(8, grouped=False, maxServerGroupMembers=7))
         self.assertEqual(Excess("cores", 16, 15), self.exceeded(8, maxTotalCores=15))
         self.assertEqual(Excess("ram", 512, 511), self.exceeded(8, maxTotalRAMSize=511))
 
     def test_no_limit(self):
         nothing = dict.fromkeys(ALLOWED, -1)
         self.assertIsNone(self.exceeded(10**6, **nothing))
-        self.assertIsNone(ProjectLimits({}).exceeded(10**6, FLAVOR))
+        self.assertIsNone(ProjectLimits({}).exceeded(10**6, FLAVOR, True))
 
     def test_what_keystone_may_not_know(self):
         """Nova shows 0 for it, and may not enforce it."""

@@ -206,6 +206,17 @@ class TestDeployment(StatusCase):
         enough = "[quota]\nserver_group_members = 16\nserver_groups = 32\n"
         self.assertEqual(SUCCESS, self.check(enough)[0])
 
+    def test_group_quota_of_small_groups(self):
+        """Larger jobs have no group."""
+        name, few = "Quota of server groups", "[quota]\nserver_group_members = {}\n"
+        limited = few + "[manager]\nlargest_server_group = {}\n"
+        self.assertEqual(SUCCESS, self.check(limited.format(8, 8))[0])
+        for members, largest in ((7, 8), (15, -1), (15, 64)):
+            change = limited.format(members, largest)
+            self.shows(name, WARNING, f"members is {members}: set it to {members + 1} or", change)
+        none = "[quota]\nserver_groups = 0\n[manager]\nlargest_server_group = 0\n"
+        self.assertEqual(SUCCESS, self.check(none)[0])
+
     def test_metadata_quota(self):
         name, words = "Quota of metadata items", "[quota]metadata_items is 20: set it to "
         self.shows(name, WARNING, words, "[quota]\nmetadata_items = 20\n")

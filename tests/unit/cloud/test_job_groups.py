@@ -1,4 +1,4 @@
-"""When a job's server group is made and deleted without a list of all groups, and when not."""
+"""Which jobs have server groups, and when these are made and deleted without a list of all."""
 
 import collections
 
@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 
 from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.job_groups import MOST, OnlyGroups
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.nova import Cloud
-from nova_twotier.cloud.server_groups import MOST, OnlyGroups
 from tests.unit.cloud.cloud_case import NOVA, CloudCase
 from tests.unit.cloud.listings import serve
 from tests.unit.manager.builders import job
@@ -76,6 +76,31 @@ class TestRequests(CloudCase):
         self.cloud.delete_server_group(self.one)
         self.assertEqual((2, 2), self.counts())
 
+    def test_a_job_that_is_too_large(self):
+        made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
+        self.conf.set_override("largest_server_group", 2, "manager")
+        self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")
+        two, three = job(size=2), job(size=3)
+        for one, groups in ((two, 1), (three, 1)):
+            self.cloud.boot(one, first=True)
+            self.assertEqual(groups, made.call_count)
+        self.assertNotIn("group", self.booted.last_request.json()["os:scheduler_hints"])
+        self.cloud.delete_server_group(three)
+        self.assertEqual((0, 0), self.counts())
+        self.conf.set_override("largest_server_group", -1, "manager")
+        self.cloud.boot(three, first=True)
+        self.assertEqual(2, made.call_count)
+
+    def test_the_group_of_a_time_with_larger_ones(self):
+        """It is not used any more, and deleted with the job."""
+        self.conf.set_override("largest_server_group", 0, "manager")
+        self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")
+        self.cloud.boot(self.one)
+        self.assertNotIn("group", self.booted.last_request.json()["os:scheduler_hints"])
+        self.assertEqual((0, 0), self.counts())
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((2, 1), self.counts())
+
 
 class TestOnlyGroups(testtools.TestCase):
     def test_the_oldest_is_forgotten(self):
@@ -91,10 +116,11 @@ class Machine(RuleBasedStateMachine):
     """The model: the groups in Nova, and requests to make some that it has not carried out yet.
 
     The manager records a boot before it asks for it, and so knows which boot of a job is the first,
-    whoever made it. Of two managers one leads at a time.
+    whoever made it. Of two managers one leads at a time. The operator changes which jobs have
+    groups.
     """
 
-    jobs = st.sampled_from([job(), job()])
+    jobs = st.sampled_from([job(), job(), job(size=9)])
 
     def __init__(self, conf, http):
         super().__init__()
@@ -104,6 +130,7 @@ class Machine(RuleBasedStateMachine):
         self.late = []
         self.recorded = set()
         self.fate = "answered"
+        self.conf = conf
         self.managers = collections.deque([Cloud(conf), Cloud(conf)])
         http.get(GROUPS, json=self.list_groups)
         http.post(GROUPS, json=self.make_group)
@@ -132,9 +159,11 @@ class Machine(RuleBasedStateMachine):
         return f"g{self.made}"
 
     def boot_servers(self, request, context):
-        """The servers come into a group of their job that exists."""
+        """The servers come into a group of their job that exists, if they are not too many."""
         hints = request.json()["os:scheduler_hints"]
-        assert self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
+        grouped = request.json()["server"]["min_count"] <= self.conf.manager.largest_server_group
+        assert grouped == ("group" in hints)
+        assert not grouped or self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
         if self.fate == "no servers":
             context.status_code = 503
         return {"server": {"id": "s1"}}
@@ -163,6 +192,10 @@ class Machine(RuleBasedStateMachine):
             self.managers[0].boot(of, first=first)
         except CloudError:
             assert fate != "answered"
+
+    @rule(largest=st.sampled_from([0, 8, 9]))
+    def configured(self, largest):
+        self.conf.set_override("largest_server_group", largest, "manager")
 
     @rule()
     def carried_out_late(self):
@@ -204,6 +237,7 @@ class TestAnyOrder(CloudCase):
     """No group is left, and no job comes into another's, whatever fails and whoever leads."""
 
     def test_any_order(self):
+        self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")
         run(
             lambda: Machine(self.conf, self.http),
             settings=settings(max_examples=60, stateful_step_count=15, deadline=None),
