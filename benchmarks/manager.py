@@ -32,7 +32,8 @@ by a thread, as it could.
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, in turn, --rounds times:
 through the queue manager on a fake cloud of --start-hosts 16 hosts with 4 slots, and directly at
-Nova on another one without nova-twotier, also in a server group, as the servers of a job are.
+Nova on another one without nova-twotier, also in a server group, as the servers of most jobs are.
+With several numbers of hosts, such as 8,100,400, one after the other.
 Target: 1.3. Real: Nova, Placement and all of ours; Nova's drivers are fake, and it is one process
 for each cloud, all of whose hosts share a core. `server create` and `job create` are the commands,
 from their start on; --no-commands leaves them out.
@@ -85,7 +86,7 @@ def main() -> None:
     parser.add_argument("--predicted-hosts", type=int, default=1000)
     parser.add_argument("--predicted-policy", default="amcbf")
     parser.add_argument("--hosts", type=int, default=64)
-    parser.add_argument("--start-hosts", type=int, default=16)
+    parser.add_argument("--start-hosts", default="16")
     parser.add_argument("--size", type=int, default=16)
     parser.add_argument("--no-commands", dest="commands", action="store_false")
     parser.add_argument("--queued", type=int, default=2000)
@@ -137,9 +138,9 @@ def _on_a_cloud(parts: list[str], options) -> None:
             yield site
 
     if "starts" in parts:
-        hosts = options.start_hosts
-        with cloud(hosts, 4) as site, cloud(hosts, 4, plugin=False) as without:
-            starts.table(site, options.size, options.rounds, options.commands, without)
+        for hosts in map(int, options.start_hosts.split(",")):
+            with cloud(hosts, 4) as site, cloud(hosts, 4, plugin=False) as without:
+                starts.table(site, options.size, options.rounds, options.commands, without)
     if "queue" in parts:
         with cloud(options.hosts, 1) as site:
             queue.table(site, options.policy, options.queued, options.seconds)

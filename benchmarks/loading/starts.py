@@ -20,7 +20,8 @@ def table(site: Site, size: int, rounds: int, commands: bool, without: Site | No
 
     :param without: where plain servers are requested; by default on the same cloud.
     """
-    print(f"\nseconds from the request of {size} VMs until all are ACTIVE\n")
+    hosts = len(site.info["hosts"])
+    print(f"\nseconds from the request of {size} VMs until all are ACTIVE, {hosts} hosts\n")
     ways = dict(zip(DIRECTLY, (_plain, _job), strict=True))
     ways[GROUPED] = _grouped
     if commands:
@@ -55,7 +56,7 @@ def _plain(site: Site, size: int, **options) -> float:
 
 
 def _grouped(site: Site, size: int) -> float:
-    """As the servers of a job: for each of them Nova reads all members of the group again."""
+    """As those of a small job: for each of them Nova reads all members of the group again."""
     group = site.nova.server_groups.create(PLAIN, "soft-affinity").id
     took = _plain(site, size, scheduler_hints={"group": group})
     site.nova.server_groups.delete(group)

@@ -197,7 +197,7 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job at once, in a server group of their own if they are not too many.
+        """Boot all servers of a job at once, in a server group of their own unless it is too large.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.

@@ -42,9 +42,7 @@ class ProjectLimits:
     def of(cls, answer: Mapping[str, Any]) -> Self:
         return cls(answer["absolute"])
 
-    def exceeded(
-        self, size: int, flavor: Mapping[str, Any] | None, grouped: bool
-    ) -> Excess | None:
+    def exceeded(self, size: int, flavor: Mapping[str, Any] | None, grouped: bool) -> Excess | None:
         """The first quota that a job is too large for, if any.
 
         :param flavor: as Nova shows it, with its extra specs; None: it is not known.
@@ -52,9 +50,7 @@ class ProjectLimits:
         """
         return next(self._exceeded(size, flavor or {}, grouped), None)
 
-    def _exceeded(
-        self, size: int, flavor: Mapping[str, Any], grouped: bool
-    ) -> Iterator[Excess]:
+    def _exceeded(self, size: int, flavor: Mapping[str, Any], grouped: bool) -> Iterator[Excess]:
         needs = {"instances": (_INSTANCES, size)}
         if grouped:
             needs[MEMBERS] = _MEMBERS, size

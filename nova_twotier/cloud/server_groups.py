@@ -5,6 +5,7 @@ from typing import Any
 
 Document = dict[str, Any]
 
+
 def listed(read: Callable[[int], Sequence[Document]]) -> Iterator[Document]:
     """Yield each server group once; none that exists during the whole listing is missed.
 

@@ -144,12 +144,36 @@ class CmcbfWaitingFirst(Cmcbf):
         return Selection(chosen, evicted) if chosen else None
 
 
+class CmcbfInPlace(Cmcbf):
+    """Jobs in the background move up where they are: only if the foreground of all their hosts is
+    idle, so that no process is moved.
+
+    TPDS 2013 migrates those whose own hosts are not free; here, they stay below until they are.
+    """
+
+    name = "cmcbf-in-place"
+    summary = "As CMCBF, but jobs in the background move up only on their own hosts."
+    embeds = False  # it chooses by counts of slots
+
+    def _select(self, snapshot: Snapshot) -> Selection | None:
+        queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
+        below = Queue(
+            run.job
+            for run in cluster.walk(BG)
+            if not run.pinned and run.job.foreground and cluster.takes(FG, run.hosts)
+        )
+        idle = cluster.idle[FG]
+        selection = select(queue, below, cluster.evictable, idle, only_head=False)
+        return selection if selection.chosen else None
+
+
 VARIANTS: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
         AmcbfWaitingHead,
         BgmbfAsPrinted,
         BgmbfSdfAsPrinted,
+        CmcbfInPlace,
         CmcbfWaitingFirst,
         EasyPlusPlus,
         *learned.POLICIES,

@@ -42,7 +42,7 @@ class QueueTestCase(OperatorMixin, TwoTierTestCase):
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         path = directory / "nova-twotier.conf"
         path.write_text(OPTIONS.format(flavor=self.flavor, image=self.image))
-        conf = config.load(["--config-file", str(path)], "test")
+        self.conf = conf = config.load(["--config-file", str(path)], "test")
         self.store = Store(f"sqlite:///{directory}/queue.sqlite")
         self.addCleanup(self.store.close)
         self.addOnException(self._tell_events)

@@ -63,6 +63,15 @@ class TestServerGroups(QueueTestCase):
             {MAKE: 1, "POST servers": 1, LIST: WHOLE_LIST, DELETE: 1}, self.live(another)
         )
 
+    def test_a_job_that_is_too_large_for_one(self):
+        self.conf.set_override("largest_server_group", 1, "manager")
+        job = self.store.submit(2, [0.5])
+        self.until(job.number, JobState.RUNNING)
+        self.assertEqual([], self.groups())
+        self.store.request_action(job.number, "cancel")
+        self.until(job.number, JobState.CANCELLED)
+        self.assertEqual({"POST servers": 1}, self.asked)
+
     def test_a_job_that_begins_anew(self):
         asked = self.live(requeue=True)
         # The second boot lists the project's groups, of which there are none, and its end all.

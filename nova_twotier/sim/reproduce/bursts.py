@@ -16,13 +16,14 @@ from nova_twotier.sim.workloads.utilisation import Utilisation
 PLACES, HEAD = ("SDSC", "KTH"), 20_000
 BURSTS = 24
 
-WAITING_FIRST = variants.CmcbfWaitingFirst.name
+WAITING_FIRST, IN_PLACE = variants.CmcbfWaitingFirst.name, variants.CmcbfInPlace.name
 #: By series.
 SCENARIOS = {
     "easy": Scenario("easy"),
     "cmcbf": Scenario("cmcbf"),
     "cmcbf, background places drawn": Scenario("cmcbf", utilisation=Utilisation(error=None)),
     WAITING_FIRST: Scenario(WAITING_FIRST),
+    IN_PLACE: Scenario(IN_PLACE),
     "amcbf": Scenario("amcbf"),
     "amcbf-deadline": Scenario("amcbf-deadline"),
 }

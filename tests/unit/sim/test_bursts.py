@@ -42,12 +42,18 @@ class TestBursts(testtools.TestCase):
         self.assertEqual(expected, bursts.summarise(jobs, 10))
 
 
-class TestWaitingFirst(testtools.TestCase):
-    def promoted(self, name, idle, background, waiting):
-        """Numbers of the jobs that the policy starts in, or promotes to, an idle foreground."""
-        nodes = Nodes(idle)
+class TestOtherReadings(testtools.TestCase):
+    def promoted(self, name, count, background, waiting, taken=()):
+        """Numbers of the jobs that the policy starts in the foreground, or promotes to it.
+
+        :param background: on the first of the nodes.
+        :param taken: nodes whose foreground earlier jobs have.
+        """
+        nodes = Nodes(count)
         for each in background:
             nodes.start(each, BG)
+        for host in taken:
+            nodes.start(job(-host), FG, [host])
         snapshot = Snapshot(nodes)
         for each in waiting:
             snapshot.queue.add(each)
@@ -65,6 +71,12 @@ class TestWaitingFirst(testtools.TestCase):
         self.assertEqual({2, 3, 4}, self.promoted("cmcbf-waiting-first", 5, below, waiting))
         self.assertEqual({1, 2}, self.promoted("cmcbf-waiting-first", 5, below[:2], []))
 
+    def test_nobody_is_moved_to_another_node(self):
+        below, waiting = [job(1, 2), job(2)], [job(3, 2)]
+        self.assertEqual({1, 2}, self.promoted("cmcbf", 5, below, waiting, taken=[1]))
+        self.assertEqual({2, 3}, self.promoted("cmcbf-in-place", 5, below, waiting, taken=[1]))
+        self.assertEqual({1, 2, 3}, self.promoted("cmcbf-in-place", 5, below, waiting))
+
 
 class TestStudy(ReproduceCase):
     def test_everything(self):
@@ -74,7 +86,7 @@ class TestStudy(ReproduceCase):
             [claim.text for claim in study.STUDY.claims], [each["finding"] for each in rows]
         )
         # EASY is run once.
-        self.assertEqual(2 * (5 * 2 + 1), len(list((self.out / "runs").glob("*.json"))))
+        self.assertEqual(2 * (6 * 2 + 1), len(list((self.out / "runs").glob("*.json"))))
         for place in study.PLACES:
             self.assertIn(f"<caption>{place}</caption>", page)
         for series in study.SCENARIOS:
