@@ -32,7 +32,8 @@ by a thread, as it could.
 
 starts: seconds from the request of --size 16 VMs until all are ACTIVE, in turn, --rounds times:
 through the queue manager on a fake cloud of --start-hosts 16 hosts with 4 slots, and directly at
-Nova on another one without nova-twotier, also in a server group, as the servers of most jobs are.
+Nova on another one without nova-twotier, also in a server group, as those of jobs of up to
+[manager]largest_server_group processes are.
 With several numbers of hosts, such as 8,100,400, one after the other.
 Target: 1.3. Real: Nova, Placement and all of ours; Nova's drivers are fake, and it is one process
 for each cloud, all of whose hosts share a core. `server create` and `job create` are the commands,

@@ -44,9 +44,9 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
     ]
     size, flavor = wanted["size"], wanted.get("flavor") or site.conf.manager.flavor
     grouped = has_group(site.conf.manager, size)
-    kind = caller.project_id, flavor, grouped
+    alike = caller.project_id, flavor, grouped
     # Most jobs may have one process: they are not worth a question each.
-    sized = size > 1 and not site.known.fits(kind, size)
+    sized = size > 1 and not site.known.fits(alike, size)
     # Without Keystone, the API need not know Nova.
     if not (things or sized) or site.known.silent or not (trust or site.conf.nova.auth_type):
         return
@@ -72,7 +72,7 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
             allowed=excess.allowed,
         )
     if sized:
-        site.known.add_fitting(kind, size)
+        site.known.add_fitting(alike, size)
 
 
 def _resources(site: Site, trust: str | None) -> JobResources:

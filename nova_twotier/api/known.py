@@ -6,7 +6,7 @@ import time
 Thing = tuple[str, str, str, str]
 #: Jobs of which a smaller one is within a quota if a larger one is: project, flavor, and whether
 #: their servers are in a server group.
-Kind = tuple[str, str | None, bool]
+Alike = tuple[str, str | None, bool]
 
 
 class Known:
@@ -19,7 +19,7 @@ class Known:
     def __init__(self) -> None:
         self._until: dict[Thing, float] = {}
         self._silent_until = 0.0
-        self._fitting: dict[Kind, tuple[int, float]] = {}
+        self._fitting: dict[Alike, tuple[int, float]] = {}
 
     def __contains__(self, thing: Thing) -> bool:
         return self._until.get(thing, 0.0) > time.monotonic()
@@ -33,16 +33,16 @@ class Known:
         """Note that Nova does not answer."""
         self._silent_until = time.monotonic() + self.LIFETIME
 
-    def fits(self, kind: Kind, size: int) -> bool:
+    def fits(self, alike: Alike, size: int) -> bool:
         """Whether a job of this size, or a larger one, was found to be within a project's quota."""
-        known, until = self._fitting.get(kind, (0, 0.0))
+        known, until = self._fitting.get(alike, (0, 0.0))
         return size <= known and until > time.monotonic()
 
-    def add_fitting(self, kind: Kind, size: int) -> None:
+    def add_fitting(self, alike: Alike, size: int) -> None:
         """Note that a job of this size is within the quota of its project."""
         if len(self._fitting) >= self.MOST:
             self._fitting.clear()
-        self._fitting[kind] = size, time.monotonic() + self.LIFETIME
+        self._fitting[alike] = size, time.monotonic() + self.LIFETIME
 
     def add(self, thing: Thing) -> None:
         if len(self._until) >= self.MOST:

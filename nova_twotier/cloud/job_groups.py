@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 #: Jobs that are remembered. Those whose servers are kept when they end stay for good.
 MOST = 10_000
-#: The policy of the groups: they do not change where Nova places servers.
+#: The policy of the groups, by which Nova places no server elsewhere: the option
+#: `soft_affinity_weight_multiplier` of our nova.conf is 0.
 POLICY = "soft-affinity"
 
 
@@ -58,7 +59,7 @@ class OnlyGroups:
 
 
 class JobGroups:
-    """Makes and deletes them. Errors are those of novaclient and of `Reader`.
+    """Makes and deletes the server groups of jobs. Errors are those of novaclient and of `Reader`.
 
     :param nova: a client of the administrator.
     :param options: group `[manager]`; it may change at run time.

@@ -35,12 +35,13 @@ LARGEST_SERVER_GROUP = cfg.IntOpt(
     default=64,
     min=-1,
     help="""
-Most processes of a job whose servers are members of a server group of Nova; -1: any number, 0: no
-job has one.
+Size of the largest jobs whose servers are put into a server group of Nova; -1: all jobs, 0: none.
 
-For each server that Nova boots, it reads all other members of its group again, so that large groups
-boot slowly. Jobs are the same with and without one, but for ``openstack server group``: their
-servers have the property ``twotier_job`` in either case.
+For each server of a group that Nova boots, it reads all other members again, so that large groups
+boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common. Nova's
+quota ``server_group_members`` does not limit such jobs, but ``[scheduler]max_placement_results``
+limits the hosts that it considers for them. Reload the API, too: it refuses jobs whose group would
+exceed the quota.
 
 Example: 256
 """,

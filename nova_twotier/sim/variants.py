@@ -157,11 +157,13 @@ class CmcbfInPlace(Cmcbf):
 
     def _select(self, snapshot: Snapshot) -> Selection | None:
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
-        below = Queue(
-            run.job
-            for run in cluster.walk(BG)
-            if not run.pinned and run.job.foreground and cluster.takes(FG, run.hosts)
-        )
+        below = Queue()
+        promised: dict[int, int] = {}
+        for run in cluster.walk(BG):
+            with_it = promised.copy()
+            if not run.pinned and run.job.foreground and all(cluster.keep(FG, run.hosts, with_it)):
+                below.add(run.job)
+                promised = with_it
         idle = cluster.idle[FG]
         selection = select(queue, below, cluster.evictable, idle, only_head=False)
         return selection if selection.chosen else None

@@ -72,6 +72,21 @@ class TestServerGroups(QueueTestCase):
         self.until(job.number, JobState.CANCELLED)
         self.assertEqual({"POST servers": 1}, self.asked)
 
+    def test_the_operator_changes_which_jobs_have_one(self):
+        """The next start of a job goes by it, and nothing is left of the one before."""
+        for before, groups, after in ((1, 0, 2), (2, 1, 1)):
+            self.conf.set_override("largest_server_group", before, "manager")
+            job = self.store.submit(2, [0.5])
+            self.until(job.number, JobState.RUNNING)
+            self.assertEqual(groups, len(self.groups()))
+            self.conf.set_override("largest_server_group", after, "manager")
+            self.store.request_action(job.number, "requeue")
+            self.until(job.number, JobState.RUNNING, runs=2)
+            self.assertEqual(1 - groups, len(self.groups()))
+            self.store.request_action(job.number, "cancel")
+            self.until(job.number, JobState.CANCELLED)
+            self.assertEqual([], self.groups())
+
     def test_a_job_that_begins_anew(self):
         asked = self.live(requeue=True)
         # The second boot lists the project's groups, of which there are none, and its end all.

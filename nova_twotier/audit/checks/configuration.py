@@ -56,10 +56,11 @@ def enabled_filters(conf) -> Result:
 
 
 def weighers(conf) -> Result:
-    """Our weighers rank the hosts; a job's soft-affinity group needs Nova's weigher for it."""
+    """Our weighers rank the hosts; the soft-affinity groups of jobs need Nova's weigher for it."""
+    groups = conf.manager.largest_server_group != 0
     classes = conf.filter_scheduler.weight_classes
     option = "[filter_scheduler]weight_classes"
-    if not {NOVA_WEIGHERS, SOFT_AFFINITY} & set(classes):
+    if groups and not {NOVA_WEIGHERS, SOFT_AFFINITY} & set(classes):
         return failure(
             f"{option} lacks {SOFT_AFFINITY}: without it Nova refuses the soft-affinity group of "
             "a job; add it, and soft_affinity_weight_multiplier = 0"

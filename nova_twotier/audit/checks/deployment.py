@@ -82,7 +82,7 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
 
 
 def group_quota(conf, facts: Facts) -> Result:
-    """Quotas must allow server groups: a job is one with a member per process, if not too large."""
+    """Quotas must allow the server groups of jobs, which have a member per process."""
     largest = conf.manager.largest_server_group
     if largest == 0:
         return success()
@@ -102,7 +102,11 @@ def group_quota(conf, facts: Facts) -> Result:
         if 0 <= value < needed
     ]
     if low:
-        return warning("; ".join(low) + ": a job is a server group, with a member per process")
+        jobs = "each job" if largest < 0 else f"each job of up to {largest} processes"
+        return warning(
+            f"{'; '.join(low)}: {jobs} is a server group, with a member per process; or lower "
+            "[manager]largest_server_group"
+        )
     return success()
 
 

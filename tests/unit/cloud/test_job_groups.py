@@ -80,15 +80,16 @@ class TestRequests(CloudCase):
         made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
         self.conf.set_override("largest_server_group", 2, "manager")
         self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")
-        two, three = job(size=2), job(size=3)
-        for one, groups in ((two, 1), (three, 1)):
-            self.cloud.boot(one, first=True)
-            self.assertEqual(groups, made.call_count)
+        three = job(size=3)
+        self.cloud.boot(job(size=2), first=True)
+        self.assertEqual(1, made.call_count)
+        self.cloud.boot(three, first=True)
+        self.assertEqual(1, made.call_count)
         self.assertNotIn("group", self.booted.last_request.json()["os:scheduler_hints"])
         self.cloud.delete_server_group(three)
         self.assertEqual((0, 0), self.counts())
         self.conf.set_override("largest_server_group", -1, "manager")
-        self.cloud.boot(three, first=True)
+        self.cloud.boot(job(size=3), first=True)
         self.assertEqual(2, made.call_count)
 
     def test_the_group_of_a_time_with_larger_ones(self):
@@ -131,6 +132,7 @@ class Machine(RuleBasedStateMachine):
         self.recorded = set()
         self.fate = "answered"
         self.conf = conf
+        conf.clear_override("largest_server_group", "manager")
         self.managers = collections.deque([Cloud(conf), Cloud(conf)])
         http.get(GROUPS, json=self.list_groups)
         http.post(GROUPS, json=self.make_group)
@@ -161,7 +163,8 @@ class Machine(RuleBasedStateMachine):
     def boot_servers(self, request, context):
         """The servers come into a group of their job that exists, if they are not too many."""
         hints = request.json()["os:scheduler_hints"]
-        grouped = request.json()["server"]["min_count"] <= self.conf.manager.largest_server_group
+        largest = self.conf.manager.largest_server_group
+        grouped = largest < 0 or request.json()["server"]["min_count"] <= largest
         assert grouped == ("group" in hints)
         assert not grouped or self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
         if self.fate == "no servers":
@@ -193,7 +196,7 @@ class Machine(RuleBasedStateMachine):
         except CloudError:
             assert fate != "answered"
 
-    @rule(largest=st.sampled_from([0, 8, 9]))
+    @rule(largest=st.sampled_from([-1, 0, 8, 9]))
     def configured(self, largest):
         self.conf.set_override("largest_server_group", largest, "manager")
 

@@ -217,6 +217,13 @@ class TestDeployment(StatusCase):
         none = "[quota]\nserver_groups = 0\n[manager]\nlargest_server_group = 0\n"
         self.assertEqual(SUCCESS, self.check(none)[0])
 
+    def test_no_job_has_a_server_group(self):
+        """Then it does not matter that Nova would refuse one."""
+        few = "[filter_scheduler]\nweight_classes = nova_twotier.weighers.TierWeigher\n"
+        name = "Weighers"
+        self.shows(name, FAILURE, "refuses the soft-affinity group", few)
+        self.assertEqual(SUCCESS, self.check(few + "[manager]\nlargest_server_group = 0\n")[0])
+
     def test_metadata_quota(self):
         name, words = "Quota of metadata items", "[quota]metadata_items is 20: set it to "
         self.shows(name, WARNING, words, "[quota]\nmetadata_items = 20\n")

@@ -4,6 +4,8 @@ import pandas
 import testtools
 
 from nova_twotier.core.actions import BG, FG, Move, Start
+from nova_twotier.core.cluster import Host
+from nova_twotier.core.hosts import Hosts
 from nova_twotier.core.nodes import Nodes
 from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.sim import bursts, variants
@@ -54,12 +56,15 @@ class TestOtherReadings(testtools.TestCase):
             nodes.start(each, BG)
         for host in taken:
             nodes.start(job(-host), FG, [host])
-        snapshot = Snapshot(nodes)
+        return {each.job.number for each in self.entered(name, nodes, waiting)}
+
+    def entered(self, name, cluster, waiting=()):
+        """The actions by which jobs get an idle foreground."""
+        snapshot = Snapshot(cluster)
         for each in waiting:
             snapshot.queue.add(each)
         actions = variants.get(name).schedule(snapshot, Event.FOREGROUND, 10.0)
-        entered = (each for each in actions if isinstance(each, Start | Move) and each.tier is FG)
-        return {each.job.number for each in entered}
+        return [each for each in actions if isinstance(each, Start | Move) and each.tier is FG]
 
     def test_those_that_wait_pass_those_in_the_background(self):
         below, waiting = [job(1, 2)], [job(2, 2)]
@@ -71,7 +76,17 @@ class TestOtherReadings(testtools.TestCase):
         self.assertEqual({2, 3, 4}, self.promoted("cmcbf-waiting-first", 5, below, waiting))
         self.assertEqual({1, 2}, self.promoted("cmcbf-waiting-first", 5, below[:2], []))
 
-    def test_nobody_is_moved_to_another_node(self):
+    def test_nobody_is_moved_to_another_host(self):
+        """Of two below one idle slot, the earlier moves up, though the other would find one."""
+        for name, expected in (("cmcbf", {1: (0,), 2: (1,)}), ("cmcbf-in-place", {1: (0,)})):
+            hosts = Hosts([Host("a", 2), Host("b", 1)])
+            for each in (job(1), job(2)):
+                hosts.start(each, BG, [0])
+            hosts.start(job(-1), FG, [0])
+            moves = self.entered(name, hosts)
+            self.assertEqual(expected, {move.job.number: move.after for move in moves})
+
+    def test_those_who_cannot_move_up_in_place_are_passed(self):
         below, waiting = [job(1, 2), job(2)], [job(3, 2)]
         self.assertEqual({1, 2}, self.promoted("cmcbf", 5, below, waiting, taken=[1]))
         self.assertEqual({2, 3}, self.promoted("cmcbf-in-place", 5, below, waiting, taken=[1]))
