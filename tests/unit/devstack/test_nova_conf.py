@@ -9,6 +9,7 @@ from oslo_config import cfg
 from oslo_upgradecheck.upgradecheck import Code
 
 from nova_twotier.audit.checks import configuration, nova_options, openings
+from nova_twotier.conf import manager
 from nova_twotier.conf import scheduler as ours
 from nova_twotier.filters import all_filters
 from nova_twotier.tools.fakecloud import inifile, novaconf
@@ -26,7 +27,7 @@ FOR_TEMPEST = {"SameHostFilter", "DifferentHostFilter"}
 def loaded(path):
     """A configuration file with the options of Nova and ours that decide on scheduling."""
     conf = cfg.ConfigOpts()
-    for module in (compute, quota, scheduler, ours):
+    for module in (compute, quota, scheduler, ours, manager):
         module.register_opts(conf)
     conf.register_opts(nova_options.OSLO_POLICY, group="oslo_policy")
     conf([], project="nova", default_config_files=[str(path)], default_config_dirs=[])
