@@ -68,6 +68,9 @@ class Guests:
         self._stricken: set[int] = set()
         #: Jobs that were last seen with a server on a host that may be believed to be dead.
         self._doubtful: set[int] = set()
+        #: Jobs that were done when a server of theirs was struck. Nova may not have shown that yet,
+        #: so that the manager cannot know it.
+        self._cut_off: set[int] = set()
         #: Servers that were struck before any sample showed their job with all of them.
         self._struck: set[str] = set()
         self.work: dict[int, float] = {}
@@ -105,9 +108,9 @@ class Guests:
         self._harm.struck.difference_update(servers)
         servers |= self._struck
         self._struck = servers.difference(*self._gangs.values())
-        struck = {
-            number for number, gang in self._gangs.items() if gang & servers and number not in done
-        }
+        hit = {number for number, gang in self._gangs.items() if gang & servers}
+        struck = hit - done
+        self._cut_off |= hit & done
         for number in struck:
             self._lose(self._roster[number], self.destroyed)
         self._stricken |= {
@@ -126,8 +129,9 @@ class Guests:
             servers = frozenset(server.id for server in gang)
             if self._gangs.setdefault(entry.number, servers) != servers:
                 self._gangs[entry.number] = servers
-                dead = entry.number in self._stricken | self._doubtful
-                self._lose(entry, self.destroyed if dead else self.wasted)
+                harmed = entry.number in self._stricken | self._doubtful | self._cut_off
+                self._cut_off.discard(entry.number)
+                self._lose(entry, self.destroyed if harmed else self.wasted)
             if any(self._harm.believed_dead(server.host) for server in gang):
                 self._doubtful.add(entry.number)
             else:

@@ -171,6 +171,24 @@ class TestGuests(testtools.TestCase):
         guests.advance(10, whole)
         self.assertEqual(({}, {1: 100}), (dict(guests.destroyed), guests.work))
 
+    def test_guests_that_had_finished_but_the_manager_could_not_know(self):
+        """Their job begins anew because of the fault; nothing excuses it if it does so again."""
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        guests.advance(0, whole)
+        guests.advance(40, whole)
+        harm.struck.add("vm1-1")
+        guests.advance(60, whole)
+        self.assertEqual({1: 2 * 40 + 2 * 60}, dict(guests.destroyed), "not done when last seen")
+        guests.advance(0, whole)
+        guests.advance(100, whole)
+        harm.struck.add("vm1-1")
+        self.work_and_boot_anew(guests)
+        self.assertEqual(({1: 400}, {}), (dict(guests.destroyed), dict(guests.wasted)))
+        self.work_and_boot_anew(guests)
+        self.assertEqual(({1: 400}, {1: 2 * 60}), (dict(guests.destroyed), dict(guests.wasted)))
+
     def test_guests_that_were_struck_between_two_samples_had_not_finished(self):
         harm = Harm()
         guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
