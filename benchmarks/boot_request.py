@@ -9,7 +9,8 @@ From these follows how large a gang may be for a broker that takes no larger mes
 
 Real: all code of Nova's API, its databases (sqlite in memory). Stubbed: the message goes nowhere.
 Each server has the metadata and hints that the queue manager gives it, and is in no server group,
-as those of large jobs: in one, the message has the members of the group once for each server.
+as those of large jobs. With --group they are in one, whose members the message then has once for
+each server.
 """
 
 import argparse
@@ -36,6 +37,7 @@ class Requests(CloudTestCase):
     PLUGIN = False
     sizes: tuple[int, ...] = ()
     user_data: tuple[int, ...] = ()
+    grouped = False
 
     def runTest(self):
         print("servers  user data (bytes)  message (bytes)  CPU time of nova-api (s)")
@@ -53,7 +55,11 @@ class Requests(CloudTestCase):
         server |= {"min_count": size, "max_count": size, "metadata": {"twotier_job": "j" * 36}}
         if length:
             server["user_data"] = "QUFB" * (length // 4)
-        body = {"server": server, "os:scheduler_hints": {"twotier:job": "j" * 36}}
+        hints = {"twotier:job": "j" * 36}
+        if self.grouped:
+            group = {"name": f"{size}", "policy": "soft-affinity"}
+            hints["group"] = self.api.post_server_groups(group)["id"]
+        body = {"server": server, "os:scheduler_hints": hints}
         sent = []
 
         def keep(_target, context, _method, **message):
@@ -74,9 +80,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", default="1,16,64")
     parser.add_argument("--user-data", default="0,65535")
+    parser.add_argument("--group", action="store_true")
     given = parser.parse_args()
     Requests.sizes = tuple(map(int, given.sizes.split(",")))
     Requests.user_data = tuple(map(int, given.user_data.split(",")))
+    Requests.grouped = given.group
     result = unittest.TextTestRunner(verbosity=0).run(Requests())
     if not result.wasSuccessful():
         raise SystemExit(1)

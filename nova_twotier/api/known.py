@@ -4,8 +4,8 @@ import time
 
 #: What somebody was found to have: project, user, kind and name.
 Thing = tuple[str, str, str, str]
-#: Jobs of which a smaller one is within a quota if a larger one is: project, flavor, and whether
-#: their servers are in a server group.
+#: What jobs have in common if a smaller one is within the quota whenever a larger one is: project,
+#: flavor, and whether their servers are in a server group.
 Alike = tuple[str, str | None, bool]
 
 

@@ -1,4 +1,4 @@
-"""The server group of each job: made before its first boot, deleted when the job has ended.
+"""Makes a server group in Nova for each job before it boots, and deletes it when the job has ended.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """
@@ -59,7 +59,9 @@ class OnlyGroups:
 
 
 class JobGroups:
-    """Makes and deletes the server groups of jobs. Errors are those of novaclient and of `Reader`.
+    """The server groups that jobs have in Nova.
+
+    Methods raise the errors of novaclient, and CloudError if groups cannot be listed.
 
     :param nova: a client of the administrator.
     :param options: group `[manager]`; it may change at run time.
@@ -101,10 +103,10 @@ class JobGroups:
         return made, False
 
     def delete(self, job: "Job") -> None:
-        """Delete that of a job, and its duplicates: a request to create one may have been carried
-        out very late.
+        """Delete the server group of a job, with its duplicates.
 
-        All groups are listed for that, unless this manager knows that it made the only one or none.
+        There are duplicates if Nova carried out a request to create one very late. All groups are
+        listed, unless this manager knows that it made the only one, or none.
         """
         only = self._only
         known = only.get(job.uuid)

@@ -316,7 +316,7 @@ class Cloud:
 
     @translated
     def delete_server_group(self, job: "Job") -> None:
-        """Delete the group of a job's servers, see `JobGroups.delete`."""
+        """Delete the server group of a job, with its duplicates."""
         self._groups.delete(job)
 
     @translated

@@ -149,7 +149,7 @@ class Nodes(Cluster):
 
 
 def _coolest(nodes: Collection[int], cpu: Sequence[float], count: int) -> list[int]:
-    """The `count` least utilised nodes; of equal ones, those of the lower numbers."""
+    """The `count` nodes with the lowest CPU utilisation; the lower number breaks ties."""
     some = list(nodes)
     if len(some) > 4 * count:
         # Among twice as many, going by a sample, these are most often found.

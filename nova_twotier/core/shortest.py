@@ -10,7 +10,7 @@ Entry = tuple[float, Order]
 
 
 class Shortest:
-    """Waiting jobs by size; those of one size by a time, the shortest first.
+    """Waiting jobs of each size, sorted by a time such as the estimate, shortest first.
 
     A size is sorted when it is first asked for, and kept sorted from then on.
 

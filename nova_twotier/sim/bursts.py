@@ -35,7 +35,7 @@ def added(workload: Workload, count: int, seed: int) -> Workload:
 
 
 def first_number(workload: Workload) -> int:
-    """The number that the first job of the first added burst gets."""
+    """The lowest job number in the added bursts."""
     return max(job.number for job in workload.jobs) + 1
 
 

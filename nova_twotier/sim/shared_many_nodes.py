@@ -87,7 +87,7 @@ class SharedManyNodes(Modelled):
         return [job for job in there if job.tier is tier]
 
     def _shares(self, jobs: list[Execution], other: Tier) -> list[bool]:
-        """Whether a job of the other tier runs on any node of each job."""
+        """For each job, whether it shares at least one node with a job of the other tier."""
         used = self._nodes.used[other][self._joined(self._places, jobs)]
         shares: list[bool] = numpy.logical_or.reduceat(used, _begins(jobs)).tolist()
         return shares

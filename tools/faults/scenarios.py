@@ -54,6 +54,8 @@ ALL = Scenario(
     "all faults of the above, in one run",
     spoiled=0.1,
     mishaps={"placement": 1, "host": 1, "server": 2, "database": 1},
+    # Most jobs are larger, and so in no server group.
+    options={"largest_server_group": 2},
 )
 SOAK = Scenario(
     "soak",

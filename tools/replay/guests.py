@@ -42,7 +42,7 @@ class Harm:
             self.dead.discard(host)
 
     def believed_dead(self, host: str | None) -> bool:
-        """Whether a manager may still count a host as dead that is back."""
+        """Whether a host came back so recently that a manager may still take it for dead."""
         return time.monotonic() - self.revived.get(host or "", -NEWS) < NEWS
 
 

@@ -1,4 +1,4 @@
-"""Runs of scenarios on the archive's traces, and a table of what they gave."""
+"""For studies: simulates scenarios on the archive's traces, and tabulates means over the seeds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

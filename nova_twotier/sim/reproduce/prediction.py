@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nova_twotier.core.prediction import ESTIMATORS
 from nova_twotier.sim import forecasts, run_time_coverage
 from nova_twotier.sim.forecasts import ForecastPoint
-from nova_twotier.sim.reproduce import archive
+from nova_twotier.sim.reproduce import on_traces
 from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding, Measure
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.numbers import Number
@@ -37,23 +37,8 @@ _METRICS = {
 
 
 def _runs(settings: Settings) -> list[Run]:
-    paths = archive.find(settings.traces, {place: archive.TRACES[place] for place in PLACES})
-    return [
-        Run(
-            policy,
-            place,
-            ForecastPoint(
-                str(paths[place].resolve()),
-                Scenario(policy, seed=seed),
-                nodes=archive.TRACES[place].nodes,
-                head=settings.head,
-            ),
-        )
-        for policy in POLICIES
-        for place in PLACES
-        # EASY draws nothing at random.
-        for seed in range(settings.seeds if policy == "amcbf" else 1)
-    ]
+    scenarios = {policy: Scenario(policy) for policy in POLICIES}
+    return on_traces.runs(settings, PLACES, scenarios, ForecastPoint)
 
 
 def _values(results: Results, metric: str, place: str, policy: str, estimator: str) -> list[float]:

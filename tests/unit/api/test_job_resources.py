@@ -127,7 +127,7 @@ class QuotaCase(NovaMixin, ApiCase):
 
 
 class TestQuota(QuotaCase):
-    """What a project may have at all; what its servers use of it is waited for."""
+    """Jobs that exceed the whole quota of their project are refused at submission."""
 
     def test_what_can_start_is_accepted(self):
         self.answered(201, self.submitting(size=8))

@@ -92,8 +92,8 @@ class TestRequests(CloudCase):
         self.cloud.boot(job(size=3), first=True)
         self.assertEqual(2, made.call_count)
 
-    def test_the_group_of_a_time_with_larger_ones(self):
-        """It is not used any more, and deleted with the job."""
+    def test_a_group_that_was_made_before_the_option_was_lowered(self):
+        """The next boot does not use it, and it is deleted when the job ends."""
         self.conf.set_override("largest_server_group", 0, "manager")
         self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")
         self.cloud.boot(self.one)

@@ -218,7 +218,7 @@ class TestDeployment(StatusCase):
         self.assertEqual(SUCCESS, self.check(none)[0])
 
     def test_no_job_has_a_server_group(self):
-        """Then it does not matter that Nova would refuse one."""
+        """Nova's soft-affinity weigher is needed for server groups only."""
         few = "[filter_scheduler]\nweight_classes = nova_twotier.weighers.TierWeigher\n"
         name = "Weighers"
         self.shows(name, FAILURE, "refuses the soft-affinity group", few)

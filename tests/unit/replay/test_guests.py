@@ -116,9 +116,7 @@ class TestGuests(testtools.TestCase):
         self.assertEqual({1: 2 * 60}, dict(guests.destroyed))
 
     def test_a_host_that_came_back_is_no_excuse_later(self):
-        harm = Harm()
-        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
-        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm, guests, whole = self.two_guests()
         harm.dead.add("h2")
         guests.advance(0, whole)
         harm.dead.clear()
@@ -127,9 +125,7 @@ class TestGuests(testtools.TestCase):
         self.assertEqual({1: 2 * 60}, dict(guests.wasted))
 
     def test_guests_that_were_powered_off_begin_anew_and_count_once(self):
-        harm = Harm()
-        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
-        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm, guests, whole = self.two_guests()
         guests.advance(0, whole)
         harm.struck.add("vm1-1")
         guests.advance(60, whole)
@@ -141,7 +137,7 @@ class TestGuests(testtools.TestCase):
         self.assertEqual(set(), harm.struck)
 
     def test_guests_that_were_struck_before_all_were_seen(self):
-        """A sample may be older than what struck a server that no earlier one had."""
+        """A fault may hit a server before a sample has shown all servers of its job."""
         harm = Harm()
         guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
         harm.struck.add("vm1-1")
@@ -162,9 +158,7 @@ class TestGuests(testtools.TestCase):
             self.assertEqual({1: 2 * 60}, dict(getattr(guests, account)), waited)
 
     def test_guests_that_had_finished_lose_nothing(self):
-        harm = Harm()
-        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
-        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm, guests, whole = self.two_guests()
         guests.advance(0, whole)
         guests.advance(100, whole)
         harm.struck.add("vm1-1")
@@ -173,9 +167,7 @@ class TestGuests(testtools.TestCase):
 
     def test_guests_that_had_finished_but_the_manager_could_not_know(self):
         """Their job begins anew because of the fault; nothing excuses it if it does so again."""
-        harm = Harm()
-        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
-        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm, guests, whole = self.two_guests()
         guests.advance(0, whole)
         guests.advance(40, whole)
         harm.struck.add("vm1-1")
@@ -190,9 +182,7 @@ class TestGuests(testtools.TestCase):
         self.assertEqual(({1: 400}, {1: 2 * 60}), (dict(guests.destroyed), dict(guests.wasted)))
 
     def test_guests_that_were_struck_between_two_samples_had_not_finished(self):
-        harm = Harm()
-        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
-        whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
+        harm, guests, whole = self.two_guests()
         guests.advance(0, whole)
         harm.struck.add("vm1-1")
         guests.advance(500, whole)
@@ -204,6 +194,12 @@ class TestGuests(testtools.TestCase):
         guests.advance(0, going)
         guests.advance(60, going)
         self.assertEqual({}, guests.work)
+
+    def two_guests(self):
+        """A job of two processes that run for 100 s, and a sample in which both do."""
+        harm = Harm()
+        guests = Guests(roster(((0.5, 0.5), 100)), harm=harm)
+        return harm, guests, sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))
 
     def work_and_boot_anew(self, guests, befall=lambda: None):
         whole = sample(1, (1, 0, "h1", FG), (1, 1, "h2", FG))

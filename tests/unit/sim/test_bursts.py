@@ -59,7 +59,7 @@ class TestOtherReadings(testtools.TestCase):
         return {each.job.number for each in self.entered(name, nodes, waiting)}
 
     def entered(self, name, cluster, waiting=()):
-        """The actions by which jobs get an idle foreground."""
+        """The actions that start jobs in the foreground, or promote them to it."""
         snapshot = Snapshot(cluster)
         for each in waiting:
             snapshot.queue.add(each)
