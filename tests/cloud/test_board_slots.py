@@ -270,6 +270,17 @@ def test_a_job_by_keyboard_in_the_dark_on_a_small_screen(some, view):
     expect(now.page).to_have_url(f"{some.api.url}/board#/job/{some.solver['uuid']}")
 
 
+def test_keys_do_not_wait_for_the_painting(some, view):
+    now = view("now")
+    now.shows(cell(0), now.colour(some.solver))
+    now.whole()
+    now.page.evaluate("window.requestAnimationFrame = () => 1")
+    now.page.get_by_role("searchbox").fill("solver")
+    expect(now.page.locator(".legend")).to_contain_text("1 host")
+    now.canvas.press("ArrowRight")
+    expect(now.told).to_contain_text("solver, process 0")
+
+
 def test_the_last_host_is_reached_by_scrolling(some, view):
     now = view("now")
     expect(now.page.locator(".legend")).to_contain_text(f"{HOSTS} hosts")
@@ -346,7 +357,8 @@ def test_the_hosts_of_a_project(some, view):
     now.page.get_by_label("Project").select_option("demo")
     expect(now.page.locator(".legend")).to_contain_text("1 host")
     now.shows(cell(0), now.colour(some.solver))
-    assert now.pixel(cell(4)) not in (now.colour(some.secret), now.style("back"))
+    others = now.colour(some.secret), now.style("back")
+    wait_for(lambda: now.pixel(cell(4)) not in others, "the jobs of other projects are pale")
     now.page.get_by_role("link", name="Queue").click()
     expect(now.page.get_by_label("Project")).to_have_value("demo")
 

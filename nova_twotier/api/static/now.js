@@ -112,7 +112,8 @@ function grid() {
   let hosts = [];
   let outstanding = null;
   let byStays = true;
-  let layout = null;
+  // Always that of the hosts: keys and the pointer do not wait for the next painting.
+  let layout = arrange([], 0);
   let width = 0;
   let cursor = null;
   // The scrolled height and theme of the last painting.
@@ -125,8 +126,8 @@ function grid() {
     hosts = some;
     outstanding = options.outstanding;
     byStays = options.byStays;
-    if (!same) layout = null;
-    self.ask(false);
+    if (!same) layout = arrange(hosts, width - 2 * PAD);
+    self.ask(!same);
   };
 
   self.changed = () => {
@@ -136,14 +137,14 @@ function grid() {
   };
 
   self.paint = (context, view) => {
-    if (!layout || width !== view.width) {
+    if (width !== view.width) {
       width = view.width;
       layout = arrange(hosts, width - 2 * PAD);
-      if (self.space.current) self.space.current.style.height = `${layout.height + 2 * PAD}px`;
       view.whole = true;
     }
     top = view.top;
     if (view.whole) {
+      if (self.space.current) self.space.current.style.height = `${layout.height + 2 * PAD}px`;
       painted.clear();
       context.fillStyle = view.theme.back;
       context.fillRect(0, 0, view.width, view.height);
@@ -225,13 +226,13 @@ function grid() {
   }
 
   self.point = (x, y) => {
-    if (layout) put(hit(layout, hosts, x - PAD, y - PAD + top));
+    put(hit(layout, hosts, x - PAD, y - PAD + top));
   };
 
   self.leave = () => put(null);
 
   self.step = (direction) => {
-    if (!layout || !hosts.length) return;
+    if (!hosts.length) return;
     const {first} = visible(layout, top, top + 1);
     put(cursor ? beside(layout, hosts, cursor, direction) : {index: Math.min(first, hosts.length - 1), row: 0, slot: 0});
     const {y} = corner(layout, cursor.index);
@@ -261,7 +262,6 @@ function grid() {
   }
 
   self.table = () => {
-    if (!layout) return;
     const {first, last} = visible(layout, top, top + self.box.current.clientHeight);
     self.list(hosts.slice(first, Math.min(last, first + MOST_ROWS)).map((host) => {
       const jobs = (tier) => {
