@@ -16,7 +16,6 @@ from nova_twotier.api.errors import Refused, invalid
 from nova_twotier.api.known import Thing
 from nova_twotier.api.site import Site
 from nova_twotier.cloud.errors import CloudError
-from nova_twotier.cloud.job_groups import has_group
 from nova_twotier.cloud.job_resources import JobResources
 from nova_twotier.cloud.trusts import TrustError, log_in
 
@@ -42,18 +41,16 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         for kind, name in _named(wanted)
         if (thing := (caller.project_id, caller.user_id, kind, name)) not in site.known
     ]
-    size, flavor = wanted["size"], wanted.get("flavor") or site.conf.manager.flavor
-    grouped = has_group(site.conf.manager, size)
-    alike = caller.project_id, flavor, grouped
+    flavor = wanted.get("flavor") or site.conf.manager.flavor
     # Most jobs may have one process: they are not worth a question each.
-    sized = size > 1 and not site.known.fits(alike, size)
+    sized = wanted["size"] > 1 and not site.known.fits(caller.project_id, flavor, wanted["size"])
     # Without Keystone, the API need not know Nova.
     if not (things or sized) or site.known.silent or not (trust or site.conf.nova.auth_type):
         return
     try:
         resources = _resources(site, trust)
         missing = list(_missing(site, things, resources))
-        excess = resources.excess(size, flavor, grouped) if sized and not missing else None
+        excess = resources.excess(wanted["size"], flavor) if sized and not missing else None
     except (CloudError, TrustError, Refused) as error:
         if isinstance(error, CloudError) and error.passing:
             site.known.did_not_answer()
@@ -65,14 +62,14 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         raise Refused(
             403,
             "quota.exceeded",
-            f"a job of {size:,} processes could never start: it needs "
+            f"a job of {wanted['size']:,} processes could never start: it needs "
             f"{excess.needed:,} of Nova's quota {excess.resource}, of which your project may have "
             f"{excess.allowed:,}; submit a smaller one, or ask for a larger quota",
             used=0,
             allowed=excess.allowed,
         )
     if sized:
-        site.known.add_fitting(alike, size)
+        site.known.add_fitting(caller.project_id, flavor, wanted["size"])
 
 
 def _resources(site: Site, trust: str | None) -> JobResources:

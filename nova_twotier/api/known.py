@@ -4,9 +4,6 @@ import time
 
 #: What somebody was found to have: project, user, kind and name.
 Thing = tuple[str, str, str, str]
-#: What jobs have in common if a smaller one is within the quota whenever a larger one is: project,
-#: flavor, and whether their servers are in a server group.
-Alike = tuple[str, str | None, bool]
 
 
 class Known:
@@ -19,7 +16,7 @@ class Known:
     def __init__(self) -> None:
         self._until: dict[Thing, float] = {}
         self._silent_until = 0.0
-        self._fitting: dict[Alike, tuple[int, float]] = {}
+        self._fitting: dict[tuple[str, str | None], tuple[int, float]] = {}
 
     def __contains__(self, thing: Thing) -> bool:
         return self._until.get(thing, 0.0) > time.monotonic()
@@ -33,16 +30,16 @@ class Known:
         """Note that Nova does not answer."""
         self._silent_until = time.monotonic() + self.LIFETIME
 
-    def fits(self, alike: Alike, size: int) -> bool:
+    def fits(self, project: str, flavor: str | None, size: int) -> bool:
         """Whether a job of this size, or a larger one, was found to be within a project's quota."""
-        known, until = self._fitting.get(alike, (0, 0.0))
+        known, until = self._fitting.get((project, flavor), (0, 0.0))
         return size <= known and until > time.monotonic()
 
-    def add_fitting(self, alike: Alike, size: int) -> None:
+    def add_fitting(self, project: str, flavor: str | None, size: int) -> None:
         """Note that a job of this size is within the quota of its project."""
         if len(self._fitting) >= self.MOST:
             self._fitting.clear()
-        self._fitting[alike] = size, time.monotonic() + self.LIFETIME
+        self._fitting[project, flavor] = size, time.monotonic() + self.LIFETIME
 
     def add(self, thing: Thing) -> None:
         if len(self._until) >= self.MOST:

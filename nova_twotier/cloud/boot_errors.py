@@ -11,7 +11,7 @@ from typing import Any
 from novaclient import exceptions as nova_exc
 
 from nova_twotier.cloud.errors import CloudError, unified_limits
-from nova_twotier.cloud.project_limits import MEMBERS, ProjectLimits
+from nova_twotier.cloud.project_limits import ProjectLimits
 from nova_twotier.core.reasons import Reason, failures, waits
 
 #: Statuses of what a user has asked for wrongly, may not do, or what is in use.
@@ -24,7 +24,7 @@ _PRIVATE = re.compile(
     r"\w+://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:hosts?|cells?|nodes?|hypervisors?)\b", re.IGNORECASE
 )
 #: What Nova says if a server group has no room.
-_GROUP = re.compile(rf"too many servers in group|Resource {MEMBERS}\b", re.IGNORECASE)
+_GROUP = re.compile(r"too many servers in group|Resource server_group_members\b", re.IGNORECASE)
 #: Longest text of a reason, in characters.
 LONGEST = 300
 
@@ -50,26 +50,16 @@ def boot_refused(error: nova_exc.ClientException) -> BootRefused:
 
 
 def too_large(
-    refused: BootRefused,
-    limits: ProjectLimits,
-    size: int,
-    flavor: Mapping[str, Any],
-    grouped: bool,
+    refused: BootRefused, limits: ProjectLimits, size: int, flavor: Mapping[str, Any]
 ) -> Reason | None:
     """Why a job would be refused for quota even if its project had no other servers; else None.
 
     :param flavor: as Nova shows it.
-    :param grouped: whether the job was to be in a server group.
     """
-    unified = unified_limits(str(refused))
-    if refused.group_is_full:
-        allowed = next((limit for _name, limit, _more in unified), limits.group_members)
-        known = allowed if 0 <= allowed < size else None
-        return waits.QUOTA_TOO_SMALL(resource=MEMBERS, limit=known)
-    for resource, limit, delta in unified:
+    for resource, limit, delta in unified_limits(str(refused)):
         if delta > limit:
             return waits.QUOTA_TOO_SMALL(resource=resource, limit=limit)
-    excess = limits.exceeded(size, flavor, grouped)
+    excess = limits.exceeded(size, flavor)
     if excess is None:
         return None
     return waits.QUOTA_TOO_SMALL(resource=excess.resource, limit=excess.allowed)

@@ -3,12 +3,14 @@
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """
 
+import math
 import threading
 from typing import TYPE_CHECKING
 
 from novaclient import exceptions as nova_exc
 from novaclient.v2.client import Client
 from oslo_config import cfg
+from oslo_log import log as logging
 
 from nova_twotier.cloud import server_groups
 from nova_twotier.cloud.reader import Document, Reader
@@ -17,19 +19,12 @@ from nova_twotier.cloud.shared_reading import SharedReading
 if TYPE_CHECKING:
     from nova_twotier.db.models import Job
 
+LOG = logging.getLogger(__name__)
 #: Jobs that are remembered. Those whose servers are kept when they end stay for good.
 MOST = 10_000
 #: The policy of the groups, by which Nova places no server elsewhere: the option
 #: `soft_affinity_weight_multiplier` of our nova.conf is 0.
 POLICY = "soft-affinity"
-
-
-def has_group(options: cfg.ConfigOpts.GroupAttr, size: int) -> bool:
-    """Whether the servers of a job of this size are in a server group.
-
-    :param options: group `[manager]`.
-    """
-    return options.largest_server_group < 0 or size <= options.largest_server_group
 
 
 class OnlyGroups:
@@ -59,8 +54,9 @@ class OnlyGroups:
 
 
 class JobGroups:
-    """The server groups that jobs have in Nova.
+    """The server groups that jobs have in Nova, as far as option and quotas allow them.
 
+    A quota of groups or of their members keeps no job from starting: its servers are in no group.
     Methods raise the errors of novaclient, and CloudError if groups cannot be listed.
 
     :param nova: a client of the administrator.
@@ -71,15 +67,18 @@ class JobGroups:
         self._nova, self._options = nova, options
         self._all = SharedReading(reader.server_groups)
         self._only = OnlyGroups()
+        #: The least size of an owner's jobs whose group was refused as too large.
+        self._refused: dict[tuple[str, str], int] = {}
 
     def begin(self) -> None:
         """Forget which groups are the only ones: another manager may have made some since."""
         self._only = OnlyGroups()
+        self._refused.clear()
 
-    def prepare(self, nova: Client, job: "Job", first: bool) -> tuple[str, bool]:
-        """The id of the group that the next boot of a job is for, and whether it may have members.
+    def prepare(self, nova: Client, job: "Job", first: bool) -> str:
+        """The id of the group that the next boot of a job is for; empty if it is to have none.
 
-        It is made if there is none yet. The id is empty if the job is too large for a group.
+        It is made if there is none yet, and if the quota of groups allows that.
 
         :param nova: a client of the owner.
         :param first: nobody has ever sent Nova a request for this job, so that it has no group yet.
@@ -87,7 +86,7 @@ class JobGroups:
         # That of the term in which this was asked for.
         only, name = self._only, _name(job)
         only.forget(job.uuid)
-        grouped = has_group(self._options, job.size)
+        grouped = self._allowed(job)
         if grouped and not first:
 
             def read(offset: int) -> list[Document]:
@@ -95,12 +94,42 @@ class JobGroups:
 
             for group in server_groups.listed(read):
                 if group["name"] == name:
-                    return group["id"], True
-        made = nova.server_groups.create(name, POLICY).id if grouped else ""
+                    return group["id"]
+        made = self._make(nova, name) if grouped else ""
         if first:
             # No earlier request, and not this one either, can make another one any more.
             only.add(job.uuid, made)
-        return made, False
+        return made
+
+    def _allowed(self, job: "Job") -> bool:
+        """Whether a job is to have a group, as far as is known."""
+        largest = self._options.largest_server_group
+        refused = self._refused.get(_owner(job), math.inf)
+        return (largest < 0 or job.size <= largest) and job.size < refused
+
+    @staticmethod
+    def _make(nova: Client, name: str) -> str:
+        """Make a group and return its id; empty if its owner may not have another one."""
+        try:
+            return nova.server_groups.create(name, POLICY).id
+        except nova_exc.Forbidden as error:
+            LOG.info("A job starts without its server group %s: %s", name, error)
+            return ""
+
+    def give_up(self, nova: Client, job: "Job", group: str, first: bool) -> None:
+        """Delete a group that may not have as many members as the job has servers.
+
+        :param first: as of `prepare`: the group is new. The owner's other jobs of this size are to
+            have none either, until another manager leads. With unified limits, servers of an
+            earlier attempt count, too, although they are deleted: that says nothing of other jobs.
+        """
+        LOG.info("Job %s starts without a server group: it may not have so many members", job.uuid)
+        # When the job ends, groups are listed: another manager may lead and make one by now.
+        self._only.forget(job.uuid)
+        nova.server_groups.delete(group)
+        if first:
+            least = self._refused.get(_owner(job), job.size)
+            self._refused[_owner(job)] = min(least, job.size)
 
     def delete(self, job: "Job") -> None:
         """Delete the server group of a job, with its duplicates.
@@ -128,3 +157,8 @@ class JobGroups:
 
 def _name(job: "Job") -> str:
     return f"twotier-{job.uuid}"
+
+
+def _owner(job: "Job") -> tuple[str, str]:
+    """Whose quota the group of a job counts for; both are empty for the manager's own."""
+    return (job.project_id, job.user_id) if job.trust_id else ("", "")

@@ -34,14 +34,13 @@ class JobResources:
             raise CloudError(f"Nova cannot be asked for {name!r}: it would take it for a path", 400)
         return self._reader.exists(_PATHS[kind] + quote(name, safe=""), IMAGES_MICROVERSION)
 
-    def excess(self, size: int, flavor: str | None, grouped: bool) -> Excess | None:
+    def excess(self, size: int, flavor: str | None) -> Excess | None:
         """A quota that as many servers exceed even if the project of who asks has no others.
 
         :param flavor: by name or id; None: what each server needs is not known.
-        :param grouped: whether they are in a server group.
         :raises CloudError: if Nova does not say.
         """
         limits = ProjectLimits.of(self._reader.limits())
         found = self._reader.flavors() if flavor else []
         shown = next((each for each in found if flavor in (each["name"], each["id"])), None)
-        return limits.exceeded(size, shown, grouped)
+        return limits.exceeded(size, shown)

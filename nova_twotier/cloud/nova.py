@@ -197,7 +197,7 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job at once, in a server group of their own unless it is too large.
+        """Boot all servers of a job at once, in a server group of their own if it may have one.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.
@@ -214,37 +214,39 @@ class Cloud:
         flavor = self._flavor(job.flavor or options.flavor)
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
-        group, used = self._groups.prepare(nova, job, first)
-        try:
-            nova.servers.create(
-                _server_name(job),
-                image,
-                flavor["id"],
-                min_count=job.size,
-                max_count=job.size,
-                nics=_networks(networks),
-                key_name=job.key_name,
-                userdata=base64.b64decode(user_data) if user_data else None,
-                meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
-                scheduler_hints={
-                    "twotier:job": job.uuid,
-                    **({"group": group} if group else {}),
-                    **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
-                    **_dispatch(job),
-                    **({"twotier:hosts": near} if near else {}),
-                    **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
-                },
-            )
-        except nova_exc.ClientException as error:
-            refused = boot_refused(error)
-            if refused.group_is_full and used:
-                # With unified limits, its deleted members count: the next attempt is made without.
-                nova.server_groups.delete(group)
-            elif refused.shortage:
-                limits = self._limits(nova)
-                refused.reason = too_large(refused, limits, job.size, flavor, bool(group))
-            # Not chained: what Nova said of user data must not get into a log.
-            raise refused from None
+        group = self._groups.prepare(nova, job, first)
+        hints = {
+            "twotier:job": job.uuid,
+            **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
+            **_dispatch(job),
+            **({"twotier:hosts": near} if near else {}),
+            **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
+        }
+        while True:
+            try:
+                nova.servers.create(
+                    _server_name(job),
+                    image,
+                    flavor["id"],
+                    min_count=job.size,
+                    max_count=job.size,
+                    nics=_networks(networks),
+                    key_name=job.key_name,
+                    userdata=base64.b64decode(user_data) if user_data else None,
+                    meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
+                    scheduler_hints={**hints, **({"group": group} if group else {})},
+                )
+                return
+            except nova_exc.ClientException as error:
+                refused = boot_refused(error)
+            if not (group and refused.group_is_full):
+                break
+            self._groups.give_up(nova, job, group, first)
+            group = ""
+        if refused.shortage:
+            refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
+        # Not chained: what Nova said of user data must not get into a log.
+        raise refused
 
     @staticmethod
     def _limits(nova: Client) -> ProjectLimits:

@@ -11,9 +11,6 @@ from typing import Any, Self
 
 #: Nova's names for the limits of a project, in its answer to `/limits`.
 _INSTANCES, _CORES, _RAM = "maxTotalInstances", "maxTotalCores", "maxTotalRAMSize"
-_MEMBERS = "maxServerGroupMembers"
-#: The quota of members of a server group.
-MEMBERS = "server_group_members"
 #: What a flavor counts for, and the extra specs by which it may count for something else.
 _AMOUNTS = {
     "cores": (_CORES, "vcpus", ("resources:VCPU", "resources:PCPU")),
@@ -42,18 +39,15 @@ class ProjectLimits:
     def of(cls, answer: Mapping[str, Any]) -> Self:
         return cls(answer["absolute"])
 
-    def exceeded(self, size: int, flavor: Mapping[str, Any] | None, grouped: bool) -> Excess | None:
+    def exceeded(self, size: int, flavor: Mapping[str, Any] | None) -> Excess | None:
         """The first quota that a job is too large for, if any.
 
         :param flavor: as Nova shows it, with its extra specs; None: it is not known.
-        :param grouped: whether its servers are in a server group.
         """
-        return next(self._exceeded(size, flavor or {}, grouped), None)
+        return next(self._exceeded(size, flavor or {}), None)
 
-    def _exceeded(self, size: int, flavor: Mapping[str, Any], grouped: bool) -> Iterator[Excess]:
+    def _exceeded(self, size: int, flavor: Mapping[str, Any]) -> Iterator[Excess]:
         needs = {"instances": (_INSTANCES, size)}
-        if grouped:
-            needs[MEMBERS] = _MEMBERS, size
         specs = flavor.get("extra_specs", {})
         for resource, (limit, amount, overrides) in _AMOUNTS.items():
             if not any(each in specs for each in overrides):
@@ -61,8 +55,3 @@ class ProjectLimits:
         for resource, (limit, needed) in needs.items():
             if 0 < (allowed := self.absolute.get(limit, -1)) < needed:
                 yield Excess(resource, needed, allowed)
-
-    @property
-    def group_members(self) -> int:
-        """How many members a server group may have; -1: no limit."""
-        return self.absolute.get(_MEMBERS, -1)

@@ -43,7 +43,6 @@ DEPLOYMENT = (
     ("Two-tier hosts", deployment.aggregate),
     ("Limit of allocation candidates", deployment.placement_results),
     ("CPU allocation ratio", deployment.cpu_ratio),
-    ("Quota of server groups", deployment.group_quota),
     ("Quota of metadata items", deployment.metadata_quota),
     ("Flavors", deployment.flavors),
     ("CPU weights of flavors", deployment.cpu_shares),

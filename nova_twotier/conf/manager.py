@@ -38,10 +38,9 @@ LARGEST_SERVER_GROUP = cfg.IntOpt(
 Size of the largest jobs whose servers are put into a server group of Nova; -1: all jobs, 0: none.
 
 For each server of a group that Nova boots, it reads all other members again, so that large groups
-boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common. Nova's
-quota ``server_group_members`` does not limit such jobs, but ``[scheduler]max_placement_results``
-limits the hosts that it considers for them. Reload the API, too: it refuses jobs whose group would
-exceed the quota.
+boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common, as those
+of jobs for which the quotas ``server_groups`` and ``server_group_members`` leave no room. Nova's
+``[scheduler]max_placement_results`` limits the hosts that it considers for them.
 
 Example: 256
 """,

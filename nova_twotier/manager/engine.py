@@ -156,7 +156,7 @@ class Engine:
         self._preemptions = Preemptions(options, cloud, self._requests.tell)
         self._upkeep = Upkeep(options, cloud, self._placement, self._hosts)
         self._run_times = RunTimes(store, pool) if options.estimates == HISTORICAL else None
-        self._shortages = Shortages(options)
+        self._shortages = Shortages()
         self._outcomes: dict[int, list[Outcome]] = {}
         #: When it last polled, and since when it has done so without a long break.
         self._polled_at = self._polling_since = -math.inf

@@ -7,9 +7,6 @@ at each refusal; a new manager finds there what the last one knew.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from oslo_config import cfg
-
-from nova_twotier.cloud.job_groups import has_group
 from nova_twotier.core.reasons import Reason, waits
 from nova_twotier.db.models import Job
 from nova_twotier.db.states import OVER
@@ -26,13 +23,10 @@ class _Needs(NamedTuple):
 
     size: int
     saved: bool
-    grouped: bool
 
     def covers(self, other: "_Needs") -> bool:
         """Whether it is at least as much as another job needs."""
-        return (
-            self.size >= other.size and self.saved <= other.saved and self.grouped >= other.grouped
-        )
+        return self.size >= other.size and self.saved <= other.saved
 
 
 class _Refused(NamedTuple):
@@ -44,14 +38,9 @@ class _Refused(NamedTuple):
 
 
 class Shortages:
-    """Which jobs would be refused, too: same project and flavor, not smaller, and in a server group
-    if the refused one is.
+    """Which jobs would be refused, too: same project and flavor, and not smaller."""
 
-    :param options: group `[manager]`.
-    """
-
-    def __init__(self, options: cfg.ConfigOpts.GroupAttr) -> None:
-        self._options = options
+    def __init__(self) -> None:
         #: By account and flavor, and by what the refused job needs.
         self._refused: dict[tuple, dict[_Needs, _Refused]] = {}
 
@@ -69,8 +58,8 @@ class Shortages:
             refused = _Refused(job.not_before + HEAD_START, job.number, job.reason)
             known = self._refused.setdefault(_account(job), {})
             # Of several that need the same, the others wait for the one that backs off longest.
-            last = known.get(self._needs(job), refused)
-            known[self._needs(job)] = max(last, refused, key=lambda each: each[:2])
+            last = known.get(_needs(job), refused)
+            known[_needs(job)] = max(last, refused, key=lambda each: each[:2])
         for account, known in list(self._refused.items()):
             left = {
                 n: each for n, each in known.items() if each.until > now and each.number in there
@@ -102,7 +91,7 @@ class Shortages:
         known = self._refused.get(_account(job))
         if not known:
             return None
-        needs = self._needs(job)
+        needs = _needs(job)
         refusals = (
             refused
             for other, refused in known.items()
@@ -110,8 +99,9 @@ class Shortages:
         )
         return max(refusals, key=lambda each: each.until, default=None)
 
-    def _needs(self, job: Job) -> _Needs:
-        return _Needs(job.size, job.saved, has_group(self._options, job.size))
+
+def _needs(job: Job) -> _Needs:
+    return _Needs(job.size, job.saved)
 
 
 def _account(job: Job) -> tuple[str | None, str | None]:

@@ -32,21 +32,27 @@ class LargeJobCase(QueueTestCase):
 
         return self.poll(waits_for_it, f"job {job.number} lacks quota")
 
-    def assert_none_is_left(self, job):
-        self.poll(lambda: not self.servers(job.number), "no server is left")
+    def groups(self, job):
+        """The ids of its server groups."""
+        found = self.api.get_server_groups()
+        return [group["id"] for group in found if group["name"] == f"twotier-{job.uuid}"]
 
 
 class TestQuotas(LargeJobCase):
     def test_members_of_a_server_group(self):
+        """A job that would be too many is in none, and so are later ones as large."""
         self.flags(server_group_members=3, group="quota")
-        job = self.store.submit(4, [0.5])
-        expected = waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=3)
-        self.assertEqual(expected, self.until_refused(job))
-        self.assert_none_is_left(job)
-        three = self.store.submit(3, [0.5])
-        self.until(three.number, JobState.RUNNING)
-        self.flags(server_group_members=4, group="quota")
-        self.until(job.number, JobState.RUNNING)
+        for size, groups in ((4, 0), (3, 1), (5, 0)):
+            job = self.store.submit(size, [0.5])
+            self.until(job.number, JobState.RUNNING)
+            self.assertEqual(groups, len(self.groups(job)))
+
+    def test_server_groups(self):
+        self.flags(server_groups=1, group="quota")
+        for groups in (1, 0):
+            job = self.store.submit(2, [0.5])
+            self.until(job.number, JobState.RUNNING)
+            self.assertEqual(groups, len(self.groups(job)))
 
     def test_instances(self):
         self.flags(instances=3, group="quota")
@@ -62,31 +68,6 @@ class TestQuotas(LargeJobCase):
         self.flags(ram=3 * 64, group="quota")
         expected = waits.QUOTA_TOO_SMALL(resource="ram", limit=3 * 64)
         self.assertEqual(expected, self.until_refused(self.store.submit(4, [0.5])))
-
-    def test_a_group_whose_earlier_members_count(self):
-        """As with unified limits, by which deleted servers stay members: it gets another group."""
-        refusals = [exception.GroupMemberLimitExceeded()]
-        job = self.store.submit(2, [0.5])
-        create = "nova.compute.api.API.create"
-
-        def refused(*_args, **_kwargs):
-            raise refusals[0]
-
-        with mock.patch(create, refused):
-            self.until_refused(job)
-            # The group is new: it is the job that is too large, for all that the manager knows.
-            [made] = self.groups(job)
-            self.until(job.number, JobState.QUEUED, setbacks=2)
-        self.assertIs(waits.QUOTA, self.store.job(job.number).reason.code)
-        self.assertNotIn(made, self.groups(job))
-        self.until(job.number, JobState.RUNNING)
-        [another] = self.groups(job)
-        self.assertNotEqual(made, another)
-
-    def groups(self, job):
-        """The ids of its server groups."""
-        found = self.api.get_server_groups()
-        return [group["id"] for group in found if group["name"] == f"twotier-{job.uuid}"]
 
 
 class TestUnifiedLimits(LargeJobCase):
@@ -106,15 +87,17 @@ class TestUnifiedLimits(LargeJobCase):
         self.until(one.number, JobState.RUNNING)
         self.assertEqual("servers", dict(self.until_refused(two).parameters)["resources"])
 
-    def test_members_that_are_deleted(self):
+    def test_members_of_a_server_group(self):
         self.limit(server_group_members=3)
         job = self.store.submit(2, [0.5], retries=2)
         self.until(job.number, JobState.RUNNING)
         self.store.request_action(job.number, "requeue")
         self.until(job.number, JobState.RUNNING, runs=2)
-        four = self.store.submit(4, [0.5])
-        expected = waits.QUOTA_TOO_SMALL(resource="server_group_members", limit=3)
-        self.assertEqual(expected, self.until_refused(four))
+        self.assertEqual(1, len(self.groups(job)))
+        for size, groups in ((4, 0), (2, 1)):
+            job = self.store.submit(size, [0.5])
+            self.until(job.number, JobState.RUNNING)
+            self.assertEqual(groups, len(self.groups(job)))
 
 
 class TestAnswers(LargeJobCase):

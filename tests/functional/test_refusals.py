@@ -26,7 +26,7 @@ class TestAtSubmission(OperatorMixin, CloudTestCase):
             nova=lambda: (session, {}),
             conf=types.SimpleNamespace(
                 nova=types.SimpleNamespace(auth_type="password"),
-                manager=types.SimpleNamespace(flavor=self.flavor, largest_server_group=8),
+                manager=types.SimpleNamespace(flavor=self.flavor),
             ),
         )
         caller = types.SimpleNamespace(project_id=PROJECT, user_id="admin")

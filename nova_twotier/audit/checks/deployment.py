@@ -8,7 +8,6 @@ from oslo_upgradecheck.upgradecheck import Result
 from nova_twotier.audit.checks.configuration import NO_QUOTA, UNIFIED_LIMITS
 from nova_twotier.audit.checks.results import failure, success, warning
 from nova_twotier.cloud.peers import MOST_ITEMS
-from nova_twotier.core.actions import Tier
 from nova_twotier.ledger.names import CPU, SLOT
 from nova_twotier.ledger.shape import Shape
 
@@ -77,35 +76,6 @@ def cpu_ratio(_conf, facts: Facts) -> Result:
         return failure(
             f"cpu_allocation_ratio is below the number of tiers on {', '.join(low)}: set it to "
             "twotier:tiers or more in nova.conf of these hosts"
-        )
-    return success()
-
-
-def group_quota(conf, facts: Facts) -> Result:
-    """Quotas must allow the server groups of jobs, which have a member per process."""
-    largest = conf.manager.largest_server_group
-    if largest == 0:
-        return success()
-    if conf.quota.driver == NO_QUOTA:
-        return success()
-    if conf.quota.driver == UNIFIED_LIMITS:
-        return success("the limits are in Keystone: raise server_groups, server_group_members")
-    slots = sum(shape.slots for shape in facts.shapes.values())
-    places = sum(shape.places(tier) for shape in facts.shapes.values() for tier in Tier)
-    members = slots if largest < 0 else min(slots, largest)
-    low = [
-        f"[quota]{option} is {value}: set it to {needed} or more, or -1"
-        for option, value, needed in (
-            ("server_group_members", conf.quota.server_group_members, members),
-            ("server_groups", conf.quota.server_groups, places),
-        )
-        if 0 <= value < needed
-    ]
-    if low:
-        jobs = "each job" if largest < 0 else f"each job of up to {largest} processes"
-        return warning(
-            f"{'; '.join(low)}: {jobs} is a server group, with a member per process; or lower "
-            "[manager]largest_server_group"
         )
     return success()
 

@@ -31,8 +31,6 @@ OSLO_POLICY = [
 ]
 QUOTA = [
     cfg.StrOpt("driver", default="nova.quota.DbQuotaDriver"),
-    cfg.IntOpt("server_groups", default=10),
-    cfg.IntOpt("server_group_members", default=10),
     cfg.IntOpt("metadata_items", default=128),
     cfg.BoolOpt("count_usage_from_placement", default=False),
 ]

@@ -112,7 +112,9 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
         self.assertIn("accepted without asking Nova", self.logged.output)
 
 
-class QuotaCase(NovaMixin, ApiCase):
+class TestQuota(NovaMixin, ApiCase):
+    """What a project may have at all; what its servers use of it is waited for."""
+
     OPTIONS = OPTIONS
 
     def setUp(self):
@@ -124,10 +126,6 @@ class QuotaCase(NovaMixin, ApiCase):
     def limits(self, **absolute):
         answer = {"limits": {"rate": [], "absolute": absolute}}
         self.nova.get(f"{NOVA}/limits", json=answer, headers=JSON)
-
-
-class TestQuota(QuotaCase):
-    """Jobs that exceed the whole quota of their project are refused at submission."""
 
     def test_what_can_start_is_accepted(self):
         self.answered(201, self.submitting(size=8))
@@ -156,22 +154,6 @@ class TestQuota(QuotaCase):
         self.assertEqual(2, self.asked.count("/v2.1/limits"))
         self.refused(403, "quota.exceeded", self.submitting(size=9))
         self.assertEqual(3, self.asked.count("/v2.1/limits"))
-
-    def test_a_server_group(self):
-        self.limits(maxServerGroupMembers=3)
-        self.answered(201, self.submitting(size=3))
-        [detail] = self.refused(403, "quota.exceeded", self.submitting(size=4))
-        self.assertIn("it needs 4 of Nova's quota server_group_members, of which your", detail)
-
-
-class TestQuotaOfGroups(QuotaCase):
-    OPTIONS = f"{OPTIONS}\n[manager]\nlargest_server_group = 6"
-
-    def test_a_job_that_has_none(self):
-        """That it fits says nothing of a smaller one that has a group."""
-        self.limits(maxServerGroupMembers=3)
-        self.answered(201, self.submitting(size=7))
-        self.refused(403, "quota.exceeded", self.submitting(size=6))
 
 
 class TestWithoutNova(ApiCase):

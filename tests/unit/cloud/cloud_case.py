@@ -74,5 +74,5 @@ class CloudCase(testtools.TestCase):
     def job(**values):
         nothing = dict.fromkeys(("image", "flavor", "networks", "key_name", "trust_id", "peers"))
         core = CoreJob(1, 2, 0.0, values.pop("cpu", (0.5, 0.5)))
-        given = {**nothing, "core": core, **values}
+        given = {**nothing, "core": core, "project_id": "p", "user_id": "u", **values}
         return types.SimpleNamespace(uuid=JOB, number=1, size=2, mbps=0, **given)

@@ -92,6 +92,48 @@ class TestRequests(CloudCase):
         self.cloud.boot(job(size=3), first=True)
         self.assertEqual(2, made.call_count)
 
+    def quota(self, url, said, body=None):
+        """Nova refuses whatever has this text in its request."""
+
+        def answer(request, context):
+            if said in request.text:
+                context.status_code = 403
+                return {"forbidden": {"message": "Quota exceeded, too many servers in group"}}
+            return body
+
+        return self.http.post(url, json=answer)
+
+    def test_the_quota_of_groups(self):
+        """Nor is any looked for when the job ends."""
+        self.quota(GROUPS, "server_group")
+        self.cloud.boot(self.one, first=True)
+        self.assertNotIn("group", self.booted.last_request.json()["os:scheduler_hints"])
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((0, 0), self.counts())
+
+    def test_the_quota_of_members(self):
+        """No other job of the owner that is as large has a group made for it, or is refused."""
+        made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
+        servers = self.quota(f"{NOVA}/servers", '"group"', {"server": {"id": "s1"}})
+        self.cloud.boot(job(size=3), first=True)
+        self.assertEqual((1, 2, 1), (made.call_count, servers.call_count, self.deleted.call_count))
+        for size in (3, 4):
+            self.cloud.boot(job(size=size), first=True)
+        self.assertEqual((1, 4), (made.call_count, servers.call_count))
+        self.cloud.begin(Lister())
+        self.cloud.boot(job(size=2), first=True)
+        self.assertEqual((2, 6), (made.call_count, servers.call_count))
+
+    def test_a_group_whose_earlier_members_count(self):
+        """As with unified limits: that says nothing of other jobs."""
+        made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
+        self.quota(f"{NOVA}/servers", '"group"', {"server": {"id": "s1"}})
+        self.cloud.boot(self.one)
+        self.assertEqual((1, 1), self.counts())
+        self.http.post(f"{NOVA}/servers", json={"server": {"id": "s1"}})
+        self.cloud.boot(job(), first=True)
+        self.assertEqual(1, made.call_count)
+
     def test_a_group_that_was_made_before_the_option_was_lowered(self):
         """The next boot does not use it, and it is deleted when the job ends."""
         self.conf.set_override("largest_server_group", 0, "manager")
@@ -118,7 +160,7 @@ class Machine(RuleBasedStateMachine):
 
     The manager records a boot before it asks for it, and so knows which boot of a job is the first,
     whoever made it. Of two managers one leads at a time. The operator changes which jobs have
-    groups.
+    groups, and the quotas of groups and of their members.
     """
 
     jobs = st.sampled_from([job(), job(), job(size=9)])
@@ -131,6 +173,9 @@ class Machine(RuleBasedStateMachine):
         self.late = []
         self.recorded = set()
         self.fate = "answered"
+        self.most, self.members = 99, 9
+        #: The least job of which Nova has refused a group.
+        self.refused = 99
         self.conf = conf
         conf.clear_override("largest_server_group", "manager")
         self.managers = collections.deque([Cloud(conf), Cloud(conf)])
@@ -143,8 +188,11 @@ class Machine(RuleBasedStateMachine):
         found = [{"id": group, "name": name} for group, name in self.groups.items()]
         return {"server_groups": found[int(request.qs.get("offset", [0])[0]) :]}
 
-    def make_group(self, request, _context):
+    def make_group(self, request, context):
         name = request.json()["server_group"]["name"]
+        if len(self.groups) >= self.most:
+            context.status_code = 403
+            return {"forbidden": {"message": "Quota exceeded, too many server groups."}}
         if self.fate == "lost":
             raise requests.ConnectionError
         if self.fate == "late":
@@ -162,11 +210,18 @@ class Machine(RuleBasedStateMachine):
 
     def boot_servers(self, request, context):
         """The servers come into a group of their job that exists, if they are not too many."""
-        hints = request.json()["os:scheduler_hints"]
+        hints, size = request.json()["os:scheduler_hints"], request.json()["server"]["min_count"]
         largest = self.conf.manager.largest_server_group
-        grouped = largest < 0 or request.json()["server"]["min_count"] <= largest
-        assert grouped == ("group" in hints)
-        assert not grouped or self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
+        wanted = largest < 0 or size <= largest
+        if "group" in hints:
+            assert wanted
+            assert self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
+            if size > self.members:
+                self.refused = min(self.refused, size)
+                context.status_code = 403
+                return {"forbidden": {"message": "Quota exceeded, too many servers in group"}}
+        else:
+            assert not wanted or len(self.groups) >= self.most or size >= self.refused
         if self.fate == "no servers":
             context.status_code = 503
         return {"server": {"id": "s1"}}
@@ -196,9 +251,14 @@ class Machine(RuleBasedStateMachine):
         except CloudError:
             assert fate != "answered"
 
-    @rule(largest=st.sampled_from([-1, 0, 8, 9]))
-    def configured(self, largest):
+    @rule(
+        largest=st.sampled_from([-1, 0, 8, 9]),
+        most=st.sampled_from([1, 2, 99]),
+        members=st.sampled_from([1, 8, 9]),
+    )
+    def configured(self, largest, most, members):
         self.conf.set_override("largest_server_group", largest, "manager")
+        self.most, self.members = most, members
 
     @rule()
     def carried_out_late(self):
@@ -237,7 +297,8 @@ class Machine(RuleBasedStateMachine):
 
 
 class TestAnyOrder(CloudCase):
-    """No group is left, and no job comes into another's, whatever fails and whoever leads."""
+    """No group is left, no job comes into another's, and no quota of groups keeps one from
+    starting, whatever fails and whoever leads."""
 
     def test_any_order(self):
         self.addCleanup(self.conf.clear_override, "largest_server_group", "manager")

@@ -214,10 +214,9 @@ class TestQuota(CloudCase):
 
     UNIFIED = "Project p is over a limit for [Resource {} is over limit of {} due to current usage "
 
-    def refused(self, said, groups=(), status=200, **absolute):
+    def refused(self, said, status=200, **absolute):
         limits = {"limits": {"rate": [], "absolute": absolute}}
         self.http.get(f"{NOVA}/limits", json=limits, status_code=status)
-        self.http.get(f"{NOVA}/os-server-groups", json={"server_groups": groups})
         answer = {"forbidden": {"message": said, "code": 403}}
         self.http.post(f"{NOVA}/servers", status_code=403, json=answer)
         error = self.assertRaises(CloudError, self.cloud.boot, job(size=4, uuid="u"))
@@ -251,24 +250,6 @@ class TestQuota(CloudCase):
         self.assertEqual(("class:VCPU", None), (error.shortage, error.reason))
         error = self.refused(self.UNIFIED.format("servers", 3) + "0 and delta 4]")
         self.assertEqual({"resource": "servers", "limit": 3}, self.too_small(error))
-
-    def test_a_group_of_its_own(self):
-        told = {"resource": "server_group_members", "limit": 3}
-        error = self.refused("Quota exceeded, too many servers in group", maxServerGroupMembers=3)
-        self.assertEqual(told, self.too_small(error))
-        unified = self.UNIFIED.format("server_group_members", 3) + "3 and delta 1]"
-        self.assertEqual(told, self.too_small(self.refused(unified)))
-        error = self.refused("Quota exceeded, too many servers in group", maxServerGroupMembers=10)
-        self.assertEqual({"resource": "server_group_members"}, self.too_small(error))
-
-    def test_a_group_with_members_before(self):
-        """With unified limits, servers that are deleted count: the next attempt gets another."""
-        gone = self.http.delete(f"{NOVA}/os-server-groups/g7", status_code=204)
-        group = {"id": "g7", "name": "twotier-u"}
-        error = self.refused("Quota exceeded, too many servers in group", [group])
-        self.assertEqual("servers in group", error.shortage)
-        self.assertIsNone(self.too_small(error))
-        self.assertTrue(gone.called)
 
 
 class TestPower(CloudCase):

@@ -177,11 +177,11 @@ class TestConfiguration(StatusCase):
             [quota]
             driver = nova.quota.UnifiedLimitsDriver
             count_usage_from_placement = false
-            server_groups = 10
+            metadata_items = 10
             """
         code, results = self.check(change)
         self.assertEqual(SUCCESS, code)
-        self.assertIn("in Keystone", results["Quota of server groups"][1])
+        self.assertIn("in Keystone", results["Quota of metadata items"][1])
 
 
 class TestDeployment(StatusCase):
@@ -196,26 +196,6 @@ class TestDeployment(StatusCase):
     def test_cpu_ratio(self):
         tight = deployed(shapes={"a": Shape(8, 2), "b": Shape(8, 3)})
         self.shows("CPU allocation ratio", FAILURE, "tiers on b (2): set", found=tight)
-
-    def test_group_quota(self):
-        for change, words in (
-            ("server_group_members = 15", "server_group_members is 15: set it to 16 or more"),
-            ("server_groups = 31", "server_groups is 31: set it to 32 or more"),
-        ):
-            self.shows("Quota of server groups", WARNING, words, f"[quota]\n{change}\n")
-        enough = "[quota]\nserver_group_members = 16\nserver_groups = 32\n"
-        self.assertEqual(SUCCESS, self.check(enough)[0])
-
-    def test_group_quota_of_small_groups(self):
-        """Larger jobs have no group."""
-        name, few = "Quota of server groups", "[quota]\nserver_group_members = {}\n"
-        limited = few + "[manager]\nlargest_server_group = {}\n"
-        self.assertEqual(SUCCESS, self.check(limited.format(8, 8))[0])
-        for members, largest in ((7, 8), (15, -1), (15, 64)):
-            change = limited.format(members, largest)
-            self.shows(name, WARNING, f"members is {members}: set it to {members + 1} or", change)
-        none = "[quota]\nserver_groups = 0\n[manager]\nlargest_server_group = 0\n"
-        self.assertEqual(SUCCESS, self.check(none)[0])
 
     def test_no_job_has_a_server_group(self):
         """Nova's soft-affinity weigher is needed for server groups only."""

@@ -1,7 +1,5 @@
 """Who waits when a project has used up its quota."""
 
-from unittest import mock
-
 import testtools
 
 from nova_twotier.core.reasons import waits
@@ -22,8 +20,7 @@ def waiting(project="p", **values):
 class TestShortages(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.options = mock.Mock(largest_server_group=8)
-        self.shortages = Shortages(self.options)
+        self.shortages = Shortages()
         self.refused = self.refuse(110.0)
 
     def refuse(self, until, **values):
@@ -47,13 +44,6 @@ class TestShortages(testtools.TestCase):
         larger, smaller = waiting(size=3), waiting(size=1)
         self.assertEqual({larger.number: 110.0 + HEAD_START}, self.wait(larger, smaller))
         self.assertEqual(self.refused.reason, larger.reason)
-
-    def test_a_larger_job_that_has_no_server_group(self):
-        """It needs neither a group nor places in one; a smaller one that has needs more."""
-        larger = waiting(size=9)
-        self.assertEqual({}, self.wait(larger))
-        self.options.largest_server_group = 1
-        self.assertEqual({larger.number: 110.0 + HEAD_START}, self.wait(larger))
 
     def test_nobody_else(self):
         for other in (
