@@ -116,7 +116,7 @@ class JobGroups:
             LOG.info("A job starts without its server group %s: %s", name, error)
             return ""
 
-    def give_up(self, nova: Client, job: "Job", group: str, first: bool) -> None:
+    def give_up(self, job: "Job", group: str, first: bool) -> None:
         """Delete a group that may not have as many members as the job has servers.
 
         :param first: as of `prepare`: the group is new. The owner's other jobs of this size are to
@@ -126,7 +126,7 @@ class JobGroups:
         LOG.info("Job %s starts without a server group: it may not have so many members", job.uuid)
         # When the job ends, groups are listed: another manager may lead and make one by now.
         self._only.forget(job.uuid)
-        nova.server_groups.delete(group)
+        self._delete(group)
         if first:
             least = self._refused.get(_owner(job), job.size)
             self._refused[_owner(job)] = min(least, job.size)

@@ -241,7 +241,7 @@ class Cloud:
                 refused = boot_refused(error)
             if not (group and refused.group_is_full):
                 break
-            self._groups.give_up(nova, job, group, first)
+            self._groups.give_up(job, group, first)
             group = ""
         if refused.shortage:
             refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
