@@ -28,6 +28,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     LITERAL,
     NARROWS,
     NETWORKS,
+    ON_TRACES,
     PLACES,
     SLOTS,
     TRACES,
@@ -35,6 +36,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     point,
     runs,
 )
+from nova_twotier.sim.reproduce.trials import MORE_SEEDS, bandwidth, more_jobs
 from nova_twotier.sim.simulation import Scenario
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
@@ -291,6 +293,7 @@ FIG4 = Experiment(
         NARROWS,
         LITERAL,
     ),
+    trials=(MORE_SEEDS, more_jobs(JOBS), bandwidth("by-size")),
 )
 
 FIG5 = Experiment(
@@ -308,6 +311,7 @@ FIG5 = Experiment(
     ),
     plots=tuple(Plot(place, RATE, logarithmic=False) for place in PLACES),
     notes=(BANDWIDTH, ANYWHERE, TREE, NARROWS, LITERAL),
+    trials=ON_TRACES,
 )
 
 EXPERIMENTS = (TABLE, FIG2, FIG4, FIG5)

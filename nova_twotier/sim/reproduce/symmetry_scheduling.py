@@ -15,6 +15,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     LITERAL,
     NARROWS,
     NETWORKS,
+    ON_TRACES,
     PLACES,
     TRACES,
     TREE,
@@ -222,6 +223,7 @@ FIG8 = Experiment(
         NARROWS,
         LITERAL,
     ),
+    trials=ON_TRACES,
 )
 
 EXPERIMENTS = (FIG6, FIG7, FIG8)

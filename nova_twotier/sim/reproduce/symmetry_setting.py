@@ -7,6 +7,7 @@ from nova_twotier.sim import sweep
 from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.archive import Source
 from nova_twotier.sim.reproduce.experiment import Run, Settings
+from nova_twotier.sim.reproduce.trials import MORE_SEEDS, bandwidth
 from nova_twotier.sim.simulation import Scenario
 
 #: k = 6: 54 hosts, each with 8 slots and links of 1 Gbit/s.
@@ -68,6 +69,10 @@ BANDWIDTH = (
     "MaxB is read as link rate * ceil(N / 8) / N, the servers that a job needs; the clamp as "
     "min(max(...)). Whole Mbit/s."
 )
+
+#: Section 5.3.1: on both traces, the average bandwidth demands "are all around 250 Mbps". They may
+#: not depend on the size.
+ON_TRACES = (MORE_SEEDS, bandwidth("by-size:250"), bandwidth("normal:250"))
 
 
 def point(source: str, scenario: Scenario, load: float, seed: int, head: int | None) -> sweep.Point:

@@ -29,6 +29,20 @@ def reading(**fields: str | float) -> Trial:
     )
 
 
+def bandwidth(text: str) -> Trial:
+    """Other demands for bandwidth.
+
+    :param text: as `Bandwidth.parse` reads it; `by-size` or `normal` alone keeps the mean.
+    """
+
+    def scenario(scenario: Scenario) -> Scenario:
+        _kind, colon, mean = (scenario.bandwidth or "").partition(":")
+        wanted = text if ":" in text else f"{text}{colon}{mean}"
+        return replace(scenario, bandwidth=wanted)
+
+    return Trial(f"bandwidth={text}", scenario=scenario)
+
+
 def _waiting_head(scenario: Scenario) -> Scenario:
     if scenario.policy != Amcbf.name:
         return scenario

@@ -57,6 +57,13 @@ class TestTrials(testtools.TestCase):
         self.assertEqual(["amcbf"], list(changed))
         self.assertIn("amcbf-waiting-head", changed["amcbf"])
 
+    def test_bandwidth(self):
+        given = Scenario("fcfs", topology="fat-tree:4:1000", bandwidth="normal:300")
+        for text, expected in (("by-size", "by-size:300"), ("by-size:250", "by-size:250")):
+            trial = trials.bandwidth(text)
+            self.assertEqual(f"bandwidth={text}", trial.name)
+            self.assertEqual(expected, trial.scenario(given).bandwidth)
+
     def test_more_seeds(self):
         for given, expected in ((1, 3), (5, 5)):
             runs = experiment().under(trials.MORE_SEEDS).runs(Settings(seeds=given))
