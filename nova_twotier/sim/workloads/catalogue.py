@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Callable
 
+from nova_twotier.sim.garbage import collected_seldom
 from nova_twotier.sim.workloads import archive, swf, tsafrir05
 from nova_twotier.sim.workloads.feitelson96 import Feitelson96
 from nova_twotier.sim.workloads.jann97 import Jann97
@@ -22,6 +23,7 @@ class SourceError(ValueError):
     """A source that is no workload; the message is one line for the user."""
 
 
+@collected_seldom()
 def load(
     source: str, *, nodes: int | None = None, seed: int = 1, load: float | None = None
 ) -> Workload:
