@@ -125,6 +125,10 @@ def reload(conf: cfg.ConfigOpts, check: Callable[[], object]) -> None:
         LOG.error("The configuration was not reloaded: %s", error)
     else:
         conf.mutate_config_files()
+        # That empties the cache of values before it reads the files: threads may have put old
+        # values there meanwhile. This empties it again; oslo.config has no other method for that
+        # which changes nothing.
+        conf.register_opts([])
         LOG.info("Reloaded the options that may change at run time")
 
 

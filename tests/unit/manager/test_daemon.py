@@ -36,6 +36,7 @@ class TestSignals(testtools.TestCase):
         conf = types.SimpleNamespace(
             manager=types.SimpleNamespace(pools=["default"]),
             mutate_config_files=lambda: self.reloads.append(1),
+            register_opts=lambda _options: None,
         )
         self.reloads = []
         running = [types.SimpleNamespace(done=lambda: False)]
