@@ -146,7 +146,8 @@ def amount(value: float | str | None, unit: str = "") -> str:
         return "-"
     if isinstance(value, str):
         return value
-    return f"{round(float(value), 2):g} {unit}".strip()
+    # Adding 0 turns -0 into 0.
+    return f"{round(float(value), 2) + 0.0:g} {unit}".strip()
 
 
 def cell(value: float | str) -> str:

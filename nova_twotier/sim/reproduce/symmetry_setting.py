@@ -70,8 +70,8 @@ BANDWIDTH = (
     "min(max(...)). Whole Mbit/s."
 )
 
-#: Section 5.3.1: on both traces, the average bandwidth demands "are all around 250 Mbps". They may
-#: not depend on the size.
+#: Section 5.3.1: on both traces, the average bandwidth demands "are all around 250 Mbps". Perhaps
+#: they do not depend on the size.
 ON_TRACES = (MORE_SEEDS, bandwidth("by-size:250"), bandwidth("normal:250"))
 
 
