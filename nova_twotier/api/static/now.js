@@ -112,8 +112,10 @@ function grid() {
   let hosts = [];
   let outstanding = null;
   let byStays = true;
-  // Always that of the hosts: keys and the pointer do not wait for the next painting.
+  // Always that of the hosts, for keys that do not wait for the next painting. The pointer does: it points at what
+  // is seen.
   let layout = arrange([], 0);
+  let behind = true;
   let width = 0;
   let cursor = null;
   // The scrolled height and theme of the last painting.
@@ -126,9 +128,15 @@ function grid() {
     hosts = some;
     outstanding = options.outstanding;
     byStays = options.byStays;
-    if (!same) layout = arrange(hosts, width - 2 * PAD);
+    if (!same) rearrange();
     self.ask(!same);
   };
+
+  function rearrange() {
+    layout = arrange(hosts, width - 2 * PAD);
+    behind = true;
+    if (self.space.current) self.space.current.style.height = `${layout.height + 2 * PAD}px`;
+  }
 
   self.changed = () => {
     // Only then may there be other hosts, or wider ones.
@@ -139,12 +147,12 @@ function grid() {
   self.paint = (context, view) => {
     if (width !== view.width) {
       width = view.width;
-      layout = arrange(hosts, width - 2 * PAD);
+      rearrange();
       view.whole = true;
     }
     top = view.top;
+    behind = false;
     if (view.whole) {
-      if (self.space.current) self.space.current.style.height = `${layout.height + 2 * PAD}px`;
       painted.clear();
       context.fillStyle = view.theme.back;
       context.fillRect(0, 0, view.width, view.height);
@@ -226,7 +234,7 @@ function grid() {
   }
 
   self.point = (x, y) => {
-    put(hit(layout, hosts, x - PAD, y - PAD + top));
+    if (!behind) put(hit(layout, hosts, x - PAD, y - PAD + top));
   };
 
   self.leave = () => put(null);
