@@ -34,7 +34,7 @@ class BootRefused(CloudError):
 
     @property
     def group_is_full(self) -> bool:
-        """Whether the server group may not have as many members."""
+        """Whether Nova refused for the quota of group members."""
         return bool(self.shortage and _GROUP.search(str(self)))
 
 

@@ -85,6 +85,11 @@ class Unsent(CloudError):
     """The request was never sent to Nova, since Keystone gave no token for it."""
 
 
+class GroupFull(Unsent):
+    """Nova refused to boot a job for the quota of group members, and made nothing: the job's next
+    request names no server group."""
+
+
 class NotYet(CloudError):
     """What was asked about has not happened yet: no failure, and it is asked again later."""
 

@@ -1,4 +1,4 @@
-"""Makes a server group in Nova for each job before it boots, and deletes it when the job has ended.
+"""Makes the server group in Nova that a job may have, and deletes it when the job has ended.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """
@@ -56,8 +56,9 @@ class OnlyGroups:
 class JobGroups:
     """The server groups that jobs have in Nova, as far as option and quotas allow them.
 
-    A quota of groups or of their members keeps no job from starting: its servers are in no group.
-    Methods raise the errors of novaclient, and CloudError if groups cannot be listed.
+    No quota of groups or of their members keeps a job from starting: if there is no room, its
+    servers are in no group. Methods raise the errors of novaclient, and CloudError if groups cannot
+    be listed.
 
     :param nova: a client of the administrator.
     :param options: group `[manager]`; it may change at run time.
@@ -67,12 +68,18 @@ class JobGroups:
         self._nova, self._options = nova, options
         self._all = SharedReading(reader.server_groups)
         self._only = OnlyGroups()
-        #: The least size of an owner's jobs whose group was refused as too large.
+        #: Jobs for whose servers their groups had no room, by uuid; and by owner, the smallest size
+        #: of a job for which even a new group had none.
+        self._crowded: set[str] = set()
         self._refused: dict[tuple[str, str], int] = {}
 
     def begin(self) -> None:
-        """Forget which groups are the only ones: another manager may have made some since."""
+        """Forget which groups are the only ones: another manager may have made some since.
+
+        And what quotas have refused: they may be larger by now.
+        """
         self._only = OnlyGroups()
+        self._crowded.clear()
         self._refused.clear()
 
     def prepare(self, nova: Client, job: "Job", first: bool) -> str:
@@ -104,29 +111,28 @@ class JobGroups:
     def _allowed(self, job: "Job") -> bool:
         """Whether a job is to have a group, as far as is known."""
         largest = self._options.largest_server_group
-        refused = self._refused.get(_owner(job), math.inf)
-        return (largest < 0 or job.size <= largest) and job.size < refused
+        if job.uuid in self._crowded or 0 <= largest < job.size:
+            return False
+        return job.size < self._refused.get(_owner(job), math.inf)
 
     @staticmethod
     def _make(nova: Client, name: str) -> str:
-        """Make a group and return its id; empty if its owner may not have another one."""
+        """Make a group and return its id; empty if Nova does not let its owner have one."""
         try:
             return nova.server_groups.create(name, POLICY).id
         except nova_exc.Forbidden as error:
-            LOG.info("A job starts without its server group %s: %s", name, error)
+            LOG.info("A job starts without the server group %s: %s", name, error)
             return ""
 
-    def give_up(self, job: "Job", group: str, first: bool) -> None:
-        """Delete a group that may not have as many members as the job has servers.
+    def give_up(self, job: "Job", first: bool) -> None:
+        """Put a job whose servers would be too many members into no group from now on.
 
-        :param first: as of `prepare`: the group is new. The owner's other jobs of this size are to
-            have none either, until another manager leads. With unified limits, servers of an
-            earlier attempt count, too, although they are deleted: that says nothing of other jobs.
+        :param first: as of `prepare`: the group is new. Then neither are the owner's other jobs of
+            this size or larger, until another manager leads. Otherwise the refusal says nothing
+            about other jobs: with unified limits, deleted servers still count as members.
         """
-        LOG.info("Job %s starts without a server group: it may not have so many members", job.uuid)
-        # When the job ends, groups are listed: another manager may lead and make one by now.
-        self._only.forget(job.uuid)
-        self._delete(group)
+        LOG.info("Job %s starts without a server group: it may not have as many members", job.uuid)
+        self._crowded.add(job.uuid)
         if first:
             least = self._refused.get(_owner(job), job.size)
             self._refused[_owner(job)] = min(least, job.size)
@@ -146,6 +152,7 @@ class JobGroups:
         for group in found:
             self._delete(group)
         only.forget(job.uuid)
+        self._crowded.discard(job.uuid)
 
     def _delete(self, group: str) -> None:
         """Delete a group, unless it is gone already."""

@@ -16,7 +16,14 @@ from oslo_log import log as logging
 from nova_twotier.cloud import diagnostics, lost_requests, peers, trusts
 from nova_twotier.cloud.boot_errors import boot_refused, too_large
 from nova_twotier.cloud.compute_hosts import ComputeHost, HostNameCache, takes_servers
-from nova_twotier.cloud.errors import CloudError, NotYet, UnfitFlavor, UnfitImage, translated
+from nova_twotier.cloud.errors import (
+    CloudError,
+    GroupFull,
+    NotYet,
+    UnfitFlavor,
+    UnfitImage,
+    translated,
+)
 from nova_twotier.cloud.instance_actions import InstanceAction, action_of
 from nova_twotier.cloud.job_groups import JobGroups
 from nova_twotier.cloud.job_servers import JobServers, Own
@@ -197,7 +204,8 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job at once, in a server group of their own if it may have one.
+        """Boot all servers of a job at once, in a server group of their own if the option and
+        quotas allow one.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.
@@ -206,6 +214,7 @@ class Cloud:
 
         :raises Unfit: before anything is created, if its flavor asks for no slot, or its image lets
             guests take too long to shut down.
+        :raises GroupFull: if that group may not have so many members; the next boot is without it.
         :raises BootRefused: if Nova refuses the request itself.
         """
         options = self._conf.manager
@@ -215,38 +224,35 @@ class Cloud:
         networks = job.networks or [options.network]
         nova = self._for_owner(job)
         group = self._groups.prepare(nova, job, first)
-        hints = {
-            "twotier:job": job.uuid,
-            **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
-            **_dispatch(job),
-            **({"twotier:hosts": near} if near else {}),
-            **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
-        }
-        while True:
-            try:
-                nova.servers.create(
-                    _server_name(job),
-                    image,
-                    flavor["id"],
-                    min_count=job.size,
-                    max_count=job.size,
-                    nics=_networks(networks),
-                    key_name=job.key_name,
-                    userdata=base64.b64decode(user_data) if user_data else None,
-                    meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
-                    scheduler_hints={**hints, **({"group": group} if group else {})},
-                )
-                return
-            except nova_exc.ClientException as error:
-                refused = boot_refused(error)
-            if not (group and refused.group_is_full):
-                break
-            self._groups.give_up(job, group, first)
-            group = ""
-        if refused.shortage:
-            refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
-        # Not chained: what Nova said of user data must not get into a log.
-        raise refused
+        try:
+            nova.servers.create(
+                _server_name(job),
+                image,
+                flavor["id"],
+                min_count=job.size,
+                max_count=job.size,
+                nics=_networks(networks),
+                key_name=job.key_name,
+                userdata=base64.b64decode(user_data) if user_data else None,
+                meta={JOB_KEY: job.uuid, **peers.at_boot(job, networks)},
+                scheduler_hints={
+                    "twotier:job": job.uuid,
+                    **({"group": group} if group else {}),
+                    **({"twotier:bandwidth": str(job.mbps)} if job.mbps else {}),
+                    **_dispatch(job),
+                    **({"twotier:hosts": near} if near else {}),
+                    **({"twotier:max_mbps": str(max_mbps)} if max_mbps else {}),
+                },
+            )
+        except nova_exc.ClientException as error:
+            refused = boot_refused(error)
+            if group and refused.group_is_full:
+                self._groups.give_up(job, first)
+                raise GroupFull(str(refused)) from None
+            if refused.shortage:
+                refused.reason = too_large(refused, self._limits(nova), job.size, flavor)
+            # Not chained: what Nova said of user data must not get into a log.
+            raise refused from None
 
     @staticmethod
     def _limits(nova: Client) -> ProjectLimits:

@@ -38,9 +38,9 @@ LARGEST_SERVER_GROUP = cfg.IntOpt(
 Size of the largest jobs whose servers are put into a server group of Nova; -1: all jobs, 0: none.
 
 For each server of a group that Nova boots, it reads all other members again, so that large groups
-boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common, as those
-of jobs for which the quotas ``server_groups`` and ``server_group_members`` leave no room. Nova's
-``[scheduler]max_placement_results`` limits the hosts that it considers for them.
+boot slowly. The servers of larger jobs have only the property ``twotier_job`` in common, and so do
+those of jobs for which the quotas ``server_groups`` and ``server_group_members`` leave no room. For
+servers in no group, ``[scheduler]max_placement_results`` limits the hosts that Nova considers.
 
 Example: 256
 """,

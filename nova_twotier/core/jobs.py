@@ -45,6 +45,9 @@ class Job:
     :param offset: seconds by which it is behind that position, fixed before it joins the queue; see
         `core.fair_share`.
     :param qos: its class; a scavenger may not run in the foreground.
+    No attribute may be changed: `dataclasses.replace` makes another job. Those that follow from
+    others cannot be `Final`, since mypy takes `field()` for their value.
+
     :raises InvalidJob: if a field is out of its range.
     """
 
@@ -75,7 +78,7 @@ class Job:
     #: this order.
     order: Order = field(init=False, compare=False, repr=False)
 
-    # Not a frozen dataclass, whose attributes take twice as long to set.
+    # A frozen dataclass would take twice as long to make.
     def __init__(
         self,
         number: int,

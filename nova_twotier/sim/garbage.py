@@ -9,8 +9,8 @@ from collections.abc import Iterator
 def collected_seldom() -> Iterator[None]:
     """Collect garbage a hundred times less often, and as before afterwards.
 
-    Both keep most of what they make and make no cycles, so collections find nothing in it; they
-    would take up to a fifth of the time.
+    Reading a trace and running a simulation keep most of what they make and make no cycles, so
+    collections find nothing in it; they would take up to a fifth of the time.
     """
     before = gc.get_threshold()
     gc.set_threshold(100 * before[0], *before[1:])

@@ -32,27 +32,31 @@ class LargeJobCase(QueueTestCase):
 
         return self.poll(waits_for_it, f"job {job.number} lacks quota")
 
-    def groups(self, job):
-        """The ids of its server groups."""
-        found = self.api.get_server_groups()
-        return [group["id"] for group in found if group["name"] == f"twotier-{job.uuid}"]
+    def members(self):
+        """How many members each server group with any has."""
+        counts = [len(group["members"]) for group in self.api.get_server_groups()]
+        return [count for count in counts if count]
 
 
 class TestQuotas(LargeJobCase):
     def test_members_of_a_server_group(self):
-        """A job that would be too many is in none, and so are later ones as large."""
+        """A job with more processes than a group may have members is in none."""
         self.flags(server_group_members=3, group="quota")
-        for size, groups in ((4, 0), (3, 1), (5, 0)):
+        for size, members in ((4, []), (3, [3])):
             job = self.store.submit(size, [0.5])
             self.until(job.number, JobState.RUNNING)
-            self.assertEqual(groups, len(self.groups(job)))
+            self.assertEqual(members, self.members())
+            self.store.request_action(job.number, "cancel")
+            self.until(job.number, JobState.CANCELLED)
+            self.assertEqual([], self.api.get_server_groups())
 
     def test_server_groups(self):
         self.flags(server_groups=1, group="quota")
-        for groups in (1, 0):
+        for _job in range(2):
             job = self.store.submit(2, [0.5])
             self.until(job.number, JobState.RUNNING)
-            self.assertEqual(groups, len(self.groups(job)))
+            self.assertEqual([2], self.members())
+            self.assertEqual(["submitted", "started"], self.kinds(job.number))
 
     def test_instances(self):
         self.flags(instances=3, group="quota")
@@ -93,11 +97,11 @@ class TestUnifiedLimits(LargeJobCase):
         self.until(job.number, JobState.RUNNING)
         self.store.request_action(job.number, "requeue")
         self.until(job.number, JobState.RUNNING, runs=2)
-        self.assertEqual(1, len(self.groups(job)))
-        for size, groups in ((4, 0), (2, 1)):
+        self.assertEqual([2], self.members())
+        for size, members in ((4, [2]), (2, [2, 2])):
             job = self.store.submit(size, [0.5])
             self.until(job.number, JobState.RUNNING)
-            self.assertEqual(groups, len(self.groups(job)))
+            self.assertEqual(members, self.members())
 
 
 class TestAnswers(LargeJobCase):

@@ -113,7 +113,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
 
 
 class TestQuota(NovaMixin, ApiCase):
-    """What a project may have at all; what its servers use of it is waited for."""
+    """Jobs that exceed the whole quota are refused; those that lack what is in use wait."""
 
     OPTIONS = OPTIONS
 

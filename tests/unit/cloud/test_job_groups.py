@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 
-from nova_twotier.cloud.errors import CloudError
+from nova_twotier.cloud.errors import CloudError, GroupFull
 from nova_twotier.cloud.job_groups import MOST, OnlyGroups
 from nova_twotier.cloud.listing import Lister
 from nova_twotier.cloud.nova import Cloud
@@ -112,24 +112,31 @@ class TestRequests(CloudCase):
         self.assertEqual((0, 0), self.counts())
 
     def test_the_quota_of_members(self):
-        """No other job of the owner that is as large has a group made for it, or is refused."""
+        """For the owner's other jobs of this size or larger, no group is made, and none is refused.
+
+        That of the first is deleted when the job ends.
+        """
         made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
         servers = self.quota(f"{NOVA}/servers", '"group"', {"server": {"id": "s1"}})
-        self.cloud.boot(job(size=3), first=True)
-        self.assertEqual((1, 2, 1), (made.call_count, servers.call_count, self.deleted.call_count))
-        for size in (3, 4):
+        refused = self.assertRaises(GroupFull, self.cloud.boot, self.one, first=True)
+        self.assertEqual((True, False), (refused.passing, refused.taken))
+        self.cloud.boot(self.one)
+        for size in (2, 3):
             self.cloud.boot(job(size=size), first=True)
         self.assertEqual((1, 4), (made.call_count, servers.call_count))
+        self.cloud.delete_server_group(self.one)
+        self.assertEqual((2, 1), self.counts())
+        self.assertRaises(GroupFull, self.cloud.boot, job(size=1), first=True)
         self.cloud.begin(Lister())
-        self.cloud.boot(job(size=2), first=True)
-        self.assertEqual((2, 6), (made.call_count, servers.call_count))
+        self.assertRaises(GroupFull, self.cloud.boot, job(size=2), first=True)
 
     def test_a_group_whose_earlier_members_count(self):
         """As with unified limits: that says nothing of other jobs."""
         made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
         self.quota(f"{NOVA}/servers", '"group"', {"server": {"id": "s1"}})
+        self.assertRaises(GroupFull, self.cloud.boot, self.one)
         self.cloud.boot(self.one)
-        self.assertEqual((1, 1), self.counts())
+        self.assertEqual((1, 0), self.counts())
         self.http.post(f"{NOVA}/servers", json={"server": {"id": "s1"}})
         self.cloud.boot(job(), first=True)
         self.assertEqual(1, made.call_count)
@@ -176,6 +183,7 @@ class Machine(RuleBasedStateMachine):
         self.most, self.members = 99, 9
         #: The least job of which Nova has refused a group.
         self.refused = 99
+        self.crowded = set()
         self.conf = conf
         conf.clear_override("largest_server_group", "manager")
         self.managers = collections.deque([Cloud(conf), Cloud(conf)])
@@ -218,10 +226,12 @@ class Machine(RuleBasedStateMachine):
             assert self.groups[hints["group"]] == f"twotier-{hints['twotier:job']}"
             if size > self.members:
                 self.refused = min(self.refused, size)
+                self.crowded.add(hints["twotier:job"])
                 context.status_code = 403
                 return {"forbidden": {"message": "Quota exceeded, too many servers in group"}}
         else:
-            assert not wanted or len(self.groups) >= self.most or size >= self.refused
+            known = len(self.groups) >= self.most or size >= self.refused
+            assert not wanted or known or hints["twotier:job"] in self.crowded
         if self.fate == "no servers":
             context.status_code = 503
         return {"server": {"id": "s1"}}
@@ -248,8 +258,20 @@ class Machine(RuleBasedStateMachine):
         self.fate = fate
         try:
             self.managers[0].boot(of, first=first)
+        except GroupFull:
+            self.asked_again(of)
         except CloudError:
             assert fate != "answered"
+
+    def asked_again(self, of):
+        """Without a group now; nothing is made for it."""
+        made = self.made
+        try:
+            self.managers[0].boot(of)
+        except CloudError as error:
+            assert self.fate != "answered"
+            assert not isinstance(error, GroupFull)
+        assert made == self.made
 
     @rule(
         largest=st.sampled_from([-1, 0, 8, 9]),
