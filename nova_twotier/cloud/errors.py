@@ -82,12 +82,13 @@ class Undecided(CloudError):
 
 
 class Unsent(CloudError):
-    """The request was never sent to Nova, since Keystone gave no token for it."""
+    """Nova has done nothing, and the request is made again: Keystone gave no token for it, so that
+    it was never sent, or see `GroupFull`."""
 
 
 class GroupFull(Unsent):
-    """Nova refused to boot a job for the quota of group members, and made nothing: the job's next
-    request names no server group."""
+    """Nova refused a boot because its server group would exceed the quota of members; the next
+    boot of the job is in no group."""
 
 
 class NotYet(CloudError):

@@ -1,4 +1,4 @@
-"""Makes the server group in Nova that a job may have, and deletes it when the job has ended.
+"""Creates the Nova server group of a job, if it may have one, and deletes it when the job ends.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """
@@ -83,12 +83,11 @@ class JobGroups:
         self._refused.clear()
 
     def prepare(self, nova: Client, job: "Job", first: bool) -> str:
-        """The id of the group that the next boot of a job is for; empty if it is to have none.
-
-        It is made if there is none yet, and if the quota of groups allows that.
+        """Find or create the server group for the next boot of a job.
 
         :param nova: a client of the owner.
         :param first: nobody has ever sent Nova a request for this job, so that it has no group yet.
+        :returns: its id; empty if the job is to be in no group.
         """
         # That of the term in which this was asked for.
         only, name = self._only, _name(job)
@@ -125,10 +124,10 @@ class JobGroups:
             return ""
 
     def give_up(self, job: "Job", first: bool) -> None:
-        """Put a job whose servers would be too many members into no group from now on.
+        """Boot a job without a server group from now on: it exceeds the quota of members.
 
-        :param first: as of `prepare`: the group is new. Then neither are the owner's other jobs of
-            this size or larger, until another manager leads. Otherwise the refusal says nothing
+        :param first: as of `prepare`: the group is new. Then the owner's other jobs of this size or
+            larger get none either, until another manager leads. Otherwise the refusal says nothing
             about other jobs: with unified limits, deleted servers still count as members.
         """
         LOG.info("Job %s starts without a server group: it may not have as many members", job.uuid)

@@ -204,8 +204,7 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job at once, in a server group of their own if the option and
-        quotas allow one.
+        """Boot all servers of a job in one request, in their own server group if it may have one.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.

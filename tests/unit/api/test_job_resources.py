@@ -113,7 +113,7 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
 
 
 class TestQuota(NovaMixin, ApiCase):
-    """Jobs that exceed the whole quota are refused; those that lack what is in use wait."""
+    """A job larger than the whole quota is refused; one that fits it may have to wait."""
 
     OPTIONS = OPTIONS
 

@@ -112,9 +112,9 @@ class TestRequests(CloudCase):
         self.assertEqual((0, 0), self.counts())
 
     def test_the_quota_of_members(self):
-        """For the owner's other jobs of this size or larger, no group is made, and none is refused.
+        """After a refusal, no group is created for the owner's jobs of this size or larger.
 
-        That of the first is deleted when the job ends.
+        The refused group is deleted when its job ends.
         """
         made = self.http.post(GROUPS, json={"server_group": {"id": "g1", "name": "group"}})
         servers = self.quota(f"{NOVA}/servers", '"group"', {"server": {"id": "s1"}})
@@ -264,7 +264,7 @@ class Machine(RuleBasedStateMachine):
             assert fate != "answered"
 
     def asked_again(self, of):
-        """Without a group now; nothing is made for it."""
+        """The manager repeats a refused boot, and creates no group for it."""
         made = self.made
         try:
             self.managers[0].boot(of)
