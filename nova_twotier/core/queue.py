@@ -176,13 +176,6 @@ class Queue:
         sizes = self._sizes[: bisect_right(self._sizes, largest)]
         return [self._jobs[self._of_size[size][0][1]] for size in sizes]
 
-    def earliest_above(self, size: int) -> Order:
-        """The position of the earliest job that is larger than `size`; infinite without one."""
-        if not self._sizes or self._sizes[-1] <= size:
-            return math.inf, 0
-        sizes = self._sizes[bisect_right(self._sizes, size) :]
-        return min(self._of_size[larger][0] for larger in sizes)
-
     def next_of_size(self, size: int, order: Order) -> Job | None:
         """The earliest job of `size` that arrived after `order`."""
         alike = self._of_size.get(size, ())
@@ -216,9 +209,10 @@ class Queue:
     def _ending(self, size: int, order: Order, now: float, end: float) -> Iterator[Order]:
         """The jobs of a size that arrived after `order` and end by `end` if they start `now`."""
         alike = self._by_estimate.of_size(size, self._of_size[size], self._jobs)
-        for expected, position in alike:
+        for expected, place, number in alike:
             if now + expected > end:
                 break
+            position = place, number
             if position > order:
                 yield position
 
@@ -236,20 +230,25 @@ class Queue:
                     if not self.has_fitting(idle[tier]):
                         break
             return
-        sizes = self._sizes[: bisect_right(self._sizes, idle[tier])]
-        turns = [(self._of_size[size][0], size) for size in sizes]
+        turns = []
+        for size in self._sizes[: bisect_right(self._sizes, idle[tier])]:
+            place, number = self._of_size[size][0]
+            turns.append((place, number, size))
         heapq.heapify(turns)
         while turns:
-            order, size = turns[0]
+            place, number, size = turns[0]
             if size > idle[tier]:
-                heapq.heappop(turns)
+                # After a start, most are too large: to take one after the other off costs more.
+                turns = [turn for turn in turns if turn[2] <= idle[tier]]
+                heapq.heapify(turns)
                 continue
-            job = self._jobs[order[1]]
-            following = self.next_of_size(size, order)
+            job = self._jobs[number]
+            following = self.next_of_size(size, (place, number))
             if following is None:
                 heapq.heappop(turns)
             else:
-                heapq.heapreplace(turns, (following.order, size))
+                place, number = following.order
+                heapq.heapreplace(turns, (place, number, size))
             yield job
 
     def shortest_first(self, idle: Mapping[Tier, int], tier: Tier) -> Iterator[Job]:
@@ -260,33 +259,35 @@ class Queue:
         """
         jobs, alone, due = self._jobs, self._alone.copy(), 0
         given: set[int] = set()
-        turns = [
-            (self._of_deadline(size)[0], size)
-            for size in self._sizes[: bisect_right(self._sizes, idle[tier])]
-        ]
+        turns = []
+        for size in self._sizes[: bisect_right(self._sizes, idle[tier])]:
+            time, place, number = self._of_deadline(size)[0]
+            turns.append((time, place, number, size))
         heapq.heapify(turns)
         while turns:
-            turn, size = turns[0]
-            _time, order = turn
+            time, place, number, size = turns[0]
+            order = place, number
             while due < len(alone) and alone[due] < order and size <= idle[tier]:
-                number = alone[due][1]
+                first = alone[due][1]
                 due += 1
-                if number not in given and jobs[number].size <= idle[tier]:
-                    given.add(number)
-                    yield jobs[number]
+                if first not in given and jobs[first].size <= idle[tier]:
+                    given.add(first)
+                    yield jobs[first]
             if size > idle[tier]:
-                heapq.heappop(turns)
+                turns = [turn for turn in turns if turn[3] <= idle[tier]]
+                heapq.heapify(turns)
                 continue
             alike = self._of_deadline(size)
-            following = bisect_right(alike, turn)
+            following = bisect_right(alike, (time, place, number))
+            job = jobs[number]
             if following == len(alike):
                 heapq.heappop(turns)
             else:
-                heapq.heapreplace(turns, (alike[following], size))
-            number = order[1]
-            if number not in given:
-                given.add(number)
-                yield jobs[number]
+                time, place, number = alike[following]
+                heapq.heapreplace(turns, (time, place, number, size))
+            if job.number not in given:
+                given.add(job.number)
+                yield job
 
     def _of_deadline(self, size: int) -> list[Entry]:
         """The jobs of a size by relative deadline."""

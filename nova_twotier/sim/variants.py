@@ -133,7 +133,7 @@ class CmcbfWaitingFirst(Cmcbf):
     def _select(self, snapshot: Snapshot) -> Selection | None:
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         idle = cluster.idle[FG]
-        chosen, evicted = select(queue, NOBODY, cluster.evictable, idle, only_head=False)
+        chosen, evicted = select(queue, NOBODY, cluster.evictable, idle)
         idle += sum([victim.size for victim, _by in evicted.values()])
         idle -= sum([job.size for job in chosen])
         below = (run.job for run in cluster.walk(BG) if not run.pinned and run.job.foreground)
@@ -165,7 +165,7 @@ class CmcbfInPlace(Cmcbf):
                 below.add(run.job)
                 promised = with_it
         idle = cluster.idle[FG]
-        selection = select(queue, below, cluster.evictable, idle, only_head=False)
+        selection = select(queue, below, cluster.evictable, idle)
         return selection if selection.chosen else None
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.embedding_pass import EmbeddingPass
+from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -24,7 +25,7 @@ from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Sn
 class Consolidation(Policy):
     """Foreground by arrival with preemption, background filled with whatever fits.
 
-    A subclass says whether only the head of the queue may evict, and what the background takes
+    A subclass says whether only the head of the queue may evict, and who takes places out of turn
     first.
     """
 
@@ -34,8 +35,9 @@ class Consolidation(Policy):
     #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
     #: queue manager asks again when a start is over, and has to get the same answer.
     reorders: ClassVar[bool] = False
-    #: Whether the background takes the job of the shortest relative deadline first (deadline
-    #: monotonic), instead of the earliest.
+    #: Whether those who take places out of turn (the background, and what the head of the queue
+    #: leaves idle in the foreground) do so by relative deadline, the shortest first (deadline
+    #: monotonic), instead of by arrival.
     shortest_first: ClassVar[bool] = False
 
     def schedule(self, snapshot: Snapshot, event: Event, now: float) -> list[Action]:
@@ -88,9 +90,15 @@ class Consolidation(Policy):
     def _select(self, snapshot: Snapshot) -> Selection | None:
         """Jobs to promote to the foreground, and those to demote for them."""
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
-        below = cluster.promotable
-        idle, straddling, away = cluster.idle[FG], cluster.straddling(FG), snapshot.away
-        selection = select(queue, below, cluster.evictable, idle, self.only_head, straddling, away)
+        below, evictable = cluster.promotable, cluster.evictable
+        idle, straddling = cluster.idle[FG], cluster.straddling(FG)
+        if self.only_head:
+            away, shortest_first = snapshot.away, self.shortest_first
+            selection = select_in_turn(
+                queue, below, evictable, idle, straddling, away, shortest_first
+            )
+        else:
+            selection = select(queue, below, evictable, idle, straddling)
         return selection if selection.chosen else None
 
     def _rearrange(self, step: TwoTierPass, selection: Selection) -> None:

@@ -46,17 +46,53 @@ class EmbeddingPass(TwoTierPass):
         Those that do not fit evict later ones, if they fit without them. Who is evicted may come
         back in its turn, or stays on its hosts in the background, or waits.
 
-        :param only_head: whether only the earliest that does not fit may evict.
+        :param only_head: whether only the earliest that does not fit may evict; the others then
+            backfill.
         """
         turns = self._turns()
+        if only_head:
+            self._enter_by_arrival(turns, self._away)
+            self._backfill([job for _order, job in turns])
+        else:
+            self._enter_each(turns)
+        for run in self.demote(list(self._losing.values())):
+            self.wait(run.job)
+
+    def _enter_by_arrival(self, turns: list[tuple[Order, Job]], away: Order) -> None:
+        """Let jobs in, and evict others, up to the first for which there is no room.
+
+        :param away: none behind this position may evict.
+        """
+        while turns:
+            _order, job = heapq.heappop(turns)
+            if not self._fits(self.cluster, job):
+                victims = self._victims(job, FG) if job.order < away else []
+                if not victims:
+                    return
+                self._line_up(victims, turns)
+            self._enter(job)
+
+    def _backfill(self, jobs: list[Job]) -> None:
+        """Let in those that fit."""
+        if self._shortest_first:
+            jobs.sort(key=lambda job: (job.relative_deadline, job.order))
+        else:
+            jobs.sort(key=lambda job: job.order)
+        for job in jobs:
+            if not self.cluster.idle[FG]:
+                return
+            if self._fits(self.cluster, job):
+                self._enter(job)
+
+    def _enter_each(self, turns: list[tuple[Order, Job]]) -> None:
+        """Let jobs in, all of which may evict others."""
         # Those for which there was no room even without all later jobs: nor is there for later ones
         # that ask for as much. To try each of thousands would take minutes.
         refused: list[Job] = []
-        while turns and (self.cluster.idle[FG] or not (only_head and refused)):
+        while turns:
             _order, job = heapq.heappop(turns)
             if not self._fits(self.cluster, job):
-                behind = only_head and (refused or self._away < job.order)
-                if behind or any(_asks_no_less(job, other) for other in refused):
+                if any(_asks_no_less(job, other) for other in refused):
                     continue
                 victims = self._victims(job, FG)
                 if not victims:
@@ -66,8 +102,6 @@ class EmbeddingPass(TwoTierPass):
                 refused.clear()
                 self._line_up(victims, turns)
             self._enter(job)
-        for run in self.demote(list(self._losing.values())):
-            self.wait(run.job)
 
     def _turns(self) -> list[tuple[Order, Job]]:
         """A heap of the jobs that want the foreground, in the queue or in the background."""

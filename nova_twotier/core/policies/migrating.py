@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
+from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.policies.preemption import NOBODY, Holders, by_places, lacks, select
 from nova_twotier.core.reasons import Reason
@@ -27,15 +28,11 @@ class Migrating(Policy):
         if event is ARRIVAL:
             # New arrivals cannot evict anyone, and jobs that waited for slots still wait for them.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
-        selection = select(
-            queue,
-            NOBODY,
-            cluster.evictable,
-            cluster.idle[FG],
-            self.only_head,
-            cluster.straddling(FG),
-            snapshot.away,
-        )
+        evictable, idle, straddling = cluster.evictable, cluster.idle[FG], cluster.straddling(FG)
+        if self.only_head:
+            selection = select_in_turn(queue, NOBODY, evictable, idle, straddling, snapshot.away)
+        else:
+            selection = select(queue, NOBODY, evictable, idle, straddling)
         evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)

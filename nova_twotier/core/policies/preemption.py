@@ -1,12 +1,12 @@
-"""Selects which jobs preempt which in the foreground: the rule of CMBF, AMBF, CMCBF and AMCBF.
+"""Selects which jobs preempt which in the foreground: the rule of CMBF and CMCBF.
 
 TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals
 are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards. A job
 with processes on hosts that take no new VMs counts with the slots that it would free elsewhere.
+`in_turn` has the rule of AMBF and AMCBF.
 """
 
 import heapq
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -23,7 +23,6 @@ from nova_twotier.core.reasons import Reason, waits
 _order = attrgetter("order")
 #: With so few candidates, checking each of them is faster.
 _FEW = 50
-_NEVER = math.inf, 0
 #: Below a foreground that has nothing below it; it stays empty.
 NOBODY = Queue()
 #: Reasons that are kept, to be shared by jobs that are alike.
@@ -42,9 +41,7 @@ def select(
     below: Queue,
     evictable: Callable[[Order], list[Run]],
     idle: int,
-    only_head: bool,
     straddling: Mapping[int, int] = NOTHING,
-    away: Order = _NEVER,
 ) -> Selection:
     """Decide who holds the foreground.
 
@@ -52,9 +49,7 @@ def select(
     :param below: the jobs that run in the background are the candidates.
     :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
-    :param only_head: whether only the earliest candidate without slots may evict (AMBF, AMCBF).
     :param straddling: as of `Cluster.straddling`.
-    :param away: as of `Snapshot.away`.
     """
     first, promoted = queue.head, below.head
     if promoted is not None and (first is None or promoted.order < first.order):
@@ -66,8 +61,6 @@ def select(
     runs = evictable(first.order)
     held = Holders(by_places(runs, straddling))
     reach = idle + held.slots
-    if only_head and (first.size > reach or away < first.order):
-        reach = idle
     if not (below.has_fitting(reach) or queue.has_fitting(reach)):
         return Selection([], {})
     chosen: list[Job] = []
@@ -77,14 +70,8 @@ def select(
         candidates = _Each(queue, below, reach)
     else:
         candidates = _FirstOfEachSize(queue, below, reach)
-    head = True
     while (job := candidates.next()) is not None:
-        if (
-            idle < job.size
-            and (head or not only_head)
-            and job.size <= idle + held.later(job)
-            and (not only_head or job.order < min(candidates.hopeless, away))
-        ):
+        if idle < job.size <= idle + held.later(job):
             victims = held.victims(job, idle)
             for victim in victims:
                 held.remove(victim)
@@ -98,17 +85,10 @@ def select(
             if evicted.pop(job.number, None) is None:
                 chosen.append(job)
         else:
-            head = False
-            if not idle and (only_head or not held.slots):
+            if not idle and not held.slots:
                 break
             candidates.refuse(job)
-    if straddling and evicted:
-        whole = {run.job.number: run.job for run in runs}
-        evicted = {
-            number: (whole[number], whole.get(by.number, by))
-            for number, (_victim, by) in evicted.items()
-        }
-    return Selection(chosen, evicted)
+    return Selection(chosen, whole(evicted, runs) if straddling else evicted)
 
 
 def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
@@ -127,6 +107,20 @@ def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
     return cut
 
 
+def whole(
+    evicted: Mapping[int, tuple[Job, Job]], runs: Iterable[Run]
+) -> dict[int, tuple[Job, Job]]:
+    """Victims and their preemptors of whom some are cut (see `by_places`) as the jobs they are.
+
+    :param runs: before they were cut.
+    """
+    jobs = {run.job.number: run.job for run in runs}
+    return {
+        number: (jobs[number], jobs.get(by.number, by))
+        for number, (_victim, by) in evicted.items()
+    }
+
+
 class _Each:
     """Candidates for the foreground by arrival, each checked, because they are few.
 
@@ -141,11 +135,6 @@ class _Each:
         self._largest = largest
         #: Candidates still to be checked, the earliest last.
         self._turns = [job for job in reversed(jobs) if job.size <= largest]
-
-    @property
-    def hopeless(self) -> Order:
-        """The position of the earliest candidate that could never get enough slots."""
-        return next((job.order for job in self._jobs if job.size > self._largest), _NEVER)
 
     def next(self) -> Job | None:
         return self._turns.pop() if self._turns else None
@@ -176,24 +165,21 @@ class _FirstOfEachSize:
     def __init__(self, queue: Queue, below: Queue, largest: int):
         self._queue = queue
         self._below = below
-        self._largest = largest
         first = {job.size: job for job in below.first_of_each_size(largest)}
         for job in queue.first_of_each_size(largest):
             if first.setdefault(job.size, job).order > job.order:
                 first[job.size] = job
-        self._turns = [(job.order, job) for job in first.values()]
+        #: Position and job.
+        self._turns: list[tuple[float, int, Job]] = []
+        for job in first.values():
+            place, number = job.order
+            self._turns.append((place, number, job))
         heapq.heapify(self._turns)
         self._sizes = set(first)
         self._victims: set[int] = set()
 
-    @property
-    def hopeless(self) -> Order:
-        """The position of the earliest candidate that could never get enough slots."""
-        largest = self._largest
-        return min(self._queue.earliest_above(largest), self._below.earliest_above(largest))
-
     def next(self) -> Job | None:
-        return heapq.heappop(self._turns)[1] if self._turns else None
+        return heapq.heappop(self._turns)[2] if self._turns else None
 
     def accept(self, job: Job) -> None:
         # The next of its size gets its turn.
@@ -204,14 +190,14 @@ class _FirstOfEachSize:
         """The others of its size have no turn."""
 
     def restore(self, victims: Iterable[Job], job: Job) -> None:
-        due = {other.size for _order, other in self._turns if other.number not in self._victims}
+        due = {other.size for _, number, other in self._turns if number not in self._victims}
         if job.number not in self._victims:
             due.add(job.size)
         for size in self._sizes - due:
             self._advance(size, job)
         for victim in victims:
             self._victims.add(victim.number)
-            heapq.heappush(self._turns, (victim.order, victim))
+            self._add(victim)
 
     def _advance(self, size: int, after: Job) -> None:
         """The earliest of a size that arrived after a job gets a turn."""
@@ -220,7 +206,11 @@ class _FirstOfEachSize:
         if earliest is None or (waiting is not None and waiting.order < earliest.order):
             earliest = waiting
         if earliest is not None:
-            heapq.heappush(self._turns, (earliest.order, earliest))
+            self._add(earliest)
+
+    def _add(self, job: Job) -> None:
+        place, number = job.order
+        heapq.heappush(self._turns, (place, number, job))
 
 
 class Holders:

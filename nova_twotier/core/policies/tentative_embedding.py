@@ -5,10 +5,10 @@ foreground does not wait for links that the background holds. Nothing migrates: 
 its hosts is killed.
 """
 
-import heapq
-
 from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.cluster import FIRST
 from nova_twotier.core.policies.embedding_pass import EmbeddingPass
+from nova_twotier.core.snapshot import NONE_AWAY
 
 
 class TentativeEmbeddingPass(EmbeddingPass):
@@ -24,15 +24,7 @@ class TentativeEmbeddingPass(EmbeddingPass):
 
         :param aggressive: whether a job may take the places and links of later ones.
         """
-        turns = self._turns()
-        while turns:
-            _order, job = heapq.heappop(turns)
-            if not self._fits(self.cluster, job):
-                victims = self._victims(job, FG) if aggressive else []
-                if not victims:
-                    break
-                self._line_up(victims, turns)
-            self._enter(job)
+        self._enter_by_arrival(self._turns(), NONE_AWAY if aggressive else FIRST)
         for run in self.demote(list(self._losing.values())):
             self.kill(run.job)
 

@@ -1,13 +1,16 @@
 """Who takes foreground slots from whom."""
 
+from functools import partial
 from unittest import mock
 
 import testtools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nova_twotier.core import queue
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.policies import preemption
+from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.preemption import Holders, select, spared
 from nova_twotier.core.queue import Queue
 from tests.unit.core.builders import FG, held_by_later, job
@@ -22,7 +25,8 @@ def evictable(holders):
 class TestSelect(testtools.TestCase):
     def choose(self, candidates, holders, idle, only_head=False):
         """Numbers of the chosen, and of the evicted with their preemptors."""
-        selection = select(Queue(candidates), Queue(), evictable(holders), idle, only_head)
+        rule = select_in_turn if only_head else select
+        selection = rule(Queue(candidates), Queue(), evictable(holders), idle)
         for number, (victim, preemptor) in selection.evicted.items():
             self.assertEqual(number, victim.number)
             self.assertLess(preemptor.order, victim.order)
@@ -70,22 +74,48 @@ class TestSelect(testtools.TestCase):
     def test_who_runs_in_the_background_is_a_candidate(self):
         """2 runs in the background; it comes before 3, which waits."""
         holders = evictable([job(4, 2)])
-        selection = select(Queue([job(1, 9), job(3, 2)]), Queue([job(2, 2)]), holders, 0, False)
+        selection = select(Queue([job(1, 9), job(3, 2)]), Queue([job(2, 2)]), holders, 0)
         self.assertEqual([2], [each.number for each in selection.chosen])
         self.assertEqual([4], list(selection.evicted))
 
+    def test_none_evicts_behind_one_that_is_away(self):
+        wants, holders = job(2, 2), [job(3, 1), job(4, 1)]
+        for away, expected in ((job(9).order, [2]), (job(1).order, [])):
+            found = select_in_turn(Queue([wants]), Queue(), evictable(holders), 0, away=away)
+            self.assertEqual(expected, [each.number for each in found.chosen])
+            self.assertEqual([3, 4] if expected else [], sorted(found.evicted))
 
-def plain(candidates, holders, idle, only_head):
+    def test_the_shortest_backfill_first(self):
+        """1 cannot start; 3 arrived after 2, but its time from arrival to deadline is shorter."""
+        waiting = [
+            job(1, 9, arrival=1.0, rank=2.0),
+            job(2, 2, arrival=2.0, rank=90.0),
+            job(3, 2, arrival=60.0, rank=95.0),
+        ]
+        for below, queue in ([], waiting), (waiting[1:2], [waiting[0], waiting[2]]):
+            for shortest, chosen in ((False, [2]), (True, [3])):
+                found = select_in_turn(
+                    Queue(queue), Queue(below), evictable([]), 3, shortest_first=shortest
+                )
+                self.assertEqual(chosen, [each.number for each in found.chosen])
+
+
+def plain(candidates, holders, idle, only_head, shortest=False):
     """Algorithm 1 of TPDS 2013 as it is printed: one candidate after the other, by arrival.
 
     Jobs that arrived later are collected, the latest first, until their slots suffice; the smallest
     of them are spared as long as what is too much covers them. Who is evicted is a candidate again.
+
+    :param only_head: whether only the first that does not fit may evict (AMBF).
+    :param shortest: whether the others backfill by relative deadline.
     """
     candidates = sorted(candidates, key=lambda each: each.order)
     held = sorted(holders, key=lambda each: each.order)
     chosen, evicted = [], {}
     head = True
     while candidates:
+        if shortest and not head:
+            candidates.sort(key=lambda each: (each.relative_deadline, each.order))
         one = candidates.pop(0)
         if one.size > idle and (head or not only_head):
             later = [each for each in held if each.order > one.order]
@@ -120,32 +150,46 @@ def plain(candidates, holders, idle, only_head):
 def contests(draw):
     """Jobs that wait, rise or hold, some of them of the same arrival, and the idle slots."""
     shapes = st.tuples(
-        st.integers(1, 9), st.integers(0, 12), st.sampled_from(("waits", "waits", "below", "holds"))
+        st.integers(1, 9),
+        st.integers(0, 12),
+        st.integers(0, 12),
+        st.sampled_from(("waits", "waits", "below", "holds")),
     )
     drawn = draw(st.lists(shapes, max_size=30))
     parts = {"waits": [], "below": [], "holds": []}
-    for number, (size, arrival, part) in enumerate(drawn, start=1):
-        parts[part].append(job(number, size, arrival=float(arrival)))
+    for number, (size, arrival, runtime, part) in enumerate(drawn, start=1):
+        rank = float(arrival + runtime)
+        parts[part].append(job(number, size, arrival=float(arrival), rank=rank))
     return parts, draw(st.integers(0, draw(st.sampled_from((1, 4, 12)))))
 
 
 class TestAgainstThePlainLoop(testtools.TestCase):
-    """`select` looks at few of the waiting jobs, and decides as if it had looked at all."""
+    """Few of the waiting jobs are looked at, and it is decided as if all had been."""
+
+    @settings(max_examples=400)
+    @given(contests(), st.sampled_from((-1, 50)))
+    def test_all_evict(self, contest, few):
+        """Whether there are few, of whom it looks at each, or many."""
+        parts, idle = contest
+        with mock.patch.object(preemption, "_FEW", few):
+            self.same(parts, idle, select, only_head=False)
 
     @settings(max_examples=400)
     @given(contests(), st.booleans(), st.sampled_from((-1, 50)))
-    def test_same(self, contest, only_head, few):
-        """Whether there are few, of whom it looks at each, or many."""
+    def test_only_the_head_evicts(self, contest, shortest, few):
         parts, idle = contest
+        rule = partial(select_in_turn, shortest_first=shortest)
+        with mock.patch.object(queue, "_SHORT", few):
+            self.same(parts, idle, rule, only_head=True, shortest=shortest)
+
+    def same(self, parts, idle, rule, **how):
         holders = sorted(parts["holds"], key=lambda each: each.order)
-        queue = Queue(parts["waits"])
-        below = Queue(parts["below"])
-        with mock.patch.object(preemption, "_FEW", few):
-            selection = select(queue, below, evictable(holders), idle, only_head)
-        chosen, evicted = plain([*parts["waits"], *parts["below"]], holders, idle, only_head)
+        waiting, below = Queue(parts["waits"]), Queue(parts["below"])
+        selection = rule(waiting, below, evictable(holders), idle)
+        chosen, evicted = plain([*parts["waits"], *parts["below"]], holders, idle, **how)
         self.assertEqual(chosen, selection.chosen)
         self.assertEqual(evicted, selection.evicted)
-        self.assertEqual(sorted(parts["waits"], key=lambda each: each.order), list(queue))
+        self.assertEqual(sorted(parts["waits"], key=lambda each: each.order), list(waiting))
         # What is given away was there.
         used = sum(each.size for each in selection.chosen)
         freed = sum(victim.size for victim, _by in selection.evicted.values())

@@ -72,7 +72,7 @@ class TestPlaces(testtools.TestCase):
         """4 frees one slot of three; 3, which lost two for 1, takes it, and stays."""
         holders = [Run(job(2, 3), FG, ()), Run(job(3, 2), FG, ()), Run(job(4, 3), FG, ())]
         waiting = Queue([job(1, 4)])
-        found = select(waiting, Queue(), lambda _after: holders, 0, False, {4: 1})
+        found = select(waiting, Queue(), lambda _after: holders, 0, {4: 1})
         self.assertEqual([1], [each.number for each in found.chosen])
         sizes = {n: (one.size, by.number, by.size) for n, (one, by) in found.evicted.items()}
         self.assertEqual({2: (3, 1, 4), 4: (3, 3, 2)}, sizes)

@@ -1,0 +1,137 @@
+"""Selects who gets the foreground where only the earliest candidate may preempt: AMBF and AMCBF.
+
+TPDS 2013, section 4.1.2: the head of the queue takes slots that are idle or held by later arrivals;
+when there are too few for it, others backfill the idle ones. Works on counts, as `preemption`.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.cluster import NOTHING, Run
+from nova_twotier.core.jobs import Job, Order
+from nova_twotier.core.policies.preemption import Holders, Selection, by_places, whole
+from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import NONE_AWAY
+
+
+def select_in_turn(
+    queue: Queue,
+    below: Queue,
+    evictable: Callable[[Order], list[Run]],
+    idle: int,
+    straddling: Mapping[int, int] = NOTHING,
+    away: Order = NONE_AWAY,
+    shortest_first: bool = False,
+) -> Selection:
+    """Decide who holds the foreground.
+
+    :param queue: the waiting jobs; they, and
+    :param below: the jobs that run in the background are the candidates.
+    :param evictable: the runs that have it and may lose it to one of a position, by arrival.
+    :param idle: idle foreground slots.
+    :param straddling: as of `Cluster.straddling`.
+    :param away: as of `Snapshot.away`.
+    :param shortest_first: whether those who backfill do so by relative deadline, the shortest
+        first, instead of by arrival.
+    """
+    turns = _Turns(queue, below)
+    chosen: list[Job] = []
+    evicted: dict[int, tuple[Job, Job]] = {}
+    runs: list[Run] = []
+    held: Holders | None = None
+    while (job := turns.next()) is not None:
+        if job.size > idle:
+            if away < job.order:
+                break
+            if held is None:
+                runs = evictable(job.order)
+                held = Holders(by_places(runs, straddling))
+            if job.size > idle + held.later(job):
+                break
+            victims = held.victims(job, idle)
+            for victim in victims:
+                held.remove(victim)
+                idle += victim.size
+                evicted[victim.number] = victim, job
+            turns.add(victims)
+        idle -= job.size
+        _choose(job, chosen, evicted)
+    if idle:
+        taken = {job.number for job in chosen}
+        idles = {FG: idle}
+        losing = [victim for victim, _by in evicted.values()]
+        for job in _fitting(queue, below, losing, idles, shortest_first):
+            if job.size <= idles[FG] and job.number not in taken:
+                idles[FG] -= job.size
+                _choose(job, chosen, evicted)
+    return Selection(chosen, whole(evicted, runs) if straddling else evicted)
+
+
+def _choose(job: Job, chosen: list[Job], evicted: dict[int, tuple[Job, Job]]) -> None:
+    # A victim that gets its slots back has never left them.
+    if evicted.pop(job.number, None) is None:
+        chosen.append(job)
+
+
+class _Turns:
+    """The candidates by arrival, one after the other."""
+
+    def __init__(self, queue: Queue, below: Queue):
+        self._queue = queue
+        self._below = below
+        #: How many of each had their turn.
+        self._waiting = 0
+        self._running = 0
+        #: Those who lost the foreground meanwhile, the earliest last.
+        self._losing: list[Job] = []
+
+    def next(self) -> Job | None:
+        """The next candidate; None if there is none left."""
+        best = self._queue[self._waiting] if self._waiting < len(self._queue) else None
+        other = self._below[self._running] if self._running < len(self._below) else None
+        from_queue = other is None or (best is not None and best.order < other.order)
+        if not from_queue:
+            best = other
+        losing = self._losing
+        if losing and (best is None or losing[-1].order < best.order):
+            return losing.pop()
+        if best is not None:
+            if from_queue:
+                self._waiting += 1
+            else:
+                self._running += 1
+        return best
+
+    def add(self, victims: list[Job]) -> None:
+        """The victims of the candidate of the last turn, behind which they are, get theirs, too."""
+        if victims:
+            self._losing = sorted([*self._losing, *victims], key=_arrival, reverse=True)
+
+
+def _fitting(
+    queue: Queue,
+    below: Queue,
+    losing: list[Job],
+    idle: Mapping[Tier, int],
+    shortest_first: bool,
+) -> Iterator[Job]:
+    """The candidates that fit the idle foreground slots, in the order in which they backfill.
+
+    A job may be among them that did so before the one in front of it took the slots.
+    """
+    key = _shortest if shortest_first else _arrival
+    streams: list[Iterable[Job]] = [sorted(losing, key=key)] if losing else []
+    for each in (queue, below):
+        if each.has_fitting(idle[FG]):
+            fitting = each.shortest_first(idle, FG) if shortest_first else each.fitting(idle, FG)
+            streams.append(fitting)
+    return iter(streams[0]) if len(streams) == 1 else heapq.merge(*streams, key=key)
+
+
+def _arrival(job: Job) -> Order:
+    return job.order
+
+
+def _shortest(job: Job) -> tuple[float, Order]:
+    return job.relative_deadline, job.order
