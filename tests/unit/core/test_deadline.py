@@ -102,6 +102,20 @@ class TestDecisions(testtools.TestCase):
             driver.depart(1)
             self.assertEqual({2: FG, 3: BG}, self.where(driver))
 
+    def test_the_shortest_backfills_the_foreground_first(self):
+        """2 has its turn, but too few slots; 4 has a later deadline than 3, but is shorter."""
+        alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
+        for cluster, mbps in ((alone, 0), (embedded, 1)):
+            for policy, first in (("amcbf", 3), ("amcbf-deadline", 4)):
+                driver = Driver(self, policy, cluster.copy() if mbps else cluster)
+                driver.arrive(job(1, 4, estimate=10.0))
+                driver.arrive(job(2, 6, arrival=1.0, estimate=20.0, mbps=mbps))
+                driver.arrive(
+                    job(3, 2, arrival=2.0, estimate=500.0, mbps=mbps),
+                    job(4, 2, arrival=300.0, estimate=300.0, mbps=mbps),
+                )
+                self.assertEqual({1: FG, 2: BG, first: FG}, self.where(driver), policy)
+
     def test_so_it_does_with_the_places_of_scavengers(self):
         alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
         for cluster, mbps in ((alone, 0), (embedded, 1)):
