@@ -42,11 +42,12 @@ def main(argv: list[str] | None = None) -> int:
             bandwidth: _jobs(arguments.skip, arguments.jobs, LINK_MBPS if bandwidth else 0)
             for bandwidth in (False, True)
         }
-        for (tiers, bandwidth), names in _clouds(arguments.policies or policies.POLICIES):
+        names = arguments.policies or list(policies.POLICIES)
+        for (tiers, bandwidth), served in _clouds(names, arguments.bandwidth):
             with FakeCloud(out / "cloud", hosts=HOSTS, slots=SLOTS, tiers=tiers) as cloud:
                 if bandwidth:
                     _link(cloud)
-                for policy in names:
+                for policy in served:
                     begun = time.monotonic()
                     directory = out / f"{policy}-{int(time.time())}"
                     verdict = _run(cloud.info(), policy, directory, jobs[bandwidth])
@@ -69,8 +70,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         description="Plays an excerpt of a trace on a fake-driver cloud, one event at a time, and "
         "compares what the queue manager decides with what the simulator does when jobs arrive and "
-        "end as they did. Jobs ask for bandwidth under the policies that go by it, and slots have "
-        "as many tiers as a policy uses (ktier-cmbf: 3).",
+        "end as they did. Jobs ask for bandwidth under the policies that go by it (with "
+        "--bandwidth: that can guarantee it), and slots have as many tiers as a policy uses "
+        "(ktier-cmbf: 3).",
         epilog="Example: python -m nova_twotier.tools.replay.equality --jobs 20 amcbf. "
         "Exit status: 0 when all decisions were the same, 1 when not or when there were none, "
         "2 for bad input.",
@@ -97,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
         help="jobs of the excerpt before those (default: %(default)s)",
     )
     parser.add_argument(
+        "--bandwidth",
+        action="store_true",
+        help="let jobs ask for it under every policy that can guarantee it, also in two tiers",
+    )
+    parser.add_argument(
         "--out",
         type=pathlib.Path,
         default=pathlib.Path(".equality"),
@@ -113,12 +120,18 @@ def _policy(name: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _clouds(names: Iterable[str]) -> list[tuple[tuple[int, bool], list[str]]]:
-    """The clouds that policies need, by tiers and whether jobs ask for bandwidth, and for which."""
+def _clouds(
+    names: Iterable[str], bandwidth: bool = False
+) -> list[tuple[tuple[int, bool], list[str]]]:
+    """The clouds that policies need, by tiers and whether jobs ask for bandwidth, and for which.
+
+    :param bandwidth: whether jobs ask for it wherever it can be guaranteed.
+    """
     found: dict[tuple[int, bool], list[str]] = {}
     for name in names:
         policy = policies.get(name)
-        found.setdefault((max(2, policy.tiers), policy.bandwidth), []).append(name)
+        asked = policy.embeds if bandwidth else policy.bandwidth
+        found.setdefault((max(2, policy.tiers), asked), []).append(name)
     return sorted(found.items())
 
 

@@ -100,6 +100,13 @@ class TestRuns(testtools.TestCase):
         self.assertEqual(2, plain[0])
         self.assertEqual(set(policies.POLICIES), {*plain[1:], *linked[2:], *deep[1:]})
 
+    def test_bandwidth_wherever_it_can_be_guaranteed(self):
+        """A tier more does not matter; a policy that cannot guarantee it has a cloud without."""
+        self.assertEqual(0, self.main("--bandwidth", "amcbf", "easy", "sbf", "ktier-cmbf")[0])
+        self.assertEqual(
+            [[2, "easy"], [2, "links", "amcbf", "sbf"], [3, "links", "ktier-cmbf"]], self.clouds
+        )
+
     def test_kinds_are_counted(self):
         said = "fcfs: 3 decisions, the same as the simulator's (0 s)\n"
         said += "     1 evict\n     2 start fg immediate\n"
