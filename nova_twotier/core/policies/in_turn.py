@@ -4,8 +4,7 @@ TPDS 2013, section 4.1.2: the head of the queue takes slots that are idle or hel
 when there are too few for it, others backfill the idle ones. Works on counts, as `preemption`.
 """
 
-import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.cluster import NOTHING, Run
@@ -57,7 +56,7 @@ def select_in_turn(
             turns.add(victims)
         idle -= job.size
         _choose(job, chosen, evicted)
-    if idle:
+    if idle and (evicted or queue.has_fitting(idle) or below.has_fitting(idle)):
         taken = {job.number for job in chosen}
         idles = {FG: idle}
         losing = [victim for victim, _by in evicted.values()]
@@ -121,12 +120,32 @@ def _fitting(
     A job may be among them that did so before the one in front of it took the slots.
     """
     key = _shortest if shortest_first else _arrival
-    streams: list[Iterable[Job]] = [sorted(losing, key=key)] if losing else []
+    fitting: Iterator[Job] | None = iter(sorted(losing, key=key)) if losing else None
     for each in (queue, below):
         if each.has_fitting(idle[FG]):
-            fitting = each.shortest_first(idle, FG) if shortest_first else each.fitting(idle, FG)
-            streams.append(fitting)
-    return iter(streams[0]) if len(streams) == 1 else heapq.merge(*streams, key=key)
+            own = each.shortest_first(idle, FG) if shortest_first else each.fitting(idle, FG)
+            fitting = own if fitting is None else _merged(fitting, own, key)
+    return iter(()) if fitting is None else fitting
+
+
+def _merged(
+    one: Iterator[Job], other: Iterator[Job], key: Callable[[Job], Order | tuple[float, Order]]
+) -> Iterator[Job]:
+    """As `heapq.merge`, which is not compiled."""
+    first, second = next(one, None), next(other, None)
+    while first is not None and second is not None:
+        if key(first) < key(second):
+            yield first
+            first = next(one, None)
+        else:
+            yield second
+            second = next(other, None)
+    while first is not None:
+        yield first
+        first = next(one, None)
+    while second is not None:
+        yield second
+        second = next(other, None)
 
 
 def _arrival(job: Job) -> Order:
