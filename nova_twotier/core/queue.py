@@ -1,7 +1,6 @@
 """The waiting jobs by arrival and by size, so that a pass need not check each of them."""
 
 import heapq
-import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -116,8 +116,7 @@ def whole(
     """
     jobs = {run.job.number: run.job for run in runs}
     return {
-        number: (jobs[number], jobs.get(by.number, by))
-        for number, (_victim, by) in evicted.items()
+        number: (jobs[number], jobs.get(by.number, by)) for number, (_victim, by) in evicted.items()
     }
 
 

@@ -5,7 +5,7 @@ foreground does not wait for links that the background holds. Nothing migrates: 
 its hosts is killed.
 """
 
-from nova_twotier.core.actions import FG, Tier
+from nova_twotier.core.actions import Tier
 from nova_twotier.core.cluster import FIRST
 from nova_twotier.core.policies.embedding_pass import EmbeddingPass
 from nova_twotier.core.snapshot import NONE_AWAY

@@ -92,10 +92,10 @@ class TestSelect(testtools.TestCase):
             job(2, 2, arrival=2.0, rank=90.0),
             job(3, 2, arrival=60.0, rank=95.0),
         ]
-        for below, queue in ([], waiting), (waiting[1:2], [waiting[0], waiting[2]]):
+        for below, waits in ([], waiting), (waiting[1:2], [waiting[0], waiting[2]]):
             for shortest, chosen in ((False, [2]), (True, [3])):
                 found = select_in_turn(
-                    Queue(queue), Queue(below), evictable([]), 3, shortest_first=shortest
+                    Queue(waits), Queue(below), evictable([]), 3, shortest_first=shortest
                 )
                 self.assertEqual(chosen, [each.number for each in found.chosen])
 
