@@ -166,11 +166,12 @@ def placed(
         if action.kind in (ActionKind.START, ActionKind.RELOCATE) and (
             action.state == ActionState.DONE
         ):
-            ended = action.closed_at
+            # It may have been promoted from there in the same second.
+            tier = action.plan.tier if action.kind == ActionKind.START else Tier.BG
             found = {
                 place.process: index[place.host]
                 for place in taken[action.job]
-                if place.since <= ended and (place.until is None or place.until > ended)
+                if place.tier == tier and place.since <= action.closed_at
             }
             hosts_of = tuple(host for _process, host in sorted(found.items()))
             starts.setdefault(action.job, []).append(hosts_of)

@@ -32,8 +32,9 @@ class Consolidation(Policy):
     tiers = 2
     embeds = True
     only_head: ClassVar[bool]
-    #: Whether a job may arrive ahead of others that run. Then an arrival may preempt at once: the
-    #: queue manager asks again when a start is over, and has to get the same answer.
+    #: Whether a job may arrive ahead of others that run. Then any event may lead to a preemption:
+    #: an arrival, or the end of the earliest job in the background, whose turn is the next one's
+    #: now. The queue manager asks again when a start is over, and has to get the same answer.
     reorders: ClassVar[bool] = False
     #: Whether those who take places out of turn (the background, and what the head of the queue
     #: leaves idle in the foreground) do so by relative deadline, the shortest first (deadline
@@ -46,7 +47,7 @@ class Consolidation(Policy):
             return self._embed(snapshot, event)
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
-        if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
+        if self.reorders or event in FOREGROUND_CHANGED:
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
@@ -77,7 +78,7 @@ class Consolidation(Policy):
     def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
         """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
         step = EmbeddingPass(snapshot, self.shortest_first)
-        if event in FOREGROUND_CHANGED or (self.reorders and event is not BACKGROUND):
+        if self.reorders or event in FOREGROUND_CHANGED:
             step.rearrange(self.only_head)
         elif event is not BACKGROUND:
             step.fill(FG)

@@ -373,8 +373,8 @@ def _nobody_has_more_right(driver, candidates, only_head):
 
 def _consolidating(driver, actions, event):
     case, policy = driver.case, driver.policy
-    arrived_ahead = policy.reorders and Event.ARRIVAL in event
-    if Event.FOREGROUND not in event and not arrived_ahead:
+    rearranges = policy.reorders or Event.FOREGROUND in event
+    if not rearranges:
         for action in actions:
             case.assertFalse(isinstance(action, Move), "moves only when the foreground changes")
             if isinstance(action, Evict):
@@ -386,7 +386,7 @@ def _consolidating(driver, actions, event):
     for action in actions:
         if isinstance(action, Evict) and action.tier is FG:
             case.assertLess(action.by.order, action.job.order)
-    if Event.FOREGROUND in event or arrived_ahead:
+    if rearranges:
         _nobody_has_more_right(driver, driver.not_in_foreground(), policy.only_head)
 
 
