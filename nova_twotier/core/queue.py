@@ -278,15 +278,14 @@ class Queue:
                 continue
             alike = self._of_deadline(size)
             following = bisect_right(alike, (time, place, number))
-            job = jobs[number]
             if following == len(alike):
                 heapq.heappop(turns)
             else:
-                time, place, number = alike[following]
-                heapq.heapreplace(turns, (time, place, number, size))
-            if job.number not in given:
-                given.add(job.number)
-                yield job
+                time, place, due_number = alike[following]
+                heapq.heapreplace(turns, (time, place, due_number, size))
+            if number not in given:
+                given.add(number)
+                yield jobs[number]
 
     def _of_deadline(self, size: int) -> list[Entry]:
         """The jobs of a size by relative deadline."""

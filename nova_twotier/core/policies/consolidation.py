@@ -7,7 +7,6 @@ from typing import ClassVar
 from nova_twotier.core.actions import BG, FG, Action
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.embedding_pass import EmbeddingPass
-from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.core.policies.preemption import (
     Holders,
@@ -17,6 +16,7 @@ from nova_twotier.core.policies.preemption import (
     lacks_background,
     select,
 )
+from nova_twotier.core.policies.turns import select_in_turn
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass, reclaims
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import BACKGROUND, FOREGROUND_CHANGED, Event, Snapshot

@@ -14,6 +14,7 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Run
 from nova_twotier.core.jobs import MAX_SIZE, Job, Order
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.policies.turns import shortest
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Queue
@@ -75,7 +76,7 @@ class EmbeddingPass(TwoTierPass):
     def _backfill(self, jobs: list[Job]) -> None:
         """Let in those that fit."""
         if self._shortest_first:
-            jobs.sort(key=lambda job: (job.relative_deadline, job.order))
+            jobs.sort(key=shortest)
         else:
             jobs.sort(key=lambda job: job.order)
         for job in jobs:

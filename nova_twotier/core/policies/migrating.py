@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
-from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.policy import Policy, in_turn
 from nova_twotier.core.policies.preemption import NOBODY, Holders, by_places, lacks, select
+from nova_twotier.core.policies.turns import select_in_turn
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
 

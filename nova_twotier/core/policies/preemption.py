@@ -3,7 +3,7 @@
 TPDS 2013, section 4.1: a job starts as soon as the slots that are idle or held by later arrivals
 are enough for it (Algorithm 1). Works on counts; which slots these are is decided afterwards. A job
 with processes on hosts that take no new VMs counts with the slots that it would free elsewhere.
-`in_turn` has the rule of AMBF and AMCBF.
+`turns` has the rule of AMBF and AMCBF.
 """
 
 import heapq
@@ -30,7 +30,7 @@ MOST_REASONS = 4096
 
 
 class Selection(NamedTuple):
-    """Jobs that get the foreground, by arrival, and jobs that lose it, with their preemptors."""
+    """Jobs that get the foreground, in turn, and jobs that lose it, with their preemptors."""
 
     chosen: list[Job]
     evicted: dict[int, tuple[Job, Job]]  # number: (job, preemptor)

@@ -18,8 +18,8 @@ from nova_twotier.core.snapshot import Snapshot
 class TwoTierPass(Pass):
     """Jobs run in the foreground, or in the background on what it leaves.
 
-    :param shortest_first: whether the background takes the job of the shortest relative deadline
-        first, instead of the earliest.
+    :param shortest_first: whether jobs backfill by relative deadline, the shortest first, and not by
+        arrival.
     """
 
     #: Whether background jobs that make way lose their work, and whatever takes the places of
@@ -97,7 +97,7 @@ class TwoTierPass(Pass):
 
         Places of processes that can stay where they are come first: a swap is free.
 
-        :param promoted: runs in the background, removed already, by job number and by arrival.
+        :param promoted: runs in the background, removed already, by job number, in turn.
         """
         partly = []
         for run in promoted.values():

@@ -10,6 +10,7 @@ from nova_twotier.core import policies
 from nova_twotier.core.actions import BG, FG, Evict, Move, Start
 from nova_twotier.core.cluster import Host
 from nova_twotier.core.linked import Linked
+from nova_twotier.core.policies.amcbf import Amcbf
 from nova_twotier.core.policies.amcbf_deadline import UNKNOWN_RUN_TIME
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.snapshot import Event, Snapshot
@@ -52,6 +53,12 @@ class TestRank(testtools.TestCase):
             if name != "amcbf-deadline":
                 one = job(1, estimate=60.0, walltime=300.0)
                 self.assertIs(one, policies.get(name, 5.0).admit(one), name)
+
+
+class AmcbfAtAnyEvent(Amcbf):
+    """It does not wait for a change of the foreground."""
+
+    reorders = True
 
 
 class TestDecisions(testtools.TestCase):
@@ -102,6 +109,14 @@ class TestDecisions(testtools.TestCase):
             driver.depart(1)
             self.assertEqual({2: FG, 3: BG}, self.where(driver))
 
+    def test_one_in_the_background_only_and_a_shorter_one_both_start(self):
+        for mbps, cluster in ((0, [Host("a", 6)]), (1, Linked.of(STAR, 2, tiers=2))):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 6, estimate=10.0))
+            alone = job(2, 2, arrival=0.0, estimate=100.0, foreground=False, mbps=mbps)
+            driver.arrive(alone, job(3, 1, arrival=90.0, estimate=11.0, mbps=mbps))
+            self.assertEqual({1: FG, 2: BG, 3: BG}, self.where(driver))
+
     def test_the_shortest_backfills_the_foreground_first(self):
         """2 has its turn, but too few slots; 4 has a later deadline than 3, but is shorter."""
         alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
@@ -115,6 +130,19 @@ class TestDecisions(testtools.TestCase):
                     job(4, 2, arrival=300.0, estimate=300.0, mbps=mbps),
                 )
                 self.assertEqual({1: FG, 2: BG, first: FG}, self.where(driver), policy)
+
+    def test_the_next_has_its_turn_when_the_earliest_ends_in_the_background(self):
+        """3 could have preempted 4 before, had 2 not come first."""
+        alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
+        for cluster, mbps in ((alone, 0), (embedded, 1)):
+            driver = Driver(self, "amcbf-deadline", cluster)
+            driver.arrive(job(1, 2, estimate=10.0))
+            driver.arrive(job(4, 4, estimate=900.0))
+            driver.arrive(job(2, 6, arrival=1.0, estimate=20.0, mbps=mbps))
+            driver.arrive(job(3, 4, arrival=2.0, estimate=50.0, mbps=mbps))
+            self.assertEqual({1: FG, 4: FG, 2: BG}, self.where(driver))
+            driver.depart(2)
+            self.assertEqual({1: FG, 3: FG, 4: BG}, self.where(driver))
 
     def test_so_it_does_with_the_places_of_scavengers(self):
         alone, embedded = [Host("a", 6)], Linked.of(STAR, 2, tiers=2)
@@ -148,6 +176,7 @@ class TestDecisions(testtools.TestCase):
     def test_with_a_factor_of_zero_it_is_amcbf(self, drawn, data):
         shapes, stream = drawn
         drivers = [Driver(self, name, shapes) for name in ("amcbf", "amcbf-deadline")]
+        drivers[0].policy = AmcbfAtAnyEvent()
         drivers[1].policy = policies.get("amcbf-deadline", 0.0)
         while stream or drivers[0].cluster.runs:
             running = sorted(drivers[0].cluster.runs)

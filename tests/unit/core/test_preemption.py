@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from nova_twotier.core import queue
 from nova_twotier.core.cluster import Run
 from nova_twotier.core.policies import preemption
-from nova_twotier.core.policies.in_turn import select_in_turn
 from nova_twotier.core.policies.preemption import Holders, select, spared
+from nova_twotier.core.policies.turns import select_in_turn
 from nova_twotier.core.queue import Queue
 from tests.unit.core.builders import FG, held_by_later, job
 

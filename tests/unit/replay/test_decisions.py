@@ -127,6 +127,14 @@ class TestPlaced(testtools.TestCase):
         found = decisions.placed(actions, places, ["a", "b", "c"])
         self.assertEqual({1: [(1, 0), (1, 2)]}, found)
 
+    def test_promoted_in_the_second_in_which_it_started(self):
+        starts = [start(begun_at=1.0, closed_at=3.0, tier="bg")]
+        places = [
+            *(place(0, "b", "bg", 3.0, until=3.0), place(1, "a", "bg", 3.0, until=3.0)),
+            *(place(0, "c", "fg", 3.0), place(1, "c", "fg", 3.0)),
+        ]
+        self.assertEqual({1: [(1, 0)]}, decisions.placed(starts, places, ["a", "b", "c"]))
+
     def test_hosts_of_each_start(self):
         starts = [
             start(begun_at=1.0, closed_at=3.0, tier="bg"),

@@ -41,7 +41,7 @@ def select_in_turn(
     held: Holders | None = None
     while (job := turns.next()) is not None:
         if job.size > idle:
-            if away < job.order:
+            if not job.order < away:
                 break
             if held is None:
                 runs = evictable(job.order)
@@ -103,7 +103,7 @@ class _Turns:
         return best
 
     def add(self, victims: list[Job]) -> None:
-        """The victims of the candidate of the last turn, behind which they are, get theirs, too."""
+        """Give victims a turn, too: they come after the candidate that evicted them."""
         if victims:
             self._losing = sorted([*self._losing, *victims], key=_arrival, reverse=True)
 
@@ -117,9 +117,9 @@ def _fitting(
 ) -> Iterator[Job]:
     """The candidates that fit the idle foreground slots, in the order in which they backfill.
 
-    A job may be among them that did so before the one in front of it took the slots.
+    Jobs that no longer fit may be among them: the caller checks.
     """
-    key = _shortest if shortest_first else _arrival
+    key = shortest if shortest_first else _arrival
     fitting: Iterator[Job] | None = iter(sorted(losing, key=key)) if losing else None
     for each in (queue, below):
         if each.has_fitting(idle[FG]):
@@ -152,5 +152,6 @@ def _arrival(job: Job) -> Order:
     return job.order
 
 
-def _shortest(job: Job) -> tuple[float, Order]:
+def shortest(job: Job) -> tuple[float, Order]:
+    """The key by which the shortest job comes first."""
     return job.relative_deadline, job.order
