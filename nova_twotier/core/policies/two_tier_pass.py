@@ -18,7 +18,7 @@ from nova_twotier.core.snapshot import Snapshot
 class TwoTierPass(Pass):
     """Jobs run in the foreground, or in the background on what it leaves.
 
-    :param shortest_first: whether jobs backfill by relative deadline, the shortest first, and not by
+    :param shortest_first: whether jobs backfill by relative deadline, the shortest first, not by
         arrival.
     """
 
