@@ -13,6 +13,7 @@ from nova_twotier.core.policies import preemption
 from nova_twotier.core.policies.preemption import Holders, select, spared
 from nova_twotier.core.policies.turns import select_in_turn
 from nova_twotier.core.queue import Queue
+from nova_twotier.core.snapshot import NONE_AWAY
 from tests.unit.core.builders import FG, held_by_later, job
 
 
@@ -100,7 +101,7 @@ class TestSelect(testtools.TestCase):
                 self.assertEqual(chosen, [each.number for each in found.chosen])
 
 
-def plain(candidates, holders, idle, only_head, shortest=False):
+def plain(candidates, holders, idle, only_head, shortest=False, away=NONE_AWAY):
     """Algorithm 1 of TPDS 2013 as it is printed: one candidate after the other, by arrival.
 
     Jobs that arrived later are collected, the latest first, until their slots suffice; the smallest
@@ -108,6 +109,7 @@ def plain(candidates, holders, idle, only_head, shortest=False):
 
     :param only_head: whether only the first that does not fit may evict (AMBF).
     :param shortest: whether the others backfill by relative deadline.
+    :param away: none behind this position may evict.
     """
     candidates = sorted(candidates, key=lambda each: each.order)
     held = sorted(holders, key=lambda each: each.order)
@@ -117,7 +119,7 @@ def plain(candidates, holders, idle, only_head, shortest=False):
         if shortest and not head:
             candidates.sort(key=lambda each: (each.relative_deadline, each.order))
         one = candidates.pop(0)
-        if one.size > idle and (head or not only_head):
+        if one.size > idle and (head or not only_head) and one.order < away:
             later = [each for each in held if each.order > one.order]
             if one.size <= idle + sum(each.size for each in later):
                 collected = []
@@ -175,12 +177,17 @@ class TestAgainstThePlainLoop(testtools.TestCase):
             self.same(parts, idle, select, only_head=False)
 
     @settings(max_examples=400)
-    @given(contests(), st.booleans(), st.sampled_from((-1, 50)))
-    def test_only_the_head_evicts(self, contest, shortest, few):
+    @given(
+        contests(),
+        st.booleans(),
+        st.one_of(st.just(NONE_AWAY), st.tuples(st.floats(0, 24), st.just(0))),
+        st.sampled_from((-1, 50)),
+    )
+    def test_only_the_head_evicts(self, contest, shortest, away, few):
         parts, idle = contest
-        rule = partial(select_in_turn, shortest_first=shortest)
+        rule = partial(select_in_turn, away=away, shortest_first=shortest)
         with mock.patch.object(queue, "_SHORT", few):
-            self.same(parts, idle, rule, only_head=True, shortest=shortest)
+            self.same(parts, idle, rule, only_head=True, shortest=shortest, away=away)
 
     def same(self, parts, idle, rule, **how):
         holders = sorted(parts["holds"], key=lambda each: each.order)
