@@ -56,7 +56,7 @@ def _plain(site: Site, size: int, **options) -> float:
 
 
 def _grouped(site: Site, size: int) -> float:
-    """Seconds until plain servers in a server group, as small jobs have, are ACTIVE."""
+    """Time to boot plain servers in a server group, in seconds."""
     group = site.nova.server_groups.create(PLAIN, "soft-affinity").id
     took = _plain(site, size, scheduler_hints={"group": group})
     site.nova.server_groups.delete(group)

@@ -1,4 +1,4 @@
-"""Creates the Nova server group of a job, if it may have one, and deletes it when the job ends.
+"""Creates a Nova server group for a job, if quotas allow it, and deletes it when the job ends.
 
 Nova cannot look up a group by its name, and lists a thousand of them in seconds.
 """

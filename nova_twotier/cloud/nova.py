@@ -204,7 +204,7 @@ class Cloud:
         max_mbps: int = 0,
         first: bool = False,
     ) -> None:
-        """Boot all servers of a job in one request, in their own server group if it may have one.
+        """Boot all servers of a job in one request, in a server group if the job may have one.
 
         :param user_data: in base64.
         :param near: the hosts that they may come to, see `StartPlan`.

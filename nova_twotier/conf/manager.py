@@ -70,8 +70,9 @@ The policy amcbf-deadline considers jobs by submission + deadline_factor * run t
 ignore this option. The run time is the job's walltime, else its estimate, else what option
 estimates has, else a day.
 
-A later job can have its turn before this one only if it is submitted within deadline_factor * the
-run time of this one: the smaller the factor, the fewer do. 0: by submission alone, as under amcbf.
+A later job can have its turn before this one only if it is submitted
+within deadline_factor * the run time of this one: the smaller the
+factor, the fewer do. 0: by submission alone, as under amcbf.
 
 Example: 0.5
 """,

@@ -101,7 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--bandwidth",
         action="store_true",
-        help="let jobs ask for it under every policy that can guarantee it, also in two tiers",
+        help="let jobs ask for bandwidth under every policy that can guarantee it, not only under "
+        "those that go by it",
     )
     parser.add_argument(
         "--out",

@@ -1,6 +1,7 @@
 """AMCBF in the order of deadlines: arrival plus a multiple of the run time.
 
-The foreground goes to the earliest deadline, so that no job is passed for ever. What nobody has a
+The foreground goes to the earliest deadline, so that no job is passed for ever, as long as the
+earliest one gets its slots. What nobody has a
 right to, the background and the slots that are too few for the earliest job, goes to the shortest
 time from arrival to deadline (deadline monotonic: Leung and Whitehead, Performance Evaluation
 1982), so short jobs are soon through.
@@ -15,7 +16,7 @@ UNKNOWN_RUN_TIME = 86_400.0
 
 class AmcbfDeadline(Amcbf):
     name = "amcbf-deadline"
-    summary = "AMCBF by arrival + run time; the shortest job backfills first; none starves."
+    summary = "AMCBF by arrival + run time: short jobs pass long ones, and backfill first."
     reorders = True
     shortest_first = True
 

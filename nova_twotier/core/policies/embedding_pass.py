@@ -14,7 +14,7 @@ from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Run
 from nova_twotier.core.jobs import MAX_SIZE, Job, Order
 from nova_twotier.core.linked import Linked
-from nova_twotier.core.policies.turns import shortest
+from nova_twotier.core.policies.turns import backfill_order
 from nova_twotier.core.policies.two_tier_pass import TwoTierPass
 from nova_twotier.core.qos import SCAVENGER
 from nova_twotier.core.queue import Queue
@@ -60,7 +60,8 @@ class EmbeddingPass(TwoTierPass):
             self.wait(run.job)
 
     def _enter_by_arrival(self, turns: list[tuple[Order, Job]], away: Order) -> None:
-        """Let jobs in, and evict others, up to the first for which there is no room.
+        """Move candidates into the foreground by arrival, up to the first that has no room there
+        even if it evicts all that it may.
 
         :param away: none behind this position may evict.
         """
@@ -74,19 +75,15 @@ class EmbeddingPass(TwoTierPass):
             self._enter(job)
 
     def _backfill(self, jobs: list[Job]) -> None:
-        """Let in those that fit."""
-        if self._shortest_first:
-            jobs.sort(key=shortest)
-        else:
-            jobs.sort(key=lambda job: job.order)
-        for job in jobs:
+        """Move those of the jobs into the foreground that fit without evicting anyone."""
+        for job in sorted(jobs, key=backfill_order(self._shortest_first)):
             if not self.cluster.idle[FG]:
                 return
             if self._fits(self.cluster, job):
                 self._enter(job)
 
     def _enter_each(self, turns: list[tuple[Order, Job]]) -> None:
-        """Let jobs in, all of which may evict others."""
+        """Move candidates into the foreground by arrival; each of them may evict later jobs."""
         # Those for which there was no room even without all later jobs: nor is there for later ones
         # that ask for as much. To try each of thousands would take minutes.
         refused: list[Job] = []

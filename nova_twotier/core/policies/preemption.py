@@ -110,7 +110,7 @@ def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
 def whole(
     evicted: Mapping[int, tuple[Job, Job]], runs: Iterable[Run]
 ) -> dict[int, tuple[Job, Job]]:
-    """Victims and their preemptors of whom some are cut (see `by_places`) as the jobs they are.
+    """Replace victims and preemptors that `by_places` has cut by the whole jobs.
 
     :param runs: before they were cut.
     """

@@ -5,6 +5,7 @@ when there are too few for it, others backfill the idle ones. Works on counts, a
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.cluster import NOTHING, Run
@@ -12,6 +13,8 @@ from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.policies.preemption import Holders, Selection, by_places, whole
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import NONE_AWAY
+
+BackfillOrder: TypeAlias = Callable[[Job], Order | tuple[float, Order]]
 
 
 def select_in_turn(
@@ -23,16 +26,10 @@ def select_in_turn(
     away: Order = NONE_AWAY,
     shortest_first: bool = False,
 ) -> Selection:
-    """Decide who holds the foreground.
+    """Decide who holds the foreground. See `preemption.select` for the parameters not listed here.
 
-    :param queue: the waiting jobs; they, and
-    :param below: the jobs that run in the background are the candidates.
-    :param evictable: the runs that have it and may lose it to one of a position, by arrival.
-    :param idle: idle foreground slots.
-    :param straddling: as of `Cluster.straddling`.
     :param away: as of `Snapshot.away`.
-    :param shortest_first: whether those who backfill do so by relative deadline, the shortest
-        first, instead of by arrival.
+    :param shortest_first: as of `backfill_order`.
     """
     turns = _Turns(queue, below)
     chosen: list[Job] = []
@@ -74,7 +71,7 @@ def _choose(job: Job, chosen: list[Job], evicted: dict[int, tuple[Job, Job]]) ->
 
 
 class _Turns:
-    """The candidates by arrival, one after the other."""
+    """An iterator over the candidates by arrival, which also visits those evicted on the way."""
 
     def __init__(self, queue: Queue, below: Queue):
         self._queue = queue
@@ -115,11 +112,11 @@ def _fitting(
     idle: Mapping[Tier, int],
     shortest_first: bool,
 ) -> Iterator[Job]:
-    """The candidates that fit the idle foreground slots, in the order in which they backfill.
+    """Yield the candidates that fit the idle foreground slots, in the order of backfilling.
 
     Jobs that no longer fit may be among them: the caller checks.
     """
-    key = shortest if shortest_first else _arrival
+    key = backfill_order(shortest_first)
     fitting: Iterator[Job] | None = iter(sorted(losing, key=key)) if losing else None
     for each in (queue, below):
         if each.has_fitting(idle[FG]):
@@ -128,10 +125,8 @@ def _fitting(
     return iter(()) if fitting is None else fitting
 
 
-def _merged(
-    one: Iterator[Job], other: Iterator[Job], key: Callable[[Job], Order | tuple[float, Order]]
-) -> Iterator[Job]:
-    """As `heapq.merge`, which is not compiled."""
+def _merged(one: Iterator[Job], other: Iterator[Job], key: BackfillOrder) -> Iterator[Job]:
+    """Merge two sorted iterators, as the slower `heapq.merge` does: that is not compiled."""
     first, second = next(one, None), next(other, None)
     while first is not None and second is not None:
         if key(first) < key(second):
@@ -148,10 +143,17 @@ def _merged(
         second = next(other, None)
 
 
+def backfill_order(shortest_first: bool) -> BackfillOrder:
+    """The sort key of jobs that backfill.
+
+    :param shortest_first: by relative deadline, the shortest first, and not by arrival.
+    """
+    return _relative_deadline if shortest_first else _arrival
+
+
 def _arrival(job: Job) -> Order:
     return job.order
 
 
-def shortest(job: Job) -> tuple[float, Order]:
-    """The key by which the shortest job comes first."""
+def _relative_deadline(job: Job) -> tuple[float, Order]:
     return job.relative_deadline, job.order

@@ -56,7 +56,7 @@ class TestRank(testtools.TestCase):
 
 
 class AmcbfAtAnyEvent(Amcbf):
-    """It does not wait for a change of the foreground."""
+    """AMCBF that rearranges the foreground at any event, not only when the foreground changes."""
 
     reorders = True
 
