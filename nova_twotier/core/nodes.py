@@ -6,6 +6,8 @@ All of them take VMs. A node with nothing on it comes before one whose process u
 
 import random
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress, filterfalse, islice
+from typing import Any
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.cluster import NOTHING, Cluster, Host, OutOfSlots, Run
@@ -85,9 +87,9 @@ class Nodes(Cluster):
         missing = count - len(best)
         if not missing:
             return best
-        free = self.free
-        shared = free[BG] - free[FG] if tier is BG else free[FG] & self.below
-        shared.difference_update(kept)
+        shared = self.free[tier]
+        if best or kept:
+            shared = shared.difference(best, kept)
         if missing > len(shared):
             raise OutOfSlots(f"{count} {tier} places wanted, {len(best) + len(shared)} idle")
         if self.rng:
@@ -96,19 +98,20 @@ class Nodes(Cluster):
 
     def _first_vacant(self, count: int, kept: Collection[int]) -> list[int]:
         """The first `count` nodes with nothing on them, but those kept; all if there are fewer."""
-        found: list[int] = []
-        find = self._vacant.find
-        host = find(1)
-        while host >= 0 and len(found) < count:
-            if host not in kept:
-                found.append(host)
-            host = find(1, host + 1)
-        return found
+        first = self._vacant.find(1)
+        if first < 0:
+            return []
+        found = compress(range(first, len(self._vacant)), self._vacant[first:])
+        return list(islice(filterfalse(kept.__contains__, found) if kept else found, count))
 
     def _occupy(self, run: Run) -> None:
         job, tier, hosts, _pinned, _until = run
-        number, values, threshold = job.number, job.cpu, self.threshold
-        jobs, cpu, free, vacant = self.jobs[tier], self.cpu[tier], self.free[tier], self._vacant
+        # Any: compiled, these would be unboxed and boxed again for each process.
+        number: Any = job.number
+        values: tuple[Any, ...] = job.cpu
+        cpu: list[Any] = self.cpu[tier]
+        jobs, free, vacant = self.jobs[tier], self.free[tier], self._vacant
+        threshold = self.threshold
         for host, value in zip(hosts, values):  # noqa: B905  (a check costs as much as ten hosts)
             jobs[host] = number
             cpu[host] = value
