@@ -127,12 +127,18 @@ class Trusts:
     def delete(self, trust: str) -> None:
         """Delete a trust if it exists: Keystone deletes a user's trusts with the user.
 
-        :raises TrustError: if Keystone does not delete it.
+        :raises NoTrust: if Keystone does not let the manager's user delete it.
+        :raises TrustError: if Keystone does not answer.
         """
         try:
             self._keystone.delete(f"/OS-TRUST/trusts/{trust}")
         except ksa_exc.NotFound:
             return
+        except ksa_exc.Forbidden as error:
+            raise NoTrust(
+                f"Keystone does not let the user of [nova] delete trust {trust}: {brief(error)}; "
+                "once it does, `twotier-manage trust sweep` deletes what is left"
+            ) from error
         except ksa_exc.ClientException as error:
             raise _failure("Keystone did not delete a trust", error) from error
 
@@ -148,7 +154,8 @@ def log_in(conf: cfg.ConfigOpts, session: Session, trust: str) -> BaseIdentityPl
 
     :param session: to talk to Keystone with.
     :raises NoTrust: if Keystone does not accept the trust.
-    :raises TrustError: if Keystone does not answer, or those are no credentials for a trust.
+    :raises TrustError: if Keystone does not answer, does not accept the credentials either, or
+        those are no credentials for a trust.
     """
     scope = {**dict.fromkeys(_SCOPES), "trust_id": trust}
     try:
@@ -159,8 +166,20 @@ def log_in(conf: cfg.ConfigOpts, session: Session, trust: str) -> BaseIdentityPl
         raise TrustError("[nova]auth_type takes no trusts: use password")
     try:
         auth.get_access(session)
-    except _REFUSALS as error:
+    except (ksa_exc.BadRequest, ksa_exc.Unauthorized, ksa_exc.Forbidden) as error:
+        if isinstance(error, ksa_exc.Unauthorized):
+            # Keystone says that of a trust that is gone, and of a wrong password.
+            _require_login(conf, session)
         raise NoTrust(f"Keystone does not take a job's trust: {error}") from error
     except ksa_exc.ClientException as error:
         raise TrustError(f"Keystone does not answer: {brief(error)}") from error
     return auth
+
+
+def _require_login(conf: cfg.ConfigOpts, session: Session) -> None:
+    """:raises TrustError: unless Keystone accepts the credentials of `[nova]` now."""
+    auth = loading.load_auth_from_conf_options(conf, "nova")
+    try:
+        cast(BaseIdentityPlugin, auth).get_access(session)
+    except ksa_exc.ClientException as error:
+        raise _failure("Keystone does not answer", error) from error

@@ -408,6 +408,7 @@ Example: 0.5
     cfg.StrOpt(
         "fence_command",
         mutable=True,
+        secret=True,
         default="",
         help="""
 Command that fences a dead host: it makes sure that no guest runs there any more, for example by

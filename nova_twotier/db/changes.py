@@ -1,10 +1,10 @@
 """What the owner of a job that is not over changes of it, or has begun anew."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from nova_twotier.core.jobs import InvalidJob
@@ -96,6 +96,14 @@ def ask_to_requeue(job: Job, now: float) -> Event | None:
         raise NotStarted
     job.requested_action = REQUEUE
     return job.happening(now, f"asked to {REQUEUE}")
+
+
+def began_anew(session: Session, numbers: Collection[int]) -> None:
+    """Clear the requests to begin anew of jobs that have; what their owners asked since stays."""
+    if numbers:
+        done = update(Job).where(Job.number.in_(numbers), Job.requested_action == REQUEUE)
+        unseen = {"synchronize_session": False}
+        session.execute(done.values(requested_action=None), execution_options=unseen)
 
 
 def _job(session: Session, number: int) -> Job:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Index, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
+from sqlalchemy.orm.attributes import set_committed_value
 
 from nova_twotier.core.actions import BG, FG, Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, job_label
@@ -241,7 +242,8 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
         self.run_before, self.run_since = 0.0, None
         self.used, self.used_until = None, 0.0
         if self.requested_action == REQUEUE:
-            self.requested_action = None
+            # Not written with the rest: see `changes.began_anew`.
+            set_committed_value(self, "requested_action", None)
 
     def measure(self, found: Mapping[int, float], at: float) -> None:
         """Record CPU utilisations that were measured; from now on they count, not earlier ones.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
-from nova_twotier.db.models import Job, PoolPrediction, Prediction
+from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.states import OVER
@@ -15,8 +15,8 @@ from nova_twotier.db.store import open_actions
 def shift(session: Session, pool: str, seconds: float) -> None:
     """Shift the start times of everything in progress in a pool, so that its duration stays.
 
-    This covers runs, back-off pauses, actions with their deadlines, and predictions. Records of the
-    past and the order of waiting jobs stay as they are.
+    This covers runs, the slots that are held, back-off pauses, actions with their deadlines, and
+    predictions. Records of the past and the order of waiting jobs stay as they are.
     """
     times = Job.run_since, Job.swapped_at, Job.warned_at
     measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
@@ -27,6 +27,10 @@ def shift(session: Session, pool: str, seconds: float) -> None:
         "not_before": case((Job.not_before > 0, Job.not_before + seconds), else_=0.0),
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))
+    of_pool = select(Job.number).where(Job.pool == pool)
+    held = update(Place).where(Place.until.is_(None), Place.job.in_(of_pool))
+    held = held.values(since=Place.since + seconds)
+    session.execute(held.execution_options(synchronize_session=False))
     _shift_predictions(session, pool, seconds)
     for action in open_actions(session, pool):
         # The same for all of one decision: it tells them from those of others.

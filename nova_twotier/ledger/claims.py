@@ -15,6 +15,8 @@ from nova_twotier.ledger.tree import TierHost
 LOG = logging.getLogger(__name__)
 
 NO_LINKS: Mapping[str, int] = MappingProxyType({})
+#: Calls a function for all items, as `map`, perhaps several at the same time.
+Each = Callable[..., Iterable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +178,18 @@ def release(placement: Placement, job: str) -> None:
 
 
 def swap(
-    placement: Placement, hosts: Iterable[TierHost], swaps: Iterable[Swap], project: str, user: str
+    placement: Placement,
+    hosts: Iterable[TierHost],
+    swaps: Iterable[Swap],
+    project: str,
+    user: str,
+    each: Each = map,
 ) -> None:
     """Change tiers of several jobs in one transaction: all or nothing, even if all slots are full.
 
     The jobs keep their links.
 
+    :param each: as `map`; it may read several claims at the same time, here and below.
     :raises Conflict: if a tier has no room, or a VM has no claim to change.
     """
     tier_of = {uuid: (host, tier) for host in hosts for tier, uuid in host.provider.items()}
@@ -191,21 +199,27 @@ def swap(
         for vm in item.vms:
             changes[vm] = _to_tier(vm, item.tier, tier_of, item.hosts.get(vm))
         changes[item.job] = _to_entry(item)
-    consumers.rewrite(placement, changes, places, _job_owner(project, user))
+    consumers.rewrite(placement, changes, places, _job_owner(project, user), each=each)
 
 
-def vacate(placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str]) -> None:
+def vacate(
+    placement: Placement, hosts: Iterable[TierHost], vms: Iterable[str], each: Each = map
+) -> None:
     """Release the slots of VMs that stay on their hosts; they keep their other resources."""
     children = _children(hosts)
 
     def change(held: Allocations) -> Allocations:
         return {uuid: resources for uuid, resources in held.items() if uuid not in children}
 
-    consumers.rewrite(placement, dict.fromkeys(vms, change), {})
+    consumers.rewrite(placement, dict.fromkeys(vms, change), {}, each=each)
 
 
 def seat(
-    placement: Placement, hosts: Iterable[TierHost], vms: Mapping[str, str], tier: Tier
+    placement: Placement,
+    hosts: Iterable[TierHost],
+    vms: Mapping[str, str],
+    tier: Tier,
+    each: Each = map,
 ) -> None:
     """Claim slots of a tier for VMs that are on their hosts without slots: all or nothing.
 
@@ -229,11 +243,12 @@ def seat(
 
         return change
 
-    consumers.rewrite(placement, {vm: sit(vm, host) for vm, host in vms.items()}, places)
+    changes = {vm: sit(vm, host) for vm, host in vms.items()}
+    consumers.rewrite(placement, changes, places, each=each)
 
 
 def set_cpu_points(
-    placement: Placement, hosts: Iterable[TierHost], points: Mapping[str, int]
+    placement: Placement, hosts: Iterable[TierHost], points: Mapping[str, int], each: Each = map
 ) -> None:
     """Add the processes' CPU utilisation, in percent points, to the claims of their VMs.
 
@@ -257,15 +272,18 @@ def set_cpu_points(
         return change
 
     try:
-        consumers.rewrite(placement, {vm: with_points(n) for vm, n in points.items()}, {})
+        changes = {vm: with_points(amount) for vm, amount in points.items()}
+        consumers.rewrite(placement, changes, {}, each=each)
     except StaleGeneration:
         raise
     except Conflict as error:
         if len(points) == 1:
             LOG.info("Could not add the CPU points of VM %s to the ledger: %s", *points, error)
             return
-        for vm, amount in points.items():
-            set_cpu_points(placement, hosts, {vm: amount})
+        # Halves find the few that have no room in fewer requests than one for each would take.
+        vms = list(points)
+        for half in (vms[: len(vms) // 2], vms[len(vms) // 2 :]):
+            set_cpu_points(placement, hosts, {vm: points[vm] for vm in half}, each)
 
 
 def _children(hosts: Iterable[TierHost]) -> set[str]:

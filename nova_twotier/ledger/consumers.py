@@ -1,6 +1,6 @@
 """Reads Placement's consumers (VMs and jobs), and changes several in one transaction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from nova_twotier.ledger import names
@@ -40,12 +40,14 @@ def rewrite(
     places: Mapping[str, str],
     new: Mapping[str, str] = NOBODY,
     owner: Mapping[str, str] = NOBODY,
+    each: Callable[..., Iterable[Mapping]] = map,
 ) -> None:
     """Change consumers in one transaction; repeated from a fresh read after a concurrent change.
 
     :param places: names of providers for error messages, by uuid.
     :param new: type, project and user of consumers that hold nothing yet; VMs always hold some.
     :param owner: type, project and user for all of the consumers, replacing their present ones.
+    :param each: as `map`; it may read several consumers at the same time.
     :raises StaleGeneration: if others changed them at every attempt.
     :raises Conflict: if there is no room; the message says where.
     :raises NotFound: if there is no such provider; the message says which.
@@ -53,8 +55,8 @@ def rewrite(
 
     def write() -> None:
         body = {}
-        for consumer, change in changes.items():
-            current = placement.get(f"/allocations/{consumer}")
+        present = each(placement.get, [f"/allocations/{consumer}" for consumer in changes])
+        for (consumer, change), current in zip(changes.items(), present, strict=True):
             before = _resources(current)
             after = change(before)
             if before or after:

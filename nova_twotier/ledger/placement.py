@@ -90,7 +90,13 @@ class Placement:
                 "is the cloud up, and [placement] right?"
             ) from error
         if answer.ok:
-            return answer.json() if answer.content else {}
+            try:
+                return answer.json() if answer.content else {}
+            except ValueError as error:
+                raise PlacementUnavailable(
+                    f"Placement answered {method} {url} without JSON; is [placement] right, and no "
+                    "proxy in its place?"
+                ) from error
         raise _error(answer, f"{method} {url}")
 
 

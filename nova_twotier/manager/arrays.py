@@ -1,5 +1,7 @@
 """Ends the arrays whose last task is over: their trusts are deleted, and that is recorded.
 
+A trust that Keystone does not let the manager delete is left to `trust sweep`.
+
 The trust is deleted first, which does no harm twice: a manager that is killed in between does it
 again. Only the database says which arrays are to be ended.
 """
@@ -60,8 +62,10 @@ class Arrays:
         if array.trust_id is None:
             return True
         asked = self._asked.get(array.number)
-        if asked and asked.answer.done() and asked.answer.result() is None:
-            return True
+        if asked and asked.answer.done():
+            error = asked.answer.result()
+            if error is None or not error.passing:
+                return True
         if asked is None or asked.may_repeat(now, RETRY_AFTER):
             run = partial(self._cloud.delete_trust, array)
             answer = self._tell(CloudRequest(RequestKey("trust"), run))

@@ -25,7 +25,7 @@ from nova_twotier.cloud.qos import Qos
 from nova_twotier.core.policies import Policy
 from nova_twotier.core.reasons import Reason, failures, waits
 from nova_twotier.core.snapshot import Event
-from nova_twotier.db import models
+from nova_twotier.db import changes, models
 from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import StartPlan
@@ -239,7 +239,7 @@ class Engine:
     def _read_recorded(self) -> _Recorded:
         if self._recorded is None:
             with self._store.reading() as session:
-                places = schedule.Places(schedule.open_places(session, self._pool))
+                places = schedule.Places(*schedule.open_places(session, self._pool))
                 servers = RecordedServers(session, self._pool)
                 dead = DeadHosts(session, self._pool)
                 sharing = share(self._options, session, self._pool, self._clock())
@@ -273,6 +273,8 @@ class Engine:
             preemption_timeout=self._options.preemption_timeout,
             polling_since=self._polling_since,
             user_data=self._store.user_data,
+            servers_of=lambda job: () if self._recorded is None else self._recorded.servers.of(job),
+            each=self._lister.map,
             qos=self._qos,
         )
         with self._store.reading() as session:
@@ -366,7 +368,7 @@ class Engine:
         work.servers, work.without_servers = servers
 
     def _write(self, work: Round, recorded: _Recorded) -> None:
-        rows, dead = work.to_write(), self._outages.dead
+        rows, dead, anew = work.to_write(), self._outages.dead, work.begun_anew()
         news = dead != recorded.dead.names
         if not (rows or work.decided or work.without_servers or news):
             return
@@ -377,6 +379,7 @@ class Engine:
                 session.execute(delete(JobServer).where(JobServer.job.in_(left)))
             session.add_all(rows)
             session.flush()
+            changes.began_anew(session, anew)
             if work.decided:
                 same = {"pool": self._pool, "state": ActionState.EXPECTED}
                 decided = [record.columns() | same for record in work.decided]

@@ -80,7 +80,10 @@ class Fence:
         except subprocess.CalledProcessError as error:
             text = " ".join((error.stdout or "").split())
             reason = f"it ended with {error.returncode}: {text}"
-        except (OSError, ValueError, subprocess.TimeoutExpired, Deposed, *DATABASE_ERRORS) as error:
+        except subprocess.TimeoutExpired as error:
+            # Its text has the whole command, and so perhaps a password.
+            reason = f"it took longer than {error.timeout:g} s"
+        except (OSError, ValueError, Deposed, *DATABASE_ERRORS) as error:
             reason = str(error)
         else:
             LOG.info("Host %s is fenced", host)

@@ -5,7 +5,7 @@ was first seen. That memory ends with the process, and until the server is locke
 change the metadata: a manager that starts later would take the server for another job's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,6 +25,10 @@ class RecordedServers:
         rows = select(JobServer.id, Job.number, Job.uuid).join(Job, Job.number == JobServer.job)
         for server, number, uuid in session.execute(rows.where(Job.pool == pool)):
             self._add(number, uuid, [server])
+
+    def of(self, job: int) -> Sequence[str]:
+        """The recorded servers of a job, by its number; Nova may have some of them no more."""
+        return self._of_job.get(job, ())
 
     def follow(
         self, seen: Observation, jobs: Mapping[int, Job], running: Iterable[Job]

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from oslo_log import log as logging
+from sqlalchemy import inspect
 from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.servers import Server
@@ -75,6 +76,15 @@ class Round:
 
     def context(self, action: Action) -> Context:
         return Context(action, self.jobs, self.seen, self.env)
+
+    def begun_anew(self) -> list[int]:
+        """Numbers of the jobs that have begun anew; to be asked before they are written."""
+        return [
+            number
+            for number, job in self.jobs.items()
+            if instance_state(job).modified
+            and inspect(job).attrs.discarded_at.history.has_changes()
+        ]
 
     def to_write(self) -> list:
         known = [*self.jobs.values(), *self.opened]

@@ -5,6 +5,7 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -14,13 +15,16 @@ from nova_twotier.core import slot_numbers
 from nova_twotier.db.models import Job, Place
 from nova_twotier.manager.observation import Observation
 
+NO_JOBS: Mapping[int, float] = MappingProxyType({})
 COLUMNS = ("job", "process", "host", "tier", "from", "to", "slot")
 
 
-def open_places(session: Session, pool: str) -> list[Place]:
-    """Places that jobs of a pool still hold."""
-    held = select(Place).join(Job, Job.number == Place.job).where(Job.pool == pool)
-    return list(session.scalars(held.where(Place.until.is_(None))))
+def open_places(session: Session, pool: str) -> tuple[list[Place], dict[int, float]]:
+    """The places that jobs of a pool still hold, and when those of the jobs that are over ended."""
+    held = select(Place, Job.finished_at).join(Job, Job.number == Place.job)
+    rows = session.execute(held.where(Job.pool == pool, Place.until.is_(None))).all()
+    ended = {place.job: at for place, at in rows if at is not None}
+    return [place for place, _at in rows], ended
 
 
 def places(session: Session) -> Iterator[Place]:
@@ -45,11 +49,13 @@ class Places:
     """The places that are held now.
 
     :param held: from the database.
+    :param ended: when jobs of these that are over ended, by their numbers.
     :ivar slots: how many slots each job holds, by its number and their tier.
     """
 
-    def __init__(self, held: Iterable[Place]):
+    def __init__(self, held: Iterable[Place], ended: Mapping[int, float] = NO_JOBS):
         self._held = list(map(_entry, held))
+        self._ended = ended
         self.slots = Counter(map(_SLOTS_OF, self._held))
         #: What was last followed: the same once more changes nothing.
         self._followed: tuple[Observation, set[int], list[Job]] | None = None
@@ -60,9 +66,9 @@ class Places:
         """Close the places that are no longer held; returns those and the new ones.
 
         A process takes its place when its whole job runs, and keeps it until its server gives up
-        the slot, even if the job ends before.
+        the slot, or the job is over: a claim that Nova has left behind is no use of the job's.
 
-        :param jobs: numbers of the jobs to look at.
+        :param jobs: numbers of the jobs that are not over, or have just ended.
         """
         before, now = self._followed, (seen, set(jobs), list(running))
         if before is not None and seen.continues(before[0]) and now[1:] == before[1:]:
@@ -73,11 +79,11 @@ class Places:
         for entry in self._held:
             if entry.job in jobs:
                 claim = seen.claims.get(entry.server)
-                if not (claim and claim.host == entry.host and claim.tier == entry.tier):
-                    entry.record.until = seen.at
-                    left.append(entry)
+                if claim and claim.host == entry.host and claim.tier == entry.tier:
+                    held.append(entry)
                     continue
-            held.append(entry)
+            entry.record.until = max(entry.record.since, self._ended.get(entry.job, seen.at))
+            left.append(entry)
         kept = {entry.server for entry in held}
         closed = [entry.record for entry in left]
         begun = list(_new(seen, running, kept))

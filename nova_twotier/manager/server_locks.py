@@ -17,6 +17,9 @@ from nova_twotier.manager.operations.operation import CloudRequest
 
 #: Seconds until a lock that does not show is requested again.
 RETRY_AFTER = 30.0
+#: So many servers that show a lock are locked at the same time: after a takeover these are all
+#: servers of all jobs, and other requests wait behind them.
+AT_ONCE = 16
 #: A server in one of these states that is on no host has no cell: Nova cannot lock it.
 UNMADE = frozenset({"BUILD", "ERROR"})
 
@@ -39,14 +42,17 @@ class Locks:
         This needs no waiting: Nova locks a server in any state, even while it is built.
         """
         before, self._asked = self._asked, {}
+        left = AT_ONCE - sum([not asked.answer.done() for asked in before.values()])
         for job in jobs:
             if not job.trust_id or job.state == JobState.ENDING:
                 continue
             for server in seen.gang(job):
                 asked = before.get(server.id)
                 unmade = server.host is None and server.status in UNMADE
-                if not unmade and (asked is None or _in_vain(asked, server, seen.at)):
+                due = asked is None or _in_vain(asked, server, seen.at)
+                if due and not unmade and (left > 0 or not server.locked):
                     asked = Asked(seen.at, self._lock(server, job.uuid))
+                    left -= 1
                 if asked:
                     self._asked[server.id] = asked
 

@@ -42,11 +42,11 @@ class Upkeep:
         self._hosts.close(seen.closed(jobs, self._threshold))
         points |= self._diagnostics.poll(jobs, seen)
         if points:
-            claims.set_cpu_points(self._placement, seen.hosts, points)
+            claims.set_cpu_points(self._placement, seen.hosts, points, work.env.each)
         busy = busy_jobs(work.opened)
         idle = (job for job in jobs if job.state == JobState.QUEUED and job.number not in busy)
         if left := [vm for job in idle for vm in seen.resting(job) if vm in seen.claims]:
-            claims.vacate(self._placement, seen.hosts, left)
+            claims.vacate(self._placement, seen.hosts, left, work.env.each)
         return bool(measured)
 
     def close(self) -> None:

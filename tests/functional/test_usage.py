@@ -6,6 +6,7 @@ from nova_twotier.db import changes, usage
 from nova_twotier.db.models import Place
 from nova_twotier.db.states import JobState, Preemption
 from nova_twotier.db.usage import By, Question, Span
+from nova_twotier.ledger import claims
 from tests.functional.manager_case import InMemoryTestCase
 from tests.unit.manager import builders
 
@@ -56,6 +57,21 @@ class TestUsage(InMemoryTestCase):
             attempts=4, boot_grace=3.0, host_interval=1.0, host_down_grace=5.0
         )
         self.check_losses([(0, 3, 0.5), (2, 1, 0.5)], lives=[40, 10])
+
+    def test_one_of_whose_server_nova_left_the_claim_behind(self):
+        """Somebody else has deleted the server; its slot is freed, and is not billed any more."""
+        self.cloud(seed=1)
+        engine = self.engine("amcbf")
+        job = self.store.submit(1, [0.5], at=0.0, retries=0)
+        self.rounds(engine, 12)
+        [server] = self.nova.servers()
+        del self.nova.fleet[server.id]
+        self.rounds(engine, 200)
+        over = self.store.job(job.number)
+        self.assertEqual(JobState.FAILED, over.state)
+        [(_since, until)] = self.stays(job.number)
+        self.assertLess(until, self.now)
+        self.assertEqual({}, claims.read_claims(self.ledger, self.tiers))
 
     def test_one_that_gets_another_class_while_it_is_preempted(self):
         self.cloud(seed=11)

@@ -36,6 +36,8 @@ class Environment:
     :param polling_since: since when the manager has polled without a long break. Only time after
         that makes an action overdue: before, perhaps no manager was working on it.
     :param user_data: returns a job's user data in base64, by the job's number.
+    :param servers_of: returns the servers that were recorded of a job, by the job's number.
+    :param each: as `map`; it may read several claims at the same time.
     :param qos: Neutron; None if it does not guarantee the jobs' bandwidth.
     """
 
@@ -51,6 +53,8 @@ class Environment:
     preemption_timeout: float = math.inf
     polling_since: float = -math.inf
     user_data: Callable[[int], str | None] = lambda _number: None
+    servers_of: Callable[[int], Iterable[str]] = lambda _number: ()
+    each: claims.Each = map
     qos: Qos | None = None
 
 
@@ -206,27 +210,29 @@ class Context:
         return ""
 
     def still_claiming(self) -> bool:
-        """Whether a server that the action deleted still holds a slot.
+        """Whether a server that the action deleted or saved still holds a slot, or one of the job's
+        that Nova does not have any more.
 
         Nova removes a deleted server from its list a moment before it drops the claim. This method
         drops a claim that Nova has not dropped after `LEFT_BEHIND` seconds.
         """
-        held = {claim.vm for claim in self.seen.all_claims()} & self.progress.servers
+        gone = set(self.env.servers_of(self.job.number)).difference(each.id for each in self.gang)
+        claiming = {claim.vm for claim in self.seen.all_claims()}
+        held = (self.progress.servers | gone) & claiming
         if not held:
             return False
         vacated_at = self.progress.vacated_at
         if vacated_at is None:
             self.record(vacated_at=self.env.now)
         elif self.env.now >= vacated_at + LEFT_BEHIND:
-            gone = sorted(held)
-            LOG.warning("Releasing the slots of deleted servers: %s", ", ".join(gone))
-            claims.vacate(self.env.placement, self.seen.hosts, gone)
+            LOG.warning("Releasing the slots of deleted servers: %s", ", ".join(sorted(held)))
+            claims.vacate(self.env.placement, self.seen.hosts, sorted(held), self.env.each)
         return True
 
     def vacate(self) -> None:
         """Release the slots of the gang; its servers stay where they are."""
         vms = [server.id for server in self.gang]
-        claims.vacate(self.env.placement, self.seen.hosts, vms)
+        claims.vacate(self.env.placement, self.seen.hosts, vms, self.env.each)
 
     def release(self) -> None:
         """Remove the job's entry from the ledger, with its links."""

@@ -156,9 +156,9 @@ class Start(Operation):
     def _seat(context: Context) -> None:
         """Suspended servers can only resume where they are: all of them get a slot, or none."""
         seats = {server.id: server.host or "" for server in context.gang}
-        tier = context.tier
+        env, tier = context.env, context.tier
         try:
-            claims.seat(context.env.placement, context.seen.hosts, seats, tier)
+            claims.seat(env.placement, context.seen.hosts, seats, tier, env.each)
         except StaleGeneration:
             raise
         except Conflict as error:

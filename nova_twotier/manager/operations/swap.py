@@ -31,7 +31,7 @@ def change_tiers(context: Context, changes: Iterable[TierChange]) -> str:
         for change in changes
     ]
     try:
-        claims.swap(env.placement, context.seen.hosts, swaps, **names.JOB_OWNER)
+        claims.swap(env.placement, context.seen.hosts, swaps, **names.JOB_OWNER, each=env.each)
     except PlacementError as error:
         passing = isinstance(error, StaleGeneration) or not isinstance(error, Conflict)
         if passing and not context.overdue():

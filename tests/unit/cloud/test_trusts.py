@@ -135,7 +135,13 @@ class TestDeletion(KeystoneTestCase):
 
     def test_keystone_is_down(self):
         self.keystone.delete(f"{TRUSTS}/t1", status_code=503)
-        self.assertRaises(TrustError, self.delete)
+        error = self.assertRaises(TrustError, self.delete)
+        self.assertNotIsInstance(error, NoTrust, "it is asked again")
+
+    def test_not_allowed(self):
+        self.keystone.delete(f"{TRUSTS}/t1", status_code=403)
+        error = self.assertRaises(NoTrust, self.delete)
+        self.assertIn("twotier-manage trust sweep", str(error))
 
 
 class TestLogIn(KeystoneTestCase):
@@ -151,12 +157,32 @@ class TestLogIn(KeystoneTestCase):
         self.assertEqual("twotier", asked["identity"]["password"]["user"]["name"])
 
     def test_broken(self):
-        for status in (401, 403, 404):
-            self.log_in_answers("", status_code=status)
-            self.assertRaises(NoTrust, self.log_in)
+        self.log_in_answers("", status_code=403)
+        self.assertRaises(NoTrust, self.log_in)
+
+    def test_a_trust_that_is_gone(self):
+        """Keystone answers as if the password were wrong, which it is not."""
+
+        def refuse_trusts(request, answer):
+            gone = "OS-TRUST:trust" in request.json()["auth"]["scope"]
+            answer.status_code = 401 if gone else 201
+            answer.headers["X-Subject-Token"] = "manager-token"
+            return keystone_fixture.V3Token(user_id="manager")
+
+        self.keystone.post(f"{KEYSTONE}/v3/auth/tokens", json=refuse_trusts)
+        self.assertRaises(NoTrust, self.log_in)
+
+    def test_the_credentials_are_refused_while_the_session_still_has_a_token(self):
+        """No job fails of that."""
+        self.session.get_token()
+        self.log_in_answers("", status_code=401)
+        error = self.assertRaises(TrustError, self.log_in)
+        self.assertNotIsInstance(error, NoTrust)
+        self.assertIn("refused the credentials of [nova]", str(error))
 
     def test_keystone_is_down(self):
-        for answer in ({"status_code": 503}, {"exc": ksa_exc.ConnectFailure}):
+        no_keystone = {"status_code": 404, "text": "no such site"}
+        for answer in ({"status_code": 503}, {"exc": ksa_exc.ConnectFailure}, no_keystone):
             self.log_in_answers("", **answer)
             error = self.assertRaises(TrustError, self.log_in)
             self.assertNotIsInstance(error, NoTrust)

@@ -6,7 +6,7 @@ from sqlalchemy import Double, Float, select
 
 from nova_twotier.db import time_shift
 from nova_twotier.db.base import Base
-from nova_twotier.db.models import Job
+from nova_twotier.db.models import Job, Place
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
@@ -16,6 +16,7 @@ SHIFTED = {
     "job": {"run_since", "swapped_at", "warned_at", "not_before"},
     "prediction": set(JOB_TIMES),
     "pool_prediction": set(POOL_TIMES),
+    "place": {"since"},
 }
 #: With the plans and the progress of open actions, see `time_shift`.
 OF_ACTIONS = {"action": {"created_at", "begun_at"}}
@@ -35,7 +36,7 @@ KEPT = {
         "submitted_at",
     },
     "leader": {"since", "renewed_at", "polled_at"},
-    "place": {"since", "until"},
+    "place": {"until"},
     "queue": {"changed_at"},
     "submission": {"since"},
 }
@@ -89,3 +90,19 @@ class TestTimes(testtools.TestCase):
             with store.reading() as session:
                 found = session.scalar(select(getattr(Job, each)).where(Job.number == number))
             self.assertEqual(1060.0 if each in SHIFTED["job"] else 1000.0, found, each)
+
+    def test_slots_that_are_held_are_not_billed_for_the_step(self):
+        directory = self.useFixture(fixtures.TempDir()).path
+        store = Store(f"sqlite:///{directory}/queue.sqlite")
+        self.addCleanup(store.close)
+        ours, theirs = (store.submit(1, [0.5], at=1.0, pool=pool).number for pool in ("a", "b"))
+        common = {"process": 0, "server": "s", "host": "h", "tier": "fg", "since": 1000.0}
+        with store.transaction() as session:
+            for number, until in ((ours, None), (ours, 1001.0), (theirs, None)):
+                session.add(Place(job=number, until=until, **common))
+        with store.transaction() as session:
+            time_shift.shift(session, "a", 60.0)
+        with store.reading() as session:
+            rows = session.execute(select(Place.since, Place.until).order_by(Place.id))
+            found = [tuple(row) for row in rows]
+        self.assertEqual([(1060.0, None), (1000.0, 1001.0), (1000.0, None)], found)

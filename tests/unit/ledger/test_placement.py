@@ -46,6 +46,11 @@ class TestPlacement(testtools.TestCase):
         self.assertEqual({}, self.placement.put("/traits/CUSTOM_X"))
         self.assertIsNone(self.requests.last_request.body)
 
+    def test_a_proxy_answers_in_its_place(self):
+        self.requests.get(f"{URL}/x", text="<html>maintenance</html>")
+        error = self.assertRaises(placement.PlacementUnavailable, self.placement.get, "/x")
+        self.assertIn("answered GET /x without JSON", str(error))
+
     def test_not_found(self):
         self.refused(placement.NotFound, 404, json=refusal(404))
 

@@ -27,9 +27,6 @@ class Seeing(Engine):
     def _observe(self, _recorded):
         return self.seen
 
-    def _settle_ledger(self, work):
-        """There is no ledger."""
-
 
 class PollCase(testtools.TestCase):
     def setUp(self):

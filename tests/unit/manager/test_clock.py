@@ -65,9 +65,6 @@ class Seeing(Engine):
     def _observe(self, _recorded):
         return builders.seen(self.gang, at=self._clock())
 
-    def _settle_ledger(self, work):
-        """There is no ledger."""
-
 
 class TestWallClockIsSet(testtools.TestCase):
     """A job that may run for `WALLTIME`, from the time at which the manager starts."""

@@ -11,8 +11,60 @@ from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.states import ActionKind, ActionState, JobState
 from nova_twotier.db.store import open_actions
 from nova_twotier.manager import order
+from tests.executors import OneByOne
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import PollCase
+
+
+class TestEnd(PollCase):
+    def setUp(self):
+        super().setUp()
+        self.engine = self.make_engine(workers=OneByOne())
+
+    def polls(self, *looks):
+        for look in looks:
+            self.now += 60.0
+            self.poll(look)
+
+    def test_a_cancel_that_comes_while_a_requeue_ends(self):
+        job = self.running(size=2, started_at=90.0)
+        gang = builders.servers(job)
+        self.polls(gang)
+        changes.requeue(self.store, job.number)
+        self.polls(gang)
+
+        def cancel(_url):
+            # The last poll of the requeue also releases the job's entry in the ledger.
+            if self.cloud.delete_server_group.called:
+                self.store.request_action(job.number, "cancel")
+            return {"allocations": {}}
+
+        self.placement.get.side_effect = cancel
+        self.polls((), ())
+        found = self.store.job(job.number)
+        self.assertEqual((JobState.QUEUED, "cancel"), (found.state, found.requested_action))
+        self.polls((), (), ())
+        self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
+        self.cloud.boot.assert_not_called()
+
+    def test_a_requeue_that_is_over_is_asked_no_more(self):
+        job = self.running(size=2, started_at=90.0)
+        gang = builders.servers(job)
+        changes.requeue(self.store, job.number)
+        self.polls(gang, (), ())
+        found = self.store.job(job.number)
+        self.assertIsNone(found.requested_action)
+        self.assertIsNotNone(found.discarded_at)
+
+    def test_a_trust_that_keystone_does_not_let_the_manager_delete(self):
+        """It is left to `trust sweep`; else the job would never be over."""
+        refusal = CloudError("Keystone does not let the user of [nova] delete it", 403)
+        self.cloud.delete_trust.side_effect = refusal
+        job = self.running(size=1, trust_id="t1", started_at=90.0)
+        self.store.request_action(job.number, "cancel")
+        self.polls(builders.servers(job), (), (), ())
+        self.assertEqual(JobState.CANCELLED, self.store.job(job.number).state)
+        self.cloud.delete_trust.assert_called_once()
 
 
 class TestFailure(PollCase):

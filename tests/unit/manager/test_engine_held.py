@@ -21,9 +21,6 @@ class Decider(Engine):
     def _observe(self, _recorded):
         return builders.seen(*self.gangs)
 
-    def _settle_ledger(self, work):
-        """There is no ledger."""
-
 
 class TestHeldJobs(testtools.TestCase):
     def setUp(self):

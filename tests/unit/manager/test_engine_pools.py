@@ -20,9 +20,6 @@ class Decider(Engine):
     def _observe(self, _recorded):
         return builders.seen()
 
-    def _settle_ledger(self, work):
-        """There is no ledger."""
-
 
 class TestPools(testtools.TestCase):
     def setUp(self):

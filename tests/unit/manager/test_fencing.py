@@ -51,3 +51,5 @@ class TestFence(testtools.TestCase):
             self.assertFalse(fence.fenced("a", 0.0))
             self.assertFalse(fence.fenced("a", 1.0))
         self.assertEqual(2, self.log.output.count("is not fenced"))
+        self.assertIn("it took longer than 0.01 s", self.log.output)
+        self.assertNotIn("input()", self.log.output, "a command may have a password in it")

@@ -4,7 +4,7 @@ import dataclasses
 from unittest import mock
 
 from nova_twotier.core.reasons import Effect, failures
-from nova_twotier.db.plans import EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
+from nova_twotier.db.plans import EndPlan, EvictPlan, MigratePlan, StartPlan, SwapPlan, TierChange
 from nova_twotier.db.states import ActionKind, ActionState, JobState, Preemption
 from nova_twotier.ledger import claims
 from nova_twotier.ledger.placement import PlacementError, StaleGeneration
@@ -296,12 +296,12 @@ class TestCrowded(LimitCase):
 class TestLeftBehind(LimitCase):
     """Nova has deleted a server, or taken it off its host, and not its claim."""
 
-    def assert_vacated(self, record, one, look, vms):
+    def assert_vacated(self, record, one, look, vms, **known):
         for now in (100.0, 100.0 + LEFT_BEHIND - 1):
-            self.assertIsNone(self.advance(record, one, look, now).state)
+            self.assertIsNone(self.advance(record, one, look, now, **known).state)
         self.vacated.assert_not_called()
-        self.assertIsNone(self.advance(record, one, look, 100.0 + LEFT_BEHIND).state)
-        self.vacated.assert_called_once_with(self.placement, look.hosts, vms)
+        self.assertIsNone(self.advance(record, one, look, 100.0 + LEFT_BEHIND, **known).state)
+        self.vacated.assert_called_once_with(self.placement, look.hosts, vms, map)
 
     def test_deleted(self):
         one = job(state=JobState.PREEMPTING)
@@ -309,6 +309,18 @@ class TestLeftBehind(LimitCase):
         plan = EvictPlan(BY_NINE, Preemption.REQUEUE)
         record = action(ActionKind.EVICT, one, plan, attempts={f"delete {gone.vm}": 1})
         self.assert_vacated(record, one, seen(unmanaged=[gone, unmanaged_claim()]), [gone.vm])
+
+    def test_deleted_by_somebody_else(self):
+        """It was recorded as a server of the job."""
+        one, left = job(state=JobState.ENDING), unmanaged_claim()
+        record = action(
+            ActionKind.END,
+            one,
+            EndPlan(JobState.CANCELLED, failures.REQUESTED(action="cancel"), 100.0),
+        )
+        look = seen(unmanaged=[left, unmanaged_claim()])
+        recorded = {one.number: [left.vm]}
+        self.assert_vacated(record, one, look, [left.vm], servers_of=recorded.__getitem__)
 
     def test_offloaded(self):
         one = job(state=JobState.PREEMPTING)

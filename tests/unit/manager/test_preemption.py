@@ -187,7 +187,7 @@ class TestSuspend(OperationCase):
         look = seen(gang)
         self.finish(self.record, self.one, look)
         self.vacated.assert_called_once_with(
-            self.placement, look.hosts, [server.id for server in gang]
+            self.placement, look.hosts, [server.id for server in gang], map
         )
         self.assertTrue(self.one.saved)
 
@@ -268,7 +268,7 @@ class TestResume(OperationCase):
         seat = self.patched("seat")
         look = seen(self.gang)
         self.advance(start(self.one), self.one, look)
-        seat.assert_called_once_with(self.placement, look.hosts, self.seats, self.one.tier)
+        seat.assert_called_once_with(self.placement, look.hosts, self.seats, self.one.tier, map)
         self.assertEqual([("resume", server) for server in self.gang], self.calls)
 
     def test_no_slots_there(self):

@@ -11,7 +11,7 @@ from nova_twotier.db.models import DEFAULT_POOL, Place
 from nova_twotier.db.states import JobState
 from nova_twotier.db.store import Store
 from nova_twotier.manager import schedule
-from tests.unit.manager.builders import BG, FG, job, seen, servers
+from tests.unit.manager.builders import BG, FG, job, seen, servers, unmanaged_claim
 
 
 class TestFollow(testtools.TestCase):
@@ -41,11 +41,11 @@ class TestFollow(testtools.TestCase):
         self.assertEqual([], follow(11.0, [self.one]))
         self.assertEqual([(0, "a", "fg", 12.0, None)], follow(12.0, [self.one, other]))
         self.assertEqual([], follow(13.0, [self.one, other]))
-        self.assertEqual([], follow(14.0, [other], [other.number]))
+        over = follow(14.0, [other], [other.number])
+        self.assertEqual([(0, "a", "fg", 10.0, 14.0), (1, "b", "fg", 10.0, 14.0)], over)
         gone = dataclasses.replace(look.later(15.0), claims={})
         left = places.follow(gone, numbers, [])
-        self.assertEqual({15.0}, {place.until for place in left})
-        self.assertEqual(3, len(left))
+        self.assertEqual([(0, "a", "fg", 12.0, 15.0)], self.rows(left))
 
     def begin(self):
         return self.follow([], seen(self.gang, at=10.0))
@@ -95,11 +95,15 @@ class TestFollow(testtools.TestCase):
         self.one.state = JobState.STARTING
         self.assertEqual([], self.begin())
 
-    def test_jobs_of_others_are_left_alone(self):
-        """Another manager sees to them: they are not among the jobs, nor are their hosts."""
-        theirs = Place(job=10**6, process=0, server="x", host="z", tier=FG, since=1.0)
-        self.assertEqual([], self.follow([theirs, *self.begin()], seen(self.gang, at=11.0)))
-        self.assertIsNone(theirs.until)
+    def test_a_job_that_is_over_holds_nothing_even_if_nova_left_its_claim_behind(self):
+        over = 10**6
+        for ended, until in (({}, 11.0), ({over: 5.0}, 5.0), ({over: 0.5}, 1.0)):
+            left = Place(job=over, process=0, server="x", host="a", tier=FG, since=1.0)
+            places = schedule.Places([left], ended)
+            look = seen(at=11.0, unmanaged=[dataclasses.replace(unmanaged_claim(), vm="x")])
+            self.assertEqual([left], places.follow(look, [self.one.number], []))
+            self.assertEqual(until, left.until)
+            self.assertEqual([], places.follow(look.later(12.0), [self.one.number], []))
 
 
 #: Where the processes of three jobs are at one look: the host of each, or None; and their tiers.
@@ -207,8 +211,9 @@ class TestExport(testtools.TestCase):
             session.add(Place(process=0, host="a", since=1700000000.5, **common))
             session.add(Place(process=0, host="a", since=2.0, until=3.0, **common))
         with store.reading() as session:
-            self.assertEqual(2, len(schedule.open_places(session, DEFAULT_POOL)))
-            self.assertEqual([], schedule.open_places(session, "gpu"))
+            held, ended = schedule.open_places(session, DEFAULT_POOL)
+            self.assertEqual((2, {}), (len(held), ended))
+            self.assertEqual(([], {}), schedule.open_places(session, "gpu"))
             text = schedule.as_csv(schedule.places(session))
         self.assertEqual(
             "job,process,host,tier,from,to,slot\n"

@@ -7,7 +7,7 @@ from unittest import mock
 import testtools
 
 from nova_twotier.db.states import JobState
-from nova_twotier.manager.server_locks import RETRY_AFTER, Locks
+from nova_twotier.manager.server_locks import AT_ONCE, RETRY_AFTER, Locks
 from tests.unit.manager.builders import job, seen, servers
 
 OWNER = ("demo", "alice")
@@ -66,6 +66,31 @@ class TestLocks(testtools.TestCase):
         self.error = None
         later = [100 + times * RETRY_AFTER for times in (2, 3, 4)]
         self.assertEqual([1, 0, 0], [len(self.locked(one, gang, at)) for at in later])
+
+    def test_after_a_takeover_other_requests_do_not_wait_for_all_locks(self):
+        """Those that show a lock are locked a few at a time; those that show none, at once."""
+        one, new = self.job(size=3 * AT_ONCE), self.job(size=2 * AT_ONCE)
+        there, fresh = self.servers(one, locked=True), self.servers(new)
+        answers = []
+
+        def tell(call):
+            answers.append((call.key.server, Future()))
+            return answers[-1][1]
+
+        locks = Locks(self.cloud, tell)
+        for _poll in range(2):
+            locks.poll([one, new], seen(there, fresh))
+        first = [server.id for server in (*there[:AT_ONCE], *fresh)]
+        self.assertEqual(first, [server for server, _answer in answers])
+        for _poll in range(3):
+            for _server, answer in answers:
+                if not answer.done():
+                    answer.set_result(None)
+            locks.poll([one, new], seen(there, fresh))
+        self.assertEqual(
+            {server.id for server in (*there, *fresh)}, {server for server, _answer in answers}
+        )
+        self.assertEqual(5 * AT_ONCE, len(answers))
 
     def test_not_what_is_not_there_yet(self):
         one = self.job()
