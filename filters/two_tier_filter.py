@@ -18,7 +18,7 @@ class TwoTierFilter(filters.BaseHostFilter):
     """
 
     def run_filter_for_index(self, index):
-        """Whether to run for the VM of that index: only for the first one of requests not ours.
+        """Whether to run for this VM: for requests that are not two-tier, only for the first one.
 
         Even a filter that passes all hosts costs time: Nova makes a list of them.
         """

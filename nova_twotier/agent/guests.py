@@ -41,7 +41,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """What a VM is to have; None leaves as it is.
+    """The CPU priority that a VM should have; what is None stays as it is.
 
     :param idle: whether it is to get only CPU time that no other VM wants. Its weight is then for
         when it starts again.

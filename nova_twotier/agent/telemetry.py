@@ -65,7 +65,7 @@ class Telemetry:
         self.readings: tuple[Reading, ...] = ()
 
     def step(self, now: float, found: HostClaims, guests: Mapping[str, Guest]) -> None:
-        """Take a sample if one is due, and write to the ledger what it contradicts.
+        """Take a sample if one is due, and correct the ledger where the sample contradicts it.
 
         :param now: time in seconds, from any start.
         :param found: the host's claims.

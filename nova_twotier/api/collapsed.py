@@ -1,4 +1,4 @@
-"""The waiting tasks of an array for which one of them stands in a list."""
+"""Lists in which one waiting task of an array stands for the others that wait with it."""
 
 from collections.abc import Iterable
 

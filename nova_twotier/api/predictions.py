@@ -1,4 +1,4 @@
-"""What may be told of predictions: none that is not true any more."""
+"""Selects the predictions that the API may show: outdated ones are left out."""
 
 import time
 from collections.abc import Sequence

@@ -152,7 +152,7 @@ def kind() -> Kind:
 
 
 def working_set() -> bytes:
-    """A working set that was written: all pages that never were are the same one in the cache."""
+    """A working set with all pages written: unwritten ones would be one and the same page."""
     return b"\0" * WORKING_SET
 
 

@@ -40,7 +40,7 @@ class Found:
 
 
 def find(api: Api, text: str) -> Found:
-    """What is called so: a number, a name, a uuid, `12_3` or `12_[0-9]`.
+    """The job, array or tasks that a text names: a number, a name, a uuid, `12_3` or `12_[0-9]`.
 
     :raises ApiError: if there is none, or more than one.
     """
@@ -75,7 +75,7 @@ def find(api: Api, text: str) -> Found:
 
 
 def find_whole(api: Api, text: str) -> Found:
-    """As `find`, where some tasks of an array will not do.
+    """Like `find`, but a text that names only some tasks of an array is refused.
 
     :raises ApiError: also for some tasks.
     """

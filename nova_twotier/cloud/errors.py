@@ -78,7 +78,7 @@ def unified_limits(text: str) -> list[tuple[str, int, int]]:
 
 
 class Undecided(CloudError):
-    """Nova does not say yet whether the request is to be made: it is asked again until it does."""
+    """It is not known yet whether a request was lost: Nova is asked again until it is known."""
 
 
 class Unsent(CloudError):

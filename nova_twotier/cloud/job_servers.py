@@ -31,7 +31,7 @@ class _Seen:
 
 
 class JobServers:
-    """The servers of jobs, of all projects. `Cloud` has what its methods say.
+    """The servers of jobs of all projects; the docstrings of its methods are in `Cloud`.
 
     :param own: tells the project and the user of the manager.
     """

@@ -156,7 +156,7 @@ class Reader:
         return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
     def exists(self, url: str, microversion: str) -> bool:
-        """Whether Nova has what a URL names; not if it is Nova itself that says no."""
+        """Whether Nova has what a URL names; False only if Nova itself says no."""
         answer = self._answer(url, microversion)
         if answer.status_code == 404 and _says_not_found(answer):
             return False

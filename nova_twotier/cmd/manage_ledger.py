@@ -73,7 +73,8 @@ def add_parser(nouns) -> None:
     repair.add_argument(
         "--manager-is-stopped",
         action="store_true",
-        help="it is stopped on all machines; needed if its database is not a SQLite file",
+        help="it is stopped on all machines; needed if its database is on a server, and "
+        "[coordination]backend_url is a file",
     )
     for verb in (verify, repair):
         verb.add_argument(

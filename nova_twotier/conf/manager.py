@@ -53,9 +53,10 @@ OPTS = [
         default="amcbf",
         choices=[(name, policy.summary) for name, policy in sorted(policies.POLICIES.items())],
         help="""
-Scheduling policy. ccfcfs and acfcfs kill jobs, which then begin anew, whatever preemption mode they
-ask for. Only fcfs, sdf, sbf, smjf, bgmbf, bgmbf-sdf, amcbf, amcbf-deadline, cmcbf and ktier-cmbf
-guarantee bandwidth; with any other policy, jobs that ask for bandwidth wait.
+Scheduling policy. ccfcfs and acfcfs kill jobs, which then begin anew,
+whatever preemption mode they ask for, unless their guests save their work
+(--checkpoint). cmbf, ambf, conservative, easy, easy-saf and easy-sjf do not
+guarantee bandwidth: under them, jobs that ask for it wait.
 
 Example: amcbf
 """,

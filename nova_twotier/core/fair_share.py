@@ -118,12 +118,12 @@ class Uses:
         use.mean += weight * max(0.0, left_of)
 
     def use(self, owner: str, now: float) -> float:
-        """Of an owner, in slots."""
+        """The recent use of an owner, in slots."""
         found = self._uses.get(owner)
         return found.advance(self._rule, now) if found else 0.0
 
     def offset(self, owner: str, slots: int, now: float) -> float:
-        """Of a job that becomes eligible now, in seconds.
+        """The offset of a job that becomes eligible now, in seconds.
 
         :param slots: of the pool, in one tier.
         """

@@ -51,7 +51,7 @@ def _range(part: str) -> range:
 
 
 def written(indexes: Collection[int]) -> str:
-    """What `parse` makes these indexes from; empty if there are none."""
+    """These indexes as a text that `parse` reads; empty if there are none."""
     return ",".join(_runs(sorted(indexes)))
 
 

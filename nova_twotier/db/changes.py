@@ -1,4 +1,4 @@
-"""What the owner of a job that is not over changes of it, or has begun anew."""
+"""Changes that an owner makes to a job that is not over, and requests to begin it anew."""
 
 import time
 from collections.abc import Collection, Mapping

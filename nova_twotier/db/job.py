@@ -43,7 +43,7 @@ def pause(times: int) -> float:
 
 
 def costly_pause(times: int) -> float:
-    """The same of a job for which others were preempted or moved each time."""
+    """Back-off in seconds of a job for which others were so often preempted or moved in vain."""
     return min(LONGEST_COSTLY_PAUSE, FIRST_COSTLY_PAUSE * 2.0 ** min(times - 1, 30))
 
 

@@ -39,7 +39,7 @@ class Arrays:
         self._due = True
 
     def poll(self, work: Round) -> None:
-        """To be called after what has ended was written."""
+        """Close the arrays whose tasks are over; to be called after ended jobs were written."""
         ended = any(
             action.kind == ActionKind.END and action.state != ActionState.EXPECTED
             for action in work.opened

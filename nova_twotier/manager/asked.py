@@ -1,4 +1,4 @@
-"""What was asked of somebody who may not answer, or may answer that it failed."""
+"""A request whose answer may be missing, or may be an error."""
 
 from concurrent.futures import Future
 from dataclasses import dataclass

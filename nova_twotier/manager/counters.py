@@ -42,8 +42,8 @@ class Counters:
         )
         self.slowdowns = self._histogram(
             "twotier_bounded_slowdown",
-            "Time from the queue to the end of a job that finished, by its run time of 10 s at "
-            "least",
+            "Bounded slowdown of jobs that finished: time from the queue to the end, divided by "
+            "the run time or 10 s, if that is longer",
             SLOWDOWNS,
         )
         self.operations = self._histogram(

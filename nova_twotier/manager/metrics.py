@@ -97,7 +97,7 @@ class Metrics(Collector):
         )
         oldest = GaugeMetricFamily(
             "twotier_oldest_wait_seconds",
-            "How long the job has waited that has waited longest for its turn; 0: none waits",
+            "Longest time that a job in the queue has waited for its turn; 0: none waits",
             labels=["pool"],
         )
         closed = GaugeMetricFamily(

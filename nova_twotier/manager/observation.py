@@ -95,7 +95,7 @@ class Observation:
         return self._memory is other._memory
 
     def remember(self, name: str, given: Any, work_out: Callable[[], T]) -> T:
-        """What was worked out of this under a name, as long as the same is given.
+        """A result computed from this observation, kept under a name while `given` is the same.
 
         It must not depend on the time.
 

@@ -47,7 +47,7 @@ SHELVABLE = frozenset({"ACTIVE", "PAUSED", "SHUTOFF", "SUSPENDED"})
 
 
 def stand_alone(session: Session, seen: Observation) -> dict[str, Server]:
-    """The preemptible servers that are no job's, whoever's pool it is in, by id.
+    """The preemptible servers that belong to no job of any pool, by id.
 
     What a server's metadata says is its owner's word; it is a job's only if both have one owner.
     """

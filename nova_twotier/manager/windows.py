@@ -92,9 +92,12 @@ class Windows:
         return record._replace(plan=bound)
 
     def lasting(self, after: Snapshot) -> Snapshot:
-        """How things are after a decision, without the jobs that no hosts are enough for before
-        their windows; and, if a job waits that could not use some hosts, without the places on
-        hosts with a window: nobody is to make way for it there."""
+        """The snapshot after a decision, without what the planned windows rule out.
+
+        It lacks the jobs that are too large for the hosts that close late enough for them. If a
+        waiting job cannot use some hosts, it also lacks the places on all hosts with a window:
+        nobody is to make way for a job there.
+        """
         begins = sorted(set(self._closes.values()))
         if not begins:
             return after

@@ -118,7 +118,7 @@ class AmcbfWaitingHead(Consolidation):
 
 
 class CmcbfWaitingFirst(Cmcbf):
-    """The foreground goes to jobs that wait, then to what is left by those in the background.
+    """Waiting jobs get the foreground first; jobs in the background get what they leave.
 
     TPDS 2013 promises the foreground to any job, also one in the background, for which there are
     slots that are idle or held by later arrivals; here, later arrivals may pass those.

@@ -113,7 +113,7 @@ class Outlook:
 
 
 def outlooks(found: Sequence[Mapping[int, Expected]]) -> list[Outlook]:
-    """Of the same jobs in each case: those that are there and end in every one of them."""
+    """The outlook in each case, over the jobs that are there and end in all of the cases."""
     shared = [number for number in found[0] if all(_ends(each.get(number)) for each in found)]
     return [_outlook([each[number] for number in shared], each) for each in found]
 

@@ -31,7 +31,7 @@ def add(parser) -> None:
 
 
 def given(api: Api, parsed_args) -> dict:
-    """What the options say, as the API has it; None where they say nothing.
+    """The options as fields of a request to the API; None for options that were not given.
 
     :raises ApiError: if a job is not there, or for some tasks of an array.
     """

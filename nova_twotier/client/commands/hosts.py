@@ -1,4 +1,4 @@
-"""`openstack twotier host list|show`, for administrators."""
+"""`openstack twotier host list`, and `host show` for administrators."""
 
 from osc_lib.exceptions import CommandError
 

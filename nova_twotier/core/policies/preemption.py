@@ -92,7 +92,7 @@ def select(
 
 
 def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
-    """The runs, with jobs that have only so many processes as they would free places.
+    """The runs, each job cut down to as many processes as it would free places.
 
     :param straddling: as of `Cluster.straddling`.
     """

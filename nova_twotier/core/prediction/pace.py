@@ -37,7 +37,7 @@ class Dedicated:
         return self
 
     def gone(self, number: int) -> None:
-        """The others do not notice."""
+        """Nothing to do: no other job changes its rate."""
 
     def placed(self, runs: Iterable[Run]) -> Iterable[tuple[int, float]]:
         return [(run.job.number, 1.0) for run in runs]

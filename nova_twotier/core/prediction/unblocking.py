@@ -13,7 +13,7 @@ _ANYTHING = EVENTS[-1]
 
 
 def enders(forecasts: Mapping[int, Forecast]) -> dict[float, int]:
-    """The number of the job that ends at each instant at which one is expected to.
+    """For each instant at which a job is expected to end, the number of that job.
 
     In a forward run, jobs start only at such instants: a waiting job starts when the one leaves
     that ends at its start. Of several that end together, the one that is listed first counts.

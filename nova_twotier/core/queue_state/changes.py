@@ -1,4 +1,4 @@
-"""What could be different: changes of a queue's state. Each returns the changed state."""
+"""Changes to the state of a queue, for `what-if`: each function returns the changed state."""
 
 from collections import Counter
 from dataclasses import replace

@@ -39,7 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 class UnknownExperiment(ValueError):
-    """A name of none; the message says which there are."""
+    """An experiment name that does not exist; the message lists those that do."""
 
 
 def get(name: str) -> Experiment:

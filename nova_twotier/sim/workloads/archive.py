@@ -171,7 +171,7 @@ def fetch(
     mirror: str | None = None,
     progress: Callable[[int], object] = lambda received: None,
 ) -> pathlib.Path:
-    """Download a trace and check it; nothing is kept that is not it.
+    """Download a trace, and keep the file only if its checksum is right.
 
     :param mirror: directory, or its URL, that has the file; the archive by default.
     :param progress: called with the bytes that have come since the last call.
