@@ -44,6 +44,7 @@ class Asked:
         "dispatch",
         "hosts",
         "index",
+        "lengths",
         "mbps",
         "metadata_keys",
         "multipliers",
@@ -66,6 +67,8 @@ class Asked:
         self.network = network or Network()
         self.dispatch: Sequence[int] = ()
         self.hosts: Set[str] = frozenset()
+        #: How long their names are.
+        self.lengths: Set[int] = frozenset()
         self.only = False
         #: The number of the request's next VM.
         self.index = 0
@@ -128,7 +131,8 @@ class HostTiers:
         asked = self.asked
         if not asked.hosts and not asked.only:
             return True
-        return any(map(self.provider.startswith, asked.hosts)) is asked.only
+        named = any(self.provider[:length] in asked.hosts for length in asked.lengths)
+        return named is asked.only
 
     def suits(self, allocations: Mapping) -> bool:
         """Whether a candidate takes nothing but the requested tier.
@@ -194,6 +198,7 @@ def attach(hosts: list, spec) -> None:
     if booted:
         # Nova keeps the hints for later requests, when they no longer hold.
         asked.dispatch, asked.hosts, asked.only = wanted.dispatch, wanted.hosts, wanted.only
+        asked.lengths = {len(each) for each in wanted.hosts}
     for host in hosts:
         host.twotier = HostTiers(asked, views.get(host.uuid), host.num_instances)
 

@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 import libvirt
 from oslo_log import log as logging
@@ -28,6 +28,15 @@ _EVENTS = {
 }
 #: What libvirt says of a VM that is being paused, saved, restored, migrated or started.
 _WORKING = {libvirt.VIR_DOMAIN_CONTROL_JOB, libvirt.VIR_DOMAIN_CONTROL_OCCUPIED}
+#: Why a VM is paused while something is done to it of which libvirt does not say that it works on
+#: it, such as all the time in which the memory of one that arrives is transferred.
+_HELD = {
+    libvirt.VIR_DOMAIN_PAUSED_DUMP,
+    libvirt.VIR_DOMAIN_PAUSED_MIGRATION,
+    libvirt.VIR_DOMAIN_PAUSED_SAVE,
+    libvirt.VIR_DOMAIN_PAUSED_SNAPSHOT,
+    libvirt.VIR_DOMAIN_PAUSED_STARTING_UP,
+}
 #: Milliseconds that ordinary requests do not take.
 _MOMENT = 100
 #: Seconds until events are awaited again after an error.
@@ -133,7 +142,9 @@ class LibvirtHost:
         """
         with self._domain(guest.uuid) as domain:
             # libvirt would make us, and all other VMs, wait for 30 s, and refuse then.
-            if self._is_qemu and domain.controlInfo()[0] != libvirt.VIR_DOMAIN_CONTROL_OK:
+            if self._is_qemu and (
+                _is_held(domain.state()) or domain.controlInfo()[0] != libvirt.VIR_DOMAIN_CONTROL_OK
+            ):
                 if guest.busy and wanted.weight not in (None, guest.weight):
                     self.lift(guest.uuid, wanted.weight)
                 raise Busy(f"VM {guest.uuid} is being saved, restored or migrated")
@@ -161,9 +172,16 @@ class LibvirtHost:
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
+        if connection is None:
+            return
+        # What still listens would keep a broken connection open.
+        for end in (
+            partial(connection.domainEventDeregisterAny, self._lifecycle),
+            connection.unregisterCloseCallback,
+            connection.close,
+        ):
             with contextlib.suppress(libvirt.libvirtError):
-                connection.close()
+                end()
 
     @contextlib.contextmanager
     def _domain(self, uuid: str) -> Iterator[libvirt.virDomain]:
@@ -183,7 +201,7 @@ class LibvirtHost:
         self.close()
         _run_events()
         connection = libvirt.open(self._uri)
-        connection.domainEventRegisterAny(
+        self._lifecycle = connection.domainEventRegisterAny(
             None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, self._on_lifecycle, None
         )
         # The test driver, which is in this process, needs neither.
@@ -207,7 +225,9 @@ class LibvirtHost:
     def _is_busy(self, domain: libvirt.virDomain) -> bool:
         if not self._is_qemu:
             return False
-        # Of libvirt's answers on this, the only one that does not wait for the VM.
+        # Of libvirt's answers on this, the only ones that do not wait for the VM.
+        if _is_held(domain.state()):
+            return True
         state, _details, milliseconds = domain.controlInfo()
         return state in _WORKING and milliseconds >= _MOMENT
 
@@ -262,6 +282,15 @@ class LibvirtHost:
 
     def _map(self, cpus: Cpus) -> tuple[bool, ...]:
         return tuple(cpu in cpus for cpu in range(self._cpu_count))
+
+
+def _is_held(state: Sequence[int]) -> bool:
+    """Whether a VM is paused because something is done to it.
+
+    :param state: its state and the reason, as libvirt has them.
+    """
+    now, reason = state
+    return now == libvirt.VIR_DOMAIN_PAUSED and reason in _HELD
 
 
 def _cpus(pins: Sequence[bool]) -> Cpus:

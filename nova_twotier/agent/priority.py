@@ -1,13 +1,17 @@
 """Works out the CPU priority of each VM on a host: its weight and the CPUs of its slot. Pure."""
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from nova_twotier.agent.claims import Claim, HostClaims
 from nova_twotier.agent.guests import Cpus, Guest, Priority
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.slot_assignment import assign
 from nova_twotier.core.slots import THRESHOLD
+
+NOBODY: Mapping[str, Claim] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,23 @@ class Rules:
         return frozenset(self.slot_cpus[slot * count // slots : (slot + 1) * count // slots])
 
 
-def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dict[str, Priority]:
+def priorities(
+    host: HostClaims,
+    guests: Collection[Guest],
+    rules: Rules,
+    leaving: Mapping[str, Claim] = NOBODY,
+) -> dict[str, Priority]:
     """The CPU priority of each VM that has a claim on a slot, by uuid.
 
     While a VM is paused, being started, saved, restored or migrated, it has the foreground's
     weight, whatever its tier: it hardly uses CPU time, and what is done to it would take long.
+
+    :param leaving: the last claims of VMs that have none any more and still run. They keep their
+        slots where others leave them the room.
     """
     ours = {guest.uuid: guest for guest in guests if guest.uuid in host.claims}
-    seats = _seats(host, ours, rules) if rules.pins(host.slots) else {}
+    there = {guest.uuid: guest for guest in guests if guest.uuid in leaving} | ours
+    seats = _seats(host, there, rules, leaving) if rules.pins(host.slots) else {}
     wanted = {}
     for uuid, guest in ours.items():
         tier = Tier.FG if guest.paused or guest.busy else host.claims[uuid].tier
@@ -54,7 +67,9 @@ def priorities(host: HostClaims, guests: Collection[Guest], rules: Rules) -> dic
     return wanted
 
 
-def _seats(host: HostClaims, guests: Mapping[str, Guest], rules: Rules) -> dict[str, int]:
+def _seats(
+    host: HostClaims, guests: Mapping[str, Guest], rules: Rules, leaving: Mapping[str, Claim]
+) -> dict[str, int]:
     """The slot of each VM, by uuid; the slots that they have now follow from their pinning."""
     slot_of = {rules.cpus(slot, host.slots): slot for slot in range(host.slots)}
     held = {
@@ -63,8 +78,12 @@ def _seats(host: HostClaims, guests: Mapping[str, Guest], rules: Rules) -> dict[
         if len(set(guest.vcpus)) == 1 and guest.vcpus[0] in slot_of
     }
     # In the order of their uuids, so that the result depends on nothing else.
-    claims = {uuid: host.claims[uuid] for uuid in sorted(guests)}
-    return assign(host.slots, _load(claims, Tier.FG), _load(claims, Tier.BG), held, rules.threshold)
+    claims = {uuid: host.claims[uuid] for uuid in sorted(guests) if uuid in host.claims}
+    left = {uuid: leaving[uuid] for uuid in sorted(guests) if uuid not in host.claims}
+    front, back = _load(claims, Tier.FG), _load(claims | left, Tier.BG)
+    room = max(0, host.slots - len(front))
+    front.update(itertools.islice(_load(left, Tier.FG).items(), room))
+    return assign(host.slots, front, back, held, rules.threshold)
 
 
 def _load(claims: Mapping[str, Claim], tier: Tier) -> dict[str, float]:

@@ -4,11 +4,12 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from oslo_log import log as logging
 
-from nova_twotier.agent.claims import ClaimReader
+from nova_twotier.agent.claims import Claim, ClaimReader
 from nova_twotier.agent.guests import Busy, Gone, Guest, Hypervisor, HypervisorError, Priority
 from nova_twotier.agent.lifeline import Lifeline
 from nova_twotier.agent.priority import Rules, priorities
@@ -55,6 +56,11 @@ class Reconciler:
         #: All VMs have to be read again, because libvirt did not answer.
         self._reread = False
         self._guests: dict[str, Guest] = {}
+        #: The last claims of VMs that have none any more and still run: Nova gives a VM's claim to
+        #: its migration long before the VM leaves. They have the foreground's weight until then.
+        self._leaving: dict[str, Claim] = {}
+        #: The claims at the last step.
+        self._claimed: Mapping[str, Claim] = {}
         #: Of Placement, libvirt, or VMs by their uuid.
         self._troubles = Troubles(LOG)
 
@@ -100,6 +106,7 @@ class Reconciler:
             changed |= self._attended()
         reread = sweep or self._reread
         self._read_guests(None if reread else changed)
+        self._follow_leaving()
         if reread or changed or moved or self._troubles:
             self._enforce()
         if self._telemetry is not None:
@@ -113,7 +120,7 @@ class Reconciler:
 
         :param uuid: None: it may be because of any VM, so all in the background are lifted.
         """
-        claims = self._claims.found.claims
+        claims = {**self._leaving, **self._claims.found.claims}
         if uuid is None:
             lifted = [each for each, claim in claims.items() if claim.tier is Tier.BG]
         else:
@@ -188,8 +195,20 @@ class Reconciler:
                     self._troubles.has(uuid, f"VM {uuid} cannot be read: {error}")
                 self._unread.add(uuid)
 
+    def _follow_leaving(self) -> None:
+        before, present = {**self._leaving, **self._claimed}, self._claims.found.claims
+        self._claimed = present
+        self._leaving = {
+            uuid: claim
+            for uuid, claim in before.items()
+            if uuid not in present and uuid in self._guests
+        }
+
     def _enforce(self) -> None:
-        wanted = priorities(self._claims.found, self._guests.values(), self._rules)
+        found, leaving = self._claims.found, self._leaving
+        for uuid in leaving:
+            self._raise(self._guests[uuid])
+        wanted = priorities(found, self._guests.values(), self._rules, leaving)
         for uuid, priority in wanted.items():
             guest = self._guests[uuid]
             if priority.is_in_force(guest):
@@ -207,6 +226,14 @@ class Reconciler:
             else:
                 self._report(uuid, guest, priority)
         self._troubles.keep({"placement", "host", "slots", "libvirt", *wanted, *self._unread})
+
+    def _raise(self, guest: Guest) -> None:
+        """Give a VM that leaves the foreground's weight; libvirt may let nobody change it."""
+        weight = self._rules.weights[Tier.FG]
+        if guest.idle or guest.weight not in (None, weight):
+            with contextlib.suppress(HypervisorError):  # it is gone, or the sweep tries again
+                self._hypervisor.lift(guest.uuid, weight)
+                self._guests[guest.uuid] = replace(guest, weight=weight, idle=False)
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):

@@ -1,4 +1,4 @@
-"""A host with one slot in a ledger that is real, and its agent, a process."""
+"""A host in a ledger that is real, and its agent, a process."""
 
 import contextlib
 import subprocess
@@ -32,14 +32,14 @@ class Host:
     :param more: lines of the group `[agent]`, instead of some of ours.
     """
 
-    def __init__(self, cloud, uri, directory, more=""):
+    def __init__(self, cloud, uri, directory, more="", slots=1):
         self._directory = directory
         options = directory / "agent.conf"
         options.write_text(f"{OPTIONS}{uri}\n{more}")
         self._files = [f"--config-file={cloud.layout.manager_conf}", f"--config-file={options}"]
         self.placement = placement_for(configuration.load(self._files, "test"))
         tree.prepare(self.placement)
-        self._tiers = tree.sync_hosts(self.placement, {HOST: tree.Shape(1, 2)})
+        self._tiers = tree.sync_hosts(self.placement, {HOST: tree.Shape(slots, 2)})
         self._jobs = {}
 
     def claim(self, domain, tier):
@@ -70,6 +70,26 @@ class Host:
             for domain, tier in ((front, BG), (back, FG))
         ]
         claims.swap(self.placement, self._tiers, swaps, "project", "user")
+
+    def begin_migration(self, domain):
+        """What Nova does first: the VM's claim becomes that of its migration."""
+        vm, migration = domain.UUIDString(), str(uuid.uuid4())
+        held = self.placement.get(f"/allocations/{vm}")
+        same = {"project_id": "project", "user_id": "user"}
+        nothing = {"allocations": {}, "consumer_type": names.VM_CONSUMER, **same}
+        taken = {
+            provider: {"resources": each["resources"]}
+            for provider, each in held["allocations"].items()
+        }
+        moved = {"allocations": taken, "consumer_type": "MIGRATION", **same}
+        self.placement.post(
+            "/allocations",
+            {
+                vm: {**nothing, "consumer_generation": held["consumer_generation"]},
+                migration: {**moved, "consumer_generation": None},
+            },
+        )
+        self._jobs[migration] = self._jobs.pop(vm)
 
     def release(self):
         for vm, job in self._jobs.items():

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 import time
 import uuid
@@ -64,10 +65,11 @@ class Libvirtd:
     """A libvirtd with all its files in one directory.
 
     :param directory: its path must be short, since it becomes part of a socket's name.
+    :param host: the name of its host.
     """
 
-    def __init__(self, directory):
-        self._directory = pathlib.Path(directory)
+    def __init__(self, directory, host="host1"):
+        self._directory, self._host = pathlib.Path(directory), host
         self.uri = libvirtd.uri(self._directory)
 
     def __enter__(self):
@@ -77,7 +79,7 @@ class Libvirtd:
             (self._directory / f"{name}.img").write_bytes(boot_sector(code))
         ready = self._directory / "ready"
         with open(self._directory / "out.log", "w") as log:
-            command = libvirtd.prepare(self._directory, "host1", ready)
+            command = libvirtd.prepare(self._directory, self._host, ready)
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
 
         def is_ready():
@@ -148,6 +150,22 @@ def undisturbed():
         yield
     finally:
         group.write_text(before)
+
+
+@contextlib.contextmanager
+def stopped(domain):
+    """Stop a guest's QEMU for a while: it does not answer libvirt either."""
+    name = domain.UUIDString().encode()
+    [process] = [
+        int(each.parent.name)
+        for each in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+        if name in each.read_bytes() and b"-incoming" not in each.read_bytes()
+    ]
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
 
 
 def weight(domain):

@@ -22,6 +22,7 @@ from nova_twotier.agent.vm_groups import VmGroups
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
 from tests.cloud.agent_host import EMULATOR_CPU, SLOT_CPU, WEIGHT, Host
+from tests.cloud.board_api import free_port
 from tests.cloud.libvirtd import (
     NOVAS_WEIGHT,
     Libvirtd,
@@ -29,6 +30,7 @@ from tests.cloud.libvirtd import (
     idle,
     missing,
     pins,
+    stopped,
     undisturbed,
     weight,
 )
@@ -36,6 +38,7 @@ from tests.cloud.waiting import wait_for
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
 
+TWO_SLOTS = "slot_cpus = 0,1"
 #: Seconds for which libvirt is asked while a background VM starves.
 CONTENTION = float(os.environ.get("TWOTIER_CONTENTION", "20"))
 
@@ -54,7 +57,8 @@ def cloud(tmp_path_factory):
 
 @pytest.fixture
 def host(cloud, libvirtd, tmp_path, request):
-    host = Host(cloud, libvirtd.uri, tmp_path, getattr(request, "param", ""))
+    more = getattr(request, "param", "")
+    host = Host(cloud, libvirtd.uri, tmp_path, more, slots=2 if more == TWO_SLOTS else 1)
     try:
         yield host
     finally:
@@ -183,6 +187,70 @@ def test_a_background_that_is_idle_for_the_kernel(host, pair, libvirtd):
         await_idle(back, front)
         await_split(back, front)
         assert weight(back) == WEIGHT[FG]
+
+
+@pytest.mark.parametrize("host", ["background_idle = true"], indirect=True)
+def test_a_background_that_migrates_away(host, pair):
+    """It would hardly get on, and what Nova does to it at the end would take long."""
+    front, back = pair
+    with host.agent():
+        await_idle(front, back)
+        host.begin_migration(back)
+        wait_for(lambda: weight(back) == WEIGHT[FG], "it has the weight of the foreground")
+        assert not idle(back)
+        time.sleep(3)
+        assert weight(back) == WEIGHT[FG]
+
+
+@pytest.mark.parametrize("host", [TWO_SLOTS], indirect=True)
+def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
+    """libvirt would let the agent wait for 30 s with each change of it, and refuse then."""
+    import libvirt
+
+    front, back = pair
+    with (
+        tempfile.TemporaryDirectory(prefix="lv") as directory,
+        Libvirtd(directory, "host2") as other,
+    ):
+        guest = other.spin()
+        host.claim(guest, BG)
+        with host.agent():
+            wait_for(lambda: (weight(front), weight(back)) == (10000, 100), "the priorities")
+            target = libvirt.open(libvirtd.uri)
+            slowly = {"migrate_uri": f"tcp://127.0.0.1:{free_port()}", "bandwidth": 1}
+            flags = libvirt.VIR_MIGRATE_LIVE | libvirt.VIR_MIGRATE_UNSAFE
+            with ThreadPoolExecutor(1) as thread:
+                migration = thread.submit(guest.migrate3, target, slowly, flags)
+                arrival = await_arrival(guest, target)
+                # Stands for a large memory.
+                with stopped(guest):
+                    time.sleep(3)
+                    host.swap(front, back)
+                    wait_for(
+                        lambda: (weight(front), weight(back)) == (100, 10000),
+                        "the swap is felt",
+                        patience=25,
+                    )
+                    assert not migration.done()
+                migration.result(60)
+            wait_for(lambda: weight(arrival) == WEIGHT[BG], "it is in the background")
+            arrival.destroy()
+            target.close()
+
+
+def await_arrival(guest, target):
+    """The domain at which a guest's memory arrives."""
+    import libvirt
+
+    arriving = [libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_MIGRATION]
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with contextlib.suppress(libvirt.libvirtError):
+            domain = target.lookupByUUIDString(guest.UUIDString())
+            if domain.state() == arriving and not domain.controlInfo()[0]:
+                return domain
+        time.sleep(0.01)
+    raise AssertionError("no memory arrives")
 
 
 @pytest.mark.parametrize("host", ["background_weight = 2"], indirect=True)

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import uuid
 
 from nova_twotier.tools.fakecloud.errors import FakeCloudError
 
@@ -51,6 +52,7 @@ unix_sock_dir = "{directory}"
 auth_unix_ro = "none"
 auth_unix_rw = "none"
 log_outputs = "2:file:{directory}/libvirtd.log"
+host_uuid = "{uuid}"
 """
 #: The longest path of a socket.
 _SOCKET_PATH = 107
@@ -92,7 +94,9 @@ def prepare(directory: pathlib.Path, host: str, ready: pathlib.Path) -> list[str
         raise FakeCloudError(f"{directory} is too long for a socket; choose a shorter --dir")
     (directory / "hosts").write_text(f"127.0.0.1 localhost\n127.0.0.1 {host}\n")
     (directory / "qemu.conf").write_text(_QEMU_CONF)
-    (directory / "libvirtd.conf").write_text(_LIBVIRTD_CONF.format(directory=directory))
+    # By default that of the machine, and no guest migrates to a host with the same.
+    own = uuid.uuid5(uuid.NAMESPACE_URL, _socket(directory))
+    (directory / "libvirtd.conf").write_text(_LIBVIRTD_CONF.format(directory=directory, uuid=own))
     script = _START.format(
         host=host,
         directories=" ".join(_DIRECTORIES),

@@ -6,6 +6,7 @@ import testtools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nova_twotier.agent.claims import Claim
 from nova_twotier.agent.guests import Priority
 from nova_twotier.agent.priority import Rules, priorities
 from tests.unit.agent.builders import BG, CPUS, FG, RULES, guest, host_claims
@@ -52,6 +53,20 @@ class TestPriorities(testtools.TestCase):
         self.assertTrue(Priority(100, idle=True).is_in_force(idle))
         self.assertFalse(Priority(3).is_in_force(idle))
         self.assertFalse(Priority(100, idle=True).is_in_force(guest("x", weight=100)))
+
+    def test_a_vm_that_leaves_keeps_its_slot_while_there_is_room(self):
+        """Else a new one would share a CPU with it although another is idle."""
+        first, second = frozenset({2, 3}), frozenset({4, 5})
+        left = Claim(FG, 50)
+        old = guest("old", vcpus=(first,))
+        for claims, where in (
+            ({"a": (FG, 0.5)}, {second}),
+            ({"a": (FG, 0.5), "b": (FG, 0.5)}, {first, second}),
+        ):
+            guests = [old, *map(guest, claims)]
+            wanted = priorities(host_claims(**claims), guests, RULES, {"old": left})
+            self.assertEqual(where, {each.vcpus for each in wanted.values()})
+            self.assertEqual(set(claims), set(wanted))
 
     def test_slots_follow_from_the_pins(self):
         claims = host_claims(a=(FG, 0.5), b=(FG, 0.5))

@@ -99,6 +99,39 @@ class TestReconciler(testtools.TestCase):
             self.assertEqual(weight, self.host.held["x"].weight)
             self.assertEqual([], self.step())
 
+    def test_a_vm_that_leaves_is_raised_without_libvirt(self):
+        """Nova gives its claim to the migration, and takes it back if that fails."""
+        pins = self.host.held["x"].vcpus
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.assertEqual([], self.step())
+        self.assertEqual((10000, pins), (self.host.held["x"].weight, self.host.held["x"].vcpus))
+        for back in (100, 1024):
+            self.host.held["x"] = replace(self.host.held["x"], weight=back)
+            self.now += SWEEP
+            self.assertEqual([], self.step())
+            self.assertEqual(10000, self.host.held["x"].weight)
+        self.claims.found = host_claims(a=(FG, 0.5), x=(BG, 0.5))
+        self.assertEqual(["x"], self.step())
+        self.assertEqual(100, self.host.held["x"].weight)
+
+    def test_a_vm_that_has_left_and_comes_back_without_a_claim_is_not_ours(self):
+        left = self.host.held.pop("x")
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.reconciler.changed("x")
+        self.step()
+        self.host.held["x"] = left
+        self.reconciler.changed("x")
+        self.step()
+        self.assertEqual(left, self.host.held["x"])
+
+    def test_a_vm_that_leaves_about_which_libvirt_does_not_answer(self):
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.step()
+        self.host.held["x"] = replace(self.host.held["x"], weight=2)
+        for uuid in ("x", None):
+            self.reconciler.lift(uuid)
+            self.assertEqual(10000, self.host.held["x"].weight)
+
     def test_a_vm_that_is_being_started(self):
         self.claims.found = host_claims(a=(FG, 0.5), x=(BG, 0.5), y=(BG, 0.5))
         self.step()
