@@ -21,6 +21,9 @@ from nova_twotier.cloud.trusts import TrustError, log_in
 
 LOG = logging.getLogger(__name__)
 
+#: HTTP statuses that say nothing of the job: no answer, refused credentials of `[nova]`, a proxy
+#: without Nova behind it. Another failure may be due to what this job asks for.
+_SILENT = (0, 401, 502, 503, 504)
 #: What is missing, and what to do, by the kind of thing.
 _MISSING = {
     "flavor": "flavor: there is no flavor {name!r} for you; `openstack flavor list` shows yours",
@@ -52,7 +55,7 @@ def check(site: Site, caller: Caller, wanted: Mapping[str, Any], trust: str | No
         missing = list(_missing(site, things, resources))
         excess = resources.excess(wanted["size"], flavor) if sized and not missing else None
     except (CloudError, TrustError, Refused) as error:
-        if isinstance(error, CloudError) and error.passing:
+        if isinstance(error, CloudError) and error.status in _SILENT:
             site.known.did_not_answer()
         LOG.warning("A job was accepted without asking Nova for what it needs: %s", error)
         return

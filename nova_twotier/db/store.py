@@ -325,8 +325,8 @@ class Store:
         """Hold a job, or release it.
 
         A held job that is queued does not start; once released, it waits as if it had just arrived.
-        A job that runs, or is about to, continues, and is held from its next eviction on. A job
-        that is over stays as it is.
+        A job that runs, or whose start has begun, continues, and is held from its next eviction on.
+        A job that is over stays as it is.
 
         :raises NoSuchJob: if there is none of that number.
         """

@@ -415,15 +415,17 @@ class Engine:
                 job.reason = reason
 
     def _drop_unwanted(self, work: Round) -> None:
-        """Drop starts of jobs that their owners have asked to end, that wait for a quota of which
-        another job has just been refused, or that may not take the tier any more: their owners may
-        change their class while the start is decided."""
+        """Drop starts of jobs that their owners have held or asked to end, that wait for a quota of
+        which another job has just been refused, or that may not take the tier any more: their
+        owners may change their class while the start is decided."""
         now = work.env.now
         for action in work.opened:
             if action.kind == ActionKind.START and action.begun_at is None:
                 job = work.jobs[action.number]
                 if asked := job.requested_action:
                     order.drop(action, failures.REQUESTED(action=asked), now)
+                elif job.held:
+                    order.drop(action, waits.HELD(), now)
                 elif refused := self._shortages.of(job, now):
                     order.drop(action, refused.reason, now)
                 elif (

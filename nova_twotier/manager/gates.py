@@ -20,8 +20,8 @@ from nova_twotier.db.dependencies import Condition, Dependency
 from nova_twotier.db.models import Job
 from nova_twotier.db.parts import in_parts
 from nova_twotier.db.readers import instant
-from nova_twotier.db.states import OVER, ActionState, JobState
-from nova_twotier.db.store import Store, busy_jobs
+from nova_twotier.db.states import OVER, JobState
+from nova_twotier.db.store import Store
 from nova_twotier.manager.operations.operation import Note
 from nova_twotier.manager.round import Round
 
@@ -218,12 +218,10 @@ def _facts(store: Store, work: Round, behind: Collection[Job]) -> Facts:
             limits = arrays.limits(session, limited)
     room = {number: limit for number, limit in limits.items() if limit is not None}
     if room:
-        # One that was held after its start was decided starts all the same.
-        busy = busy_jobs([a for a in work.opened if a.state == ActionState.EXPECTED])
         for number, job in work.jobs.items():
             if number in work.behind_limit or job.array not in room:
                 continue
-            if job.in_queue or job.state != JobState.QUEUED or number in busy:
+            if job.in_queue or job.state != JobState.QUEUED:
                 room[job.array] -= 1
     return Facts(work.env.now, others, whole, room, limits)
 

@@ -81,7 +81,9 @@ def neutron(environ, start_response):
     if method == "GET" and len(parts) == 1:
         return _answer(start_response, "200 OK", {parts[0].replace("-", "_"): []})
     status, kind = "404 Not Found", "NotFound"
-    if parts[0] == "auto-allocated-topology":
+    if parts[0] == "networks":
+        kind = "NetworkNotFound"  # any other makes Nova answer 500
+    elif parts[0] == "auto-allocated-topology":
         # Nova asks for it when a server is to have any network, and answers 400 to this.
         status, kind = "409 Conflict", "AutoAllocationFailure"
     error = {"type": kind, "message": path, "detail": ""}

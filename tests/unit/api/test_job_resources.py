@@ -94,6 +94,12 @@ class TestWithoutKeystone(NovaMixin, ApiCase):
             self.answered(201, self.submitting(by, key_name="yours"))
         self.assertEqual(1, len(self.asked))
 
+    def test_where_nova_fails_with_one_thing_it_is_asked_for_the_next(self):
+        self.nova.get(f"{NOVA}/os-keypairs/yours", status_code=500)
+        self.answered(201, self.submitting(key_name="yours"))
+        self.answered(201, self.submitting("bob:demo", key_name="mine"))
+        self.assertEqual(2, len(self.asked))
+
     def test_a_tenant_cannot_say_that_nova_is_away(self):
         self.answered(201, self.submitting(key_name="../flavors"))
         self.answered(201, self.submitting("bob:demo", key_name="mine"))

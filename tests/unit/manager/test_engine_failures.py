@@ -97,6 +97,18 @@ class TestFailure(PollCase):
         self.assertEqual([], self.opened())
         self.assertEqual(JobState.CANCELLED, self.store.job(waiting.number).state)
 
+    def test_no_start_of_a_job_that_was_held_after_it_was_decided(self):
+        waiting = self.store.submit(2, [0.5], at=1)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+        self.store.hold(waiting.number, True)
+        self.poll()
+        self.assertEqual([], self.opened())
+        self.cloud.boot.assert_not_called()
+        self.store.hold(waiting.number, False)
+        self.poll()
+        self.assertEqual([(ActionKind.START, waiting.number)], self.opened())
+
     def test_a_decision_that_was_not_recorded_is_taken_again(self):
         self.store.submit(2, [0.5], at=1)
         with mock.patch.object(self.store, "transaction", side_effect=RuntimeError):
