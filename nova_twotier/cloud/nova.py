@@ -4,7 +4,7 @@ import base64
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from keystoneauth1 import exceptions as ksa_exc
 from novaclient import client as nova_client
@@ -75,7 +75,7 @@ class Cloud:
         self._conf = conf
         self._session, self._options = session_for(conf, "nova")
         self._options["logger"] = SILENT
-        self.nova = nova_client.Client(MICROVERSION, session=self._session, **self._options)
+        self.nova = self._client()
         self._reader = Reader(self._session, **self._options)
         #: The id of requests that boot servers, by which the scheduler tells them from the tenants'
         #: own. It is for the ledger; no tenant can read it.
@@ -268,13 +268,12 @@ class Cloud:
         :raises trusts.TrustError: if Keystone does not accept the trust.
         """
         auth = trusts.log_in(self._conf, self._session, job.trust_id) if job.trust_id else None
-        return nova_client.Client(
-            MICROVERSION,
-            session=self._session,
-            auth=auth,
-            global_request_id=self.boot_request,
-            **self._options,
-        )
+        return self._client(auth=auth, global_request_id=self.boot_request)
+
+    def _client(self, **more: Any) -> Client:
+        """:param more: parameters of novaclient, which has a name of its own for the interface."""
+        options = {"endpoint_type" if k == "interface" else k: v for k, v in self._options.items()}
+        return nova_client.Client(MICROVERSION, session=self._session, **options, **more)
 
     def _check_image(self, uuid: str) -> None:
         """:raises UnfitImage: if it makes Nova wait too long for guests that do not shut down."""

@@ -58,7 +58,8 @@ def find(conf: cfg.ConfigOpts) -> "Qos | None":
     if not conf.network.qos:
         return None
     session, options = session_for(conf, "nova")
-    qos = Qos(session, conf.network, options.get("region_name"))
+    where = {name: options[name] for name in ("region_name", "interface") if name in options}
+    qos = Qos(session, conf.network, **where)
     try:
         return qos if qos.available else None
     except CloudError as error:
@@ -71,15 +72,13 @@ class Qos:
 
     :param session: keystoneauth session of the manager's user, an administrator.
     :param options: group `[network]`.
+    :param where: the region and the interfaces of Neutron's endpoint, as keystoneauth's adapters
+        take them.
     """
 
-    def __init__(
-        self, session: Session, options: cfg.ConfigOpts.GroupAttr, region_name: str | None = None
-    ):
-        self._session, self._options, self._region_name = session, options, region_name
-        self._neutron = adapter.Adapter(
-            session, service_type="network", region_name=region_name, version="2.0"
-        )
+    def __init__(self, session: Session, options: cfg.ConfigOpts.GroupAttr, **where: Any):
+        self._session, self._options, self._where = session, options, where
+        self._neutron = adapter.Adapter(session, service_type="network", version="2.0", **where)
 
     @functools.cached_property
     def available(self) -> bool:
@@ -165,7 +164,7 @@ class Qos:
     def _endpoint(self) -> str | None:
         """Neutron's endpoint from the catalog, without a request to Neutron."""
         try:
-            return self._session.get_endpoint(service_type="network", region_name=self._region_name)
+            return self._session.get_endpoint(service_type="network", **self._where)
         except ksa_exc.EndpointNotFound:
             return None
         except ksa_exc.ClientException as error:

@@ -24,6 +24,19 @@ SILENT.setLevel(logging.INFO)
 SERVICES = ("compute", "identity", "network", "placement")
 OTHER = "other"
 NO_ANSWER = "none"
+#: Options of keystoneauth's adapters that a configuration group may have.
+_ADAPTER = (
+    "service_type",
+    "service_name",
+    "interface",
+    "region_name",
+    "endpoint_override",
+    "connect_retries",
+    "connect_retry_delay",
+    "status_code_retries",
+    "status_code_retry_delay",
+    "retriable_status_codes",
+)
 #: Idle connections to a service that are kept. By default there would be ten, and a manager has
 #: more threads: further ones would make a new connection for each request.
 CONNECTIONS = 100
@@ -91,18 +104,16 @@ def session_for(conf: cfg.ConfigOpts, group: str) -> tuple[Session, dict[str, An
     try:
         auth = loading.load_auth_from_conf_options(conf, group)
         session = _Loader().load_from_conf_options(conf, group, auth=auth)
-    except (ksa_exc.ClientException, cfg.ConfigFileValueError) as error:
+        adapter = loading.load_adapter_from_conf_options(conf, group, session=session)
+    except (ksa_exc.ClientException, cfg.ConfigFileValueError, TypeError) as error:
         raise ConfigError(f"configuration group [{group}]: {one_line(error)}") from error
     if auth is None:
         raise ConfigError(f"configuration group [{group}] has no auth_type: say how to reach it")
     for each in session.session.adapters.values():
         if isinstance(each, HTTPAdapter):
             each.init_poolmanager(DEFAULT_POOLSIZE, CONNECTIONS)
-    options = {
-        "region_name": conf[group].region_name,
-        "endpoint_override": conf[group].endpoint_override,
-    }
-    return session, {key: value for key, value in options.items() if value}
+    options = {name: getattr(adapter, name) for name in _ADAPTER}
+    return session, {name: value for name, value in options.items() if value is not None}
 
 
 def placement_for(conf: cfg.ConfigOpts, kind: type[Placement] = Placement) -> Placement:

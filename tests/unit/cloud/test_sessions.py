@@ -1,6 +1,7 @@
 """Sessions with the cloud's services."""
 
 import pathlib
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,10 +10,12 @@ import fixtures
 import requests_mock
 import testtools
 from keystoneauth1 import exceptions as ksa_exc
+from keystoneauth1 import fixture as keystone_fixture
 from keystoneauth1.adapter import Adapter
 
 from nova_twotier import conf as config
 from nova_twotier.cloud import sessions
+from nova_twotier.cloud.nova import Cloud
 from nova_twotier.cloud.sessions import Tally, session_for
 
 URL = "http://nova.test"
@@ -132,3 +135,41 @@ class TestTally(SessionCase):
             http.post(f"{KEYSTONE}/auth/tokens", status_code=401)
             self.assertRaises(ksa_exc.Unauthorized, session.get_token)
         self.assertEqual({("other", "200"): 1, ("identity", "401"): 1}, self.tally.counts())
+
+
+class TestEndpoints(SessionCase):
+    """Where requests go that a group of the configuration describes by its adapter's options."""
+
+    def urls(self, *lines):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "nova-twotier.conf")
+        placement = PASSWORD.replace("[nova]", "[placement]")
+        more = "\n".join(lines)
+        options = "[manager]\nflavor = f\nimage = i\n"
+        path.write_text(f"{options}{PASSWORD}{more}\n{placement}{more}\n")
+        conf = config.load(["--config-file", str(path)], "test")
+        token = keystone_fixture.V3Token(project_id="p")
+        for kind in ("compute", "placement"):
+            where = {each: f"http://{each}.test/{kind}" for each in ("public", "internal")}
+            token.add_service(kind).add_standard_endpoints(region="one", **where)
+        with requests_mock.Mocker() as http:
+            http.get(KEYSTONE, json={"version": keystone_fixture.V3Discovery(KEYSTONE)})
+            http.post(f"{KEYSTONE}/auth/tokens", json=token, headers={"X-Subject-Token": "t"})
+            http.get(re.compile("//(public|internal).test/"), json={"servers": [], "flavors": []})
+            sessions.placement_for(conf).get("/resource_providers")
+            cloud = Cloud(conf)
+            cloud.nova.client.get("/servers")
+            cloud._reader.flavors()
+            found = [each.url for each in http.request_history if "keystone" not in each.url]
+        return {url.split(".test")[0] for url in found}
+
+    def test_the_public_ones_by_default(self):
+        self.assertEqual({"http://public"}, self.urls())
+
+    def test_those_that_are_asked_for(self):
+        self.assertEqual({"http://internal"}, self.urls("valid_interfaces = internal"))
+        self.assertEqual({"http://internal"}, self.urls("valid_interfaces = admin,internal"))
+
+    def test_options_that_exclude_each_other(self):
+        both = "interface = public\nvalid_interfaces = internal\n"
+        error = self.assertRaises(config.ConfigError, self.session, f"{PASSWORD}{both}")
+        self.assertIn("[nova]", str(error))
