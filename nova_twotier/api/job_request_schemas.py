@@ -1,7 +1,7 @@
 """JSON Schemas of what is asked for: new jobs, and changes of jobs."""
 
 from nova_twotier.api.schemas import NAME, NUMBER, POOL, PRINTABLE, UUID, object_of
-from nova_twotier.core.jobs import MAX_SIZE
+from nova_twotier.core.jobs import MAX_SIZE, MAX_USER_DATA
 from nova_twotier.core.qos import NORMAL, Qos
 from nova_twotier.db.dependencies import Condition
 from nova_twotier.db.models import NAME_LENGTH
@@ -11,8 +11,6 @@ from nova_twotier.db.states import Preemption
 MAX_RUN = 1e9
 #: Upper bound of a process's bandwidth, Mbit/s.
 MAX_BANDWIDTH = 1e6
-#: Nova's own limit, in characters of base64.
-MAX_USER_DATA = 65535
 MAX_NETWORKS = 64
 MAX_URL = 2048
 MAX_RETRIES = 100

@@ -6,6 +6,7 @@ import pathlib
 import secrets
 
 from nova_twotier.client import peers
+from nova_twotier.core.jobs import MAX_USER_DATA
 
 #: Directory in the guest.
 DIRECTORY = "/var/lib/nova-twotier"
@@ -93,6 +94,22 @@ def new_token() -> str:
 def encoded(content: bytes) -> str:
     """User data in base64, as Nova and the API expect it."""
     return base64.b64encode(content).decode()
+
+
+def fitting(content: bytes, what: str) -> str:
+    """User data in base64, if Nova takes that many.
+
+    :param what: they are made from, such as `script`.
+    :raises ValueError: if they are too large.
+    """
+    data = encoded(content)
+    # The API itself may only say that the request is too large.
+    if len(data) > MAX_USER_DATA:
+        raise ValueError(
+            f"the {what} makes {len(data)} characters of user data, and at most {MAX_USER_DATA} "
+            f"fit: put the program into the image, or let the {what} fetch it"
+        )
+    return data
 
 
 def of_script(

@@ -15,6 +15,8 @@ T = TypeVar("T")
 Order = tuple[float, int]
 #: Upper bound of a job's size, so that a typo cannot exhaust memory.
 MAX_SIZE = 1_000_000
+#: Nova's own limit of a server's user data, in characters of base64.
+MAX_USER_DATA = 65_535
 #: What counts for a process whose CPU utilisation nobody knows: it closes no slot, and none of
 #: several such VMs is preferred. The mean of TPDS 2013, section 5.1 (uniform from 40 to 100 %).
 UNKNOWN_CPU = 0.7

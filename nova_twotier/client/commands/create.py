@@ -145,14 +145,14 @@ class CreateJob(brief.ShowBriefly):
         if parsed_args.networks is not None:
             given["networks"] = names.networks(clients, parsed_args.networks)
         if parsed_args.user_data is not None:
-            given["user_data"] = userdata.encoded(userdata.read(parsed_args.user_data))
+            given["user_data"] = userdata.fitting(userdata.read(parsed_args.user_data), "file")
         if parsed_args.script is not None:
             given["report_token"] = token = userdata.new_token()
             content = userdata.read(parsed_args.script)
             saves = bool(parsed_args.checkpoint)
             script = userdata.of_script(content, token, saves, peers.Guest())
             given["peers"] = True
-            given["user_data"] = userdata.encoded(script)
+            given["user_data"] = userdata.fitting(script, "script")
         if (parsed_args.webhook is None) != (parsed_args.webhook_secret is None):
             raise ValueError("--webhook and --webhook-secret go together")
         if parsed_args.webhook is not None:

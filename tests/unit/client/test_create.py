@@ -98,6 +98,10 @@ class TestOptions(CreateCase):
         self.assertEqual((True, True), (job["reports"], job["peers"]))
         self.assertEqual(self.of_script(script, job), self.user_data(job))
 
+    def test_the_largest_script_that_is_promised(self):
+        script = self.file("#!/bin/sh\n".ljust(31_000, "#"))
+        self.assertTrue(self.create("--size", "1", "--checkpoint", "--script", script)["reports"])
+
     def test_user_data(self):
         job = self.create("--size", "1", "--user-data", self.file("#cloud-config\n"))
         self.assertEqual(b"#cloud-config\n", self.user_data(job))
@@ -264,6 +268,15 @@ class TestMistakes(CreateCase):
             self.assertEqual("/nowhere: No such file or directory", error)
         error = self.refused("job", "create", "--size", "1", "--script", self.file("echo\n"))
         self.assertEqual("a script begins with a line such as #!/bin/sh", error)
+
+    def test_files_that_are_too_large(self):
+        large = self.file("#!/bin/sh\n" + "#" * 1_000_000)
+        for option, what in (("--script", "script"), ("--user-data", "file")):
+            self.assertRegex(
+                self.refused("job", "create", "--size", "1", option, large),
+                f"^the {what} makes [0-9]{{7}} characters of user data, and at most 65535 fit: "
+                f"put the program into the image, or let the {what} fetch it$",
+            )
 
 
 class TestNames(CreateCase):
