@@ -123,10 +123,13 @@ def of_script(
     :param saves: whether the script saves its work at SIGTERM, so that it gets one when the job is
         about to be preempted.
     :param guest: how the script learns who and where the processes are; None: it does not.
-    :raises ValueError: if it does not say which program runs it.
+    :raises ValueError: if it does not say which program runs it, or no guest can run it.
     """
     if not script.startswith(b"#!"):
         raise ValueError("a script begins with a line such as #!/bin/sh")
+    # The kernel takes the carriage return for a part of the program's name.
+    if script.partition(b"\n")[0].endswith(b"\r"):
+        raise ValueError("the script has DOS line breaks; convert it with dos2unix")
     runner = runner_of(DIRECTORY, CONSOLES, saves, guest=guest)
     files = [
         _file(f"{DIRECTORY}/token", token.encode(), "0600"),

@@ -50,6 +50,12 @@ class TestScript(testtools.TestCase):
             error = self.assertRaises(ValueError, userdata.of_script, script, TOKEN)
             self.assertEqual("a script begins with a line such as #!/bin/sh", str(error))
 
+    def test_dos_line_breaks_are_refused(self):
+        for script in (b"#!/bin/sh\r\necho hello\r\n", b"#!/bin/sh\r"):
+            error = self.assertRaises(ValueError, userdata.of_script, script, TOKEN)
+            self.assertEqual("the script has DOS line breaks; convert it with dos2unix", str(error))
+        self.assertIn(b"write_files", userdata.of_script(b"#!/bin/sh\nprintf 'a\r\n'\n", TOKEN))
+
 
 class TestFiles(testtools.TestCase):
     def test_a_file_that_is_not_there(self):
