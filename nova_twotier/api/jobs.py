@@ -221,12 +221,13 @@ class Explain(JobResource):
         why, [told] = reason_of(job), tell(self.site, [job])
         reasons = [why, told.unpredicted, told.unblock, *(event.reason for event in events)]
         reader = Reader(self.site.store, self.project(request), reasons)
+        keeps = queries.keeps_servers(self.site.store, job)
         return {
             "number": job.number,
             "uuid": job.uuid,
             "array": views.in_array(job),
             "state": job.state,
-            "reason": situation(job, reader.text(why), manager),
+            "reason": situation(job, reader.text(why), manager, keeps),
             "why": reader.data(why),
             "cure": cure_of(job, why, manager),
             "position": queries.position(self.site.store, job),

@@ -11,8 +11,9 @@ from sqlalchemy.orm import load_only
 from nova_twotier.core.qos import PRECEDENCE, Qos
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import job_counts, queue_policy
-from nova_twotier.db.models import Event, Job
-from nova_twotier.db.states import JobState, QueueMode
+from nova_twotier.db.models import Action, Event, Job
+from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.
@@ -134,6 +135,17 @@ def position(store: Store, job: Job) -> int | None:
     )
     with store.reading() as session:
         return session.scalar(query) + 1
+
+
+def keeps_servers(store: Store, job: Job) -> bool:
+    """Whether a job is ending and keeps its servers, which one that begins anew does not."""
+    if not (job.keep_servers and job.state == JobState.ENDING):
+        return False
+    query = select(Action).where(Action.job == job.number, Action.kind == ActionKind.END)
+    query = query.where(Action.state == ActionState.EXPECTED)
+    with store.reading() as session:
+        ends = session.scalars(query).all()
+    return any(end.planned(EndPlan).then in OVER for end in ends)
 
 
 def events(

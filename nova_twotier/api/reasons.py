@@ -29,11 +29,12 @@ def cure_of(job: Job, why: Reason | None, manager: Heartbeat) -> str | None:
     return why.code.cure if why else None
 
 
-def situation(job: Job, text: str, manager: Heartbeat) -> str:
+def situation(job: Job, text: str, manager: Heartbeat, keeps_servers: bool = False) -> str:
     """A job's state and its reason, in words.
 
     :param text: of its reason, for the reader.
     :param manager: its pool's.
+    :param keeps_servers: whether its servers are kept when it ends.
     """
     match job.state:
         case JobState.QUEUED:
@@ -47,7 +48,8 @@ def situation(job: Job, text: str, manager: Heartbeat) -> str:
         case JobState.PREEMPTING:
             words = "is being preempted"
         case JobState.ENDING:
-            words = "is ending, its servers are being deleted"
+            what = "shelved, to be kept" if keeps_servers else "deleted"
+            words = f"is ending, its servers are being {what}"
         case _:
             words = f"is {job.state}" + (f": {text}" if text else "")
     if job.requested_action and not job.finished_at:

@@ -4,8 +4,9 @@ from sqlalchemy import select
 
 from nova_twotier.core.reasons import Effect, changes, failures, waits
 from nova_twotier.db import deliveries
-from nova_twotier.db.models import BUS, Delivery
-from nova_twotier.db.states import JobState
+from nova_twotier.db.models import BUS, Action, Delivery
+from nova_twotier.db.plans import EndPlan
+from nova_twotier.db.states import ActionKind, JobState
 from tests.unit.api.case import OTHER, ApiCase
 
 
@@ -355,6 +356,24 @@ class TestExplaining(ApiCase):
             ),
         ):
             self.change(job, **values)
+            self.assertEqual(reason, self.explain(job)["reason"])
+
+    def test_servers_that_are_kept(self):
+        deleted = "is ending, its servers are being deleted"
+        for keep, then, reason in (
+            (True, JobState.FINISHED, "is ending, its servers are being shelved, to be kept"),
+            (True, JobState.QUEUED, deleted),
+            (False, JobState.FINISHED, deleted),
+        ):
+            job = self.submit(keep_servers=keep)
+            self.change(job, state=JobState.ENDING)
+            plan = EndPlan(then, None, 1.0)
+            with self.store.transaction() as session:
+                session.add(
+                    Action(
+                        kind=ActionKind.END, phase=0, job=job["number"], plan=plan, created_at=1.0
+                    )
+                )
             self.assertEqual(reason, self.explain(job)["reason"])
 
     def test_events(self):
