@@ -28,6 +28,8 @@ class CreateJob(brief.ShowBriefly):
 
     #: Whether the user knows that the API is of an earlier release.
     told = False
+    #: How the job ended that was waited for, if it did not succeed.
+    failure: str | None = None
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -104,8 +106,7 @@ class CreateJob(brief.ShowBriefly):
         if parsed_args.wait:
             print(f"{arrays.label(array)} is submitted", file=sys.stderr, flush=True)
             array = arrays.follow(api, array, parsed_args.wait)
-            if failure := arrays.failure(array):
-                raise CommandError(failure)
+            self._fail(arrays.failure(array))
             self.line = f"A{arrays.label(array)[1:]} is {array['state']}: {arrays.counts(array)}."
         return array
 
@@ -221,9 +222,23 @@ class CreateJob(brief.ShowBriefly):
     def _await(self, api: rest.Api, job: dict, until: str) -> dict:
         print(f"{columns.label(job)} is submitted", file=sys.stderr, flush=True)
         job = progress.follow(api, job, until, sys.stderr)
-        if failure := progress.failure(job):
-            raise CommandError(failure)
+        self._fail(progress.failure(job))
         return job
+
+    def _fail(self, failure: str | None) -> None:
+        """Fail if the job has: at once, or when a program has got the job in its format.
+
+        :raises CommandError: at once, since the error tells people as much as the line would.
+        """
+        if failure and self.brief:
+            raise CommandError(failure)
+        self.failure = failure
+
+    def run(self, parsed_args):
+        code = super().run(parsed_args)
+        if self.failure:
+            raise CommandError(self.failure)
+        return code
 
 
 def _check_classes(api: rest.Api, requests: list[dict], pool: str | None) -> None:

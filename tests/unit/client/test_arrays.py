@@ -70,13 +70,22 @@ class TestCreate(ArrayCase):
         self.assertEqual("--array is for one job, not for a trace", error)
 
     def test_wait(self):
+        arrays = iter((1, 3))
+
         def sleep(_seconds):
-            self.become(0, state=JobState.FINISHED)
-            self.become(1, state=JobState.FAILED)
+            array = next(arrays)
+            self.become(0, array, state=JobState.FINISHED)
+            self.become(1, array, state=JobState.FAILED)
 
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.client.arrays.time.sleep", sleep))
         error = self.refused(*("job", "create", "--size", "1", "--array", "0-1", "--wait=finished"))
         self.assertEqual("array 1 is failed: 1 finished, 1 failed", error)
+        code, out, error = self.openstack(
+            *("job", "create", "--size", "1", "--array", "0-1", "--wait=finished"),
+            *("-f", "value", "-c", "state"),
+        )
+        self.assertEqual((1, "failed\n"), (code, out))
+        self.assertEqual("array 3 is failed: 1 finished, 1 failed", error)
 
 
 class TestList(ArrayCase):

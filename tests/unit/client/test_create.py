@@ -20,6 +20,9 @@ from tests.unit.api.case import OTHER
 from tests.unit.client.case import CommandCase, commands
 from tests.unit.client.test_trace import LINE
 
+#: Before tests replace it.
+WATCH = progress.watch
+
 
 class CreateCase(CommandCase):
     def create(self, *options):
@@ -389,14 +392,12 @@ class TestWaiting(CreateCase):
         """What the manager does to the job while one waits for it."""
 
         def act(_seconds):
-            [job] = self.all()
-            self.change(job, **values)
+            self.change(self.all()[-1], **values)
 
-        watch = progress.watch
         self.useFixture(
             fixtures.MonkeyPatch(
                 "nova_twotier.client.progress.watch",
-                functools.partial(watch, sleep=act),
+                functools.partial(WATCH, sleep=act),
             )
         )
 
@@ -423,6 +424,19 @@ class TestWaiting(CreateCase):
         error = self.refused("job", "create", "--size", "1", "--wait")
         [job] = self.all()
         self.assertEqual(f"job {job['number']} is failed: its servers are off", error)
+
+    def test_a_program_gets_the_job_that_fails(self):
+        for state in (models.JobState.FAILED, models.JobState.CANCELLED):
+            self.become(state=state, reason=failures.SERVERS_OFF())
+            for format_, shown in (
+                (("-f", "json", "-c", "state"), f'{{\n  "state": "{state}"\n}}\n'),
+                (("-f", "value", "-c", "state"), f"{state}\n"),
+            ):
+                code, out, error = self.openstack(
+                    "job", "create", "--size", "1", "--wait", *format_
+                )
+                self.assertEqual((1, shown), (code, out))
+                self.assertRegex(error, f"^job [0-9]+ is {state}: its servers are off$")
 
 
 class TestTraces(CreateCase):
