@@ -127,6 +127,11 @@ _DEPENDENCIES = {
             "condition": CONDITION,
             "number": {**NUMBER, "description": "Of the other job, or of the array."},
             "array": {"type": "boolean", "description": "Whether it is all tasks of an array."},
+            "task": {
+                **IN_ARRAY,
+                "description": "The array of which the other job is a task, and its index there; "
+                "null: of none, or it is all tasks of an array.",
+            },
             "met_at": {**_TIME, "description": "Since when it is met; null: it is not yet."},
         }
     ),

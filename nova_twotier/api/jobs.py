@@ -1,5 +1,7 @@
 """The resources of jobs: submit, list, show, explain, change, and what may be asked of them."""
 
+from collections.abc import Mapping
+
 from nova_twotier.api import (
     errors,
     job_request_schemas,
@@ -24,7 +26,7 @@ from nova_twotier.api.selections import selection
 from nova_twotier.core.qos import NORMAL
 from nova_twotier.db import changes, deliveries
 from nova_twotier.db.models import DEFAULT_POOL, Job
-from nova_twotier.db.readers import Reader
+from nova_twotier.db.readers import Reader, numbered
 from nova_twotier.db.states import COMPLETE, OVER
 from nova_twotier.db.store import NoSuchJob, NotStarted
 
@@ -43,9 +45,15 @@ class JobResource(Resource):
         owner = job.project_id, job.user_id
         hosts = request.caller.may("twotier:jobs:show:hosts", *owner)
         return {
-            **views.job_in_full(request, job, reason, told, reader, behind, has_user_data),
+            **views.job_in_full(
+                request, job, reason, told, reader, behind, has_user_data, self.others(job)
+            ),
             **servers.fields(self.site.store, job, hosts),
         }
+
+    def others(self, job: Job) -> Mapping[int, Job]:
+        """The jobs that a job depends on, by number."""
+        return numbered(self.site.store, (each.job for each in job.dependencies))
 
 
 class Jobs(JobResource):
@@ -235,7 +243,7 @@ class Explain(JobResource):
             "unblock": reader.data(told.unblock),
             "predictions": views.predictions(learned(self.site.store, job.pool)),
             "begin_at": views.time(job.begin_at),
-            "dependencies": views.dependencies(job),
+            "dependencies": views.dependencies(job, self.others(job)),
             "events": [reader.event(event) for event in events],
         }
 

@@ -142,13 +142,15 @@ def job_in_full(
     reader: Reader,
     backlog: Backlog | None,
     has_user_data: bool,
+    others: Mapping[int, Job],
 ) -> dict:
     """
     :param backlog: of its webhook; None if it has none.
+    :param others: the jobs that it depends on, by number.
     """
     return {
         **job_summary(request, job, reason, told, reader),
-        "dependencies": dependencies(job),
+        "dependencies": dependencies(job, others),
         "cpu": job.cpu or None,
         "learned_cpu": job.learned,
         "measured_cpu": job.measured,
@@ -186,16 +188,24 @@ def predictions(learned: Learned | None) -> dict | None:
     }
 
 
-def dependencies(job: Job) -> list[dict]:
-    return [
-        {
-            "condition": each.condition,
-            "number": each.job,
-            "array": each.array,
-            "met_at": time(each.met_at),
-        }
-        for each in job.dependencies
-    ]
+def dependencies(job: Job, others: Mapping[int, Job]) -> list[dict]:
+    """
+    :param others: the jobs that it depends on, by number; some may be deleted.
+    """
+    shown = []
+    for each in job.dependencies:
+        # An array has the number of its first task.
+        other = None if each.array else others.get(each.job)
+        shown.append(
+            {
+                "condition": each.condition,
+                "number": each.job,
+                "array": each.array,
+                "task": other and in_array(other),
+                "met_at": time(each.met_at),
+            }
+        )
+    return shown
 
 
 def manager(heartbeat: Heartbeat, lasting: bool = False) -> dict:

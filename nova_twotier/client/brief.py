@@ -84,7 +84,8 @@ def _wait(explained: dict) -> str | None:
     """What keeps a job out of the queue: a time or other jobs; None: neither, or an older API."""
     jobs = explained.get("dependencies") or ()
     unmet = [
-        f"for {'array' if each.get('array') else 'job'} {each['number']} ({each['condition']})"
+        f"for {'array' if each.get('array') else 'job'} {columns.awaited(each)} "
+        f"({each['condition']})"
         for each in jobs
         if not each["met_at"]
     ]

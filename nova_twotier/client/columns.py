@@ -161,7 +161,7 @@ class Dependencies(FormattableColumn):
 
     def human_readable(self):
         return ", ".join(
-            f"{each['condition']} {'array ' if each.get('array') else ''}{each['number']}"
+            f"{each['condition']} {'array ' if each.get('array') else ''}{awaited(each)}"
             + (" (met)" if each["met_at"] else "")
             for each in self._value
         )
@@ -333,6 +333,12 @@ def number(item: dict, field: str = "number") -> str | None:
         return f"{array['number']}_" + (f"[{waiting}]" if waiting else str(array["index"]))
     found = item.get(field)
     return None if found is None else str(found)
+
+
+def awaited(dependency: dict) -> str:
+    """The number by which commands know what a dependency is on: `12`, or a task `12_3`."""
+    # An API of an earlier release does not say of which array it is a task.
+    return str(number({"number": dependency["number"], "array": dependency.get("task")}))
 
 
 def number_cell(item: dict, field: str) -> Number | None:

@@ -220,11 +220,27 @@ class TestDependencies(ArrayCase):
         asked = [{"condition": "after-ok", "array": array["number"]}]
         job = self.submit(dependencies=asked)
         expected = {"condition": "after-ok", "number": 1, "array": True, "met_at": None}
+        expected |= {"task": None}
         self.assertEqual([expected], job["dependencies"])
         self.change(self.tasks(array)[2], state=JobState.FAILED)
         answer = self.ask("POST", "/v1/jobs", json={"size": 1, "dependencies": asked})
         [detail] = self.refused(409, "dependency.failed", answer)
         self.assertIn("job 1_2 is failed", detail)
+
+    def test_on_a_task(self):
+        self.submit()
+        self.create(indexes="0-3")
+        single = {"condition": "after", "job": 1}
+        task = {"condition": "after-ok", "job": "2_3"}
+        job = self.submit(dependencies=[single, task])
+        expected = [
+            {"condition": "after", "number": 1, "task": None},
+            {"condition": "after-ok", "number": 5, "task": {"number": 2, "index": 3}},
+        ]
+        expected = [{**each, "array": False, "met_at": None} for each in expected]
+        path = f"/v1/jobs/{job['uuid']}"
+        for answer in (job, self.get(path).json, self.get(f"{path}/explain").json):
+            self.assertEqual(expected, answer["dependencies"])
 
     def test_mistakes(self):
         self.create("bob:other")

@@ -134,7 +134,7 @@ class TestDependencies(ChangeCase):
         for name in (first["number"], str(first["number"]), OTHER, OTHER[:9]):
             job = self.answered(201, self.after(name))
             expected = {"condition": "after-ok", "number": first["number"], "met_at": None}
-            expected |= {"array": False}
+            expected |= {"array": False, "task": None}
             self.assertEqual([expected], job["dependencies"])
             self.assertEqual([expected], self.get(self.path(job)).json["dependencies"])
             self.assertEqual([expected], self.get(self.path(job, "/explain")).json["dependencies"])

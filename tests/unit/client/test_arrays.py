@@ -256,9 +256,11 @@ class TestNames(ArrayCase):
     def test_after_all_tasks(self):
         job = self.shown("job", "create", "--size", "1", "--after-ok", "1", "--after", "1_2")
         shown = self.succeed("job", "show", str(job["number"]), "-c", "dependencies")
-        self.assertIn("after 3, after-ok array 1", shown)
+        self.assertIn("after 1_2, after-ok array 1", shown)
         said = self.succeed("job", "create", "--size", "1", "--after-ok", "1")
         self.assertIn("is queued; it waits for array 1 (after-ok).", said)
+        said = self.succeed("job", "create", "--size", "1", "--after-ok", "1_2")
+        self.assertIn("is queued; it waits for job 1_2 (after-ok).", said)
 
     def test_wait(self):
         for index in range(10):
