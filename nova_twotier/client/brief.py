@@ -39,15 +39,18 @@ class ShowBriefly(tables.ShowOne):
         return 0
 
 
-def state(api: Api, job: dict) -> str:
-    """A job's state in a sentence, with its place in the queue."""
+def state(api: Api, job: dict, moves: bool = False) -> str:
+    """A job's state in a sentence, with its place in the queue.
+
+    :param moves: whether its priority or class has just changed.
+    """
     said = f"{job['state']}{_TIERS[job['tier']] if job['tier'] else ''}"
     if job["state"] == "queued":
-        said += ", held until it is released" if job["held"] else _place(api, job)
+        said += ", held until it is released" if job["held"] else _place(api, job, moves)
     return f"J{columns.label(job)[1:]} is {said}."
 
 
-def _place(api: Api, job: dict) -> str:
+def _place(api: Api, job: dict, moves: bool) -> str:
     """A queued job's place in the queue, or what it waits for before; empty if it is not known."""
     # The job is submitted, whether or not the API still answers.
     with contextlib.suppress(ApiError):
@@ -59,6 +62,9 @@ def _place(api: Api, job: dict) -> str:
                 f"has {slots:,}. Cancel it and submit it with a smaller size, or wait until hosts "
                 "are added to the pool"
             )
+        if explained["position"] and moves:
+            # The API knows only the old place.
+            return "; its place changes at the manager's next poll"
         if explained["position"]:
             return f", {ordinal(explained['position'])} in the queue"
         if (waits := _wait(explained)) is not None:

@@ -78,7 +78,9 @@ class SetJob(brief.ShowBriefly):
             raise CommandError("--array-limit is of a whole array: give its number, such as 12")
         job = api.change_job(found.job["uuid"], change)
         if self.brief:
-            self.line = brief.state(api, job)
+            # An API of an earlier release has no classes.
+            moves = any(job.get(name) != found.job.get(name) for name in ("priority", "qos"))
+            self.line = brief.state(api, job, moves)
         return columns.one(columns.with_expectations(job))
 
 

@@ -38,8 +38,16 @@ class TestSet(CommandCase):
 
     def test_the_answer_for_people(self):
         self.submit(name="job")
-        told = self.succeed("job", "set", "job", "--priority", "5")
-        self.assertEqual("Job 1 (job) is queued, 1st in the queue.\n", told)
+        first = "Job 1 (job) is queued, 1st in the queue.\n"
+        moves = "Job 1 (job) is queued; its place changes at the manager's next poll.\n"
+        self.assertEqual(first, self.succeed("job", "set", "job", "--walltime", "1h"))
+        self.assertEqual(moves, self.succeed("job", "set", "job", "--priority", "5"))
+        self.assertEqual(first, self.succeed("job", "set", "job", "--priority", "5"))
+        self.succeed("job", "hold", "job")
+        self.assertEqual(
+            "Job 1 (job) is queued, held until it is released.\n",
+            self.succeed("job", "set", "job", "--priority", "7"),
+        )
 
 
 class TestClasses(CommandCase):
@@ -54,6 +62,10 @@ class TestClasses(CommandCase):
         self.assertEqual({"urgent": 0, "normal": 0, "scavenger": 1}, queue["waiting_by_qos"])
         self.assertEqual(["normal", "scavenger"], queue["qos_allowed"])
         self.assertEqual("normal", self.shown("job", "set", "job", "--qos", "normal")["qos"])
+        self.assertEqual(
+            "Job 1 (job) is queued; its place changes at the manager's next poll.\n",
+            self.succeed("job", "set", "job", "--qos", "scavenger"),
+        )
 
     def test_who_may_not(self):
         told = self.refused("job", "create", "--size", "1", "--qos", "urgent")
