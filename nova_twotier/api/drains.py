@@ -28,11 +28,7 @@ class Drain(Resource):
         body, now = request.body, time.time()
         view = hosts.read_hosts(self.site.placement).get(body["host"])
         if view is None:
-            raise Refused(
-                404,
-                "host.not_found",
-                f"there is no host {body['host']!r} with slots; see openstack twotier host list",
-            )
+            raise _no_such_host(body["host"])
         given = {field: body[name] for name, field in FIELDS.items() if name in body}
         for name in ("starts_at", "ends_at"):
             if text := body.get(name):
@@ -54,11 +50,14 @@ class Undrain(Resource):
         rule="twotier:hosts:undrain",
         body=cluster_schemas.UNDRAIN_REQUEST,
         answers={200: cluster_schemas.UNDRAINED},
-        refusals=(409,),
+        refusals=(404, 409),
     )
     def on_post(self, request: Request):
         host = request.body["host"]
         if not drains.undrain(self.site.store, host):
+            # Only now: a host that has left the ledger may still be drained.
+            if host not in hosts.read_hosts(self.site.placement):
+                raise _no_such_host(host)
             raise Refused(
                 409,
                 "host.not_drained",
@@ -66,3 +65,11 @@ class Undrain(Resource):
             )
         LOG.info("Host %s is no longer drained: user %s", host, request.caller.user_id)
         return {"name": host, "drain": None}
+
+
+def _no_such_host(name: str) -> Refused:
+    return Refused(
+        404,
+        "host.not_found",
+        f"there is no host {name!r} with slots; see openstack twotier host list",
+    )

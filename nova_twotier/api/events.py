@@ -3,7 +3,7 @@
 from nova_twotier.api import queries, schemas, views
 from nova_twotier.api.endpoint import Request, Resource, endpoint, next_page, page_size
 from nova_twotier.api.errors import invalid
-from nova_twotier.api.finding import find_job
+from nova_twotier.api.finding import find_array, find_job
 from nova_twotier.api.validation import parse_time
 from nova_twotier.db.readers import Reader
 
@@ -24,6 +24,9 @@ class Events(Resource):
         query = request.query
         project = request.caller.scope("twotier:events:list", query.get("all_projects", False))
         job = find_job(self.site, request.caller, query["job"]) if "job" in query else None
+        array = query.get("array")
+        if array is not None:
+            find_array(self.site, request.caller, str(array))
         after = int(query["marker"]) if "marker" in query else None
         if after is not None and after > MOST:
             raise invalid(f"marker: give at most {MOST}")
@@ -32,7 +35,7 @@ class Events(Resource):
             self.site.store,
             project_id=project,
             job=job.number if job else None,
-            array=query.get("array"),
+            array=array,
             since=parse_time(query["since"]).timestamp() if "since" in query else None,
             after=after,
             newest_first=query.get("sort_dir") == "desc",

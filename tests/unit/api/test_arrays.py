@@ -149,6 +149,11 @@ class TestActions(ArrayCase):
         events = self.get(f"/v1/events?array={array['number']}").json["events"]
         self.assertEqual(9, sum(each["kind"] == "asked to cancel" for each in events))
 
+    def test_events_of_an_array_that_the_caller_may_not_see(self):
+        theirs, job = self.create("bob:other"), self.submit()
+        for number in (theirs["number"], job["number"], 999):
+            self.refused(404, "array.not_found", self.get(f"/v1/events?array={number}"))
+
     def test_hold_and_release(self):
         array = self.create()
         self.assertEqual([0, 1], self.acted(array, "hold", indexes="0-1"))
