@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nova_twotier.client import columns, progress
@@ -113,6 +114,27 @@ def _whole_line(api: Api, array: dict, shown: list[int], more: int) -> str:
         f"there are no {more:,} such tasks of {label(array)} any more: list them again, or give "
         f"indexes, of which job show {number} has all that wait"
     )
+
+
+def ask(
+    api: Api, array: dict, wanted: str | None, action: str, refuse: Callable[[str], None]
+) -> list[dict]:
+    """Ask something of those tasks of an array that there are; returns them.
+
+    :param wanted: the indexes; None: all.
+    :param refuse: told of the indexes without a task.
+    :raises ApiError: if the API refuses.
+    """
+    if wanted:
+        asked, there = set(indexes.parse(wanted)), set(indexes.parse(array["indexes"]))
+        if missing := asked - there:
+            noun = "task" if len(missing) == 1 else "tasks"
+            refuse(f"{label(array)} has no {noun} {indexes.written(missing)}")
+            wanted = indexes.written(asked & there)
+            # An empty text would be all of them.
+            if not wanted:
+                return []
+    return api.ask_tasks(array["number"], action, wanted)
 
 
 def request(text: str) -> dict:

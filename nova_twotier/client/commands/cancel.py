@@ -1,5 +1,6 @@
 """`openstack twotier job cancel`: jobs that are named, or all that match."""
 
+import functools
 import sys
 from collections import Counter
 
@@ -56,12 +57,12 @@ class CancelJob(tables.Lister):
                     continue
                 found = arrays.find(api, word)
                 if found.array:
-                    number = found.array["number"]
-                    cancelled += api.ask_tasks(number, "cancel", found.indexes)
+                    refuse = functools.partial(self._refuse_word, word)
+                    cancelled += arrays.ask(api, found.array, found.indexes, "cancel", refuse)
                 elif found.job:
                     named.setdefault(found.job["uuid"], word)
             except ApiError as error:
-                self._refuse(1, f"{word}: {error}")
+                self._refuse_word(word, error)
         uuids = list(named)
         for start in range(0, len(uuids), MOST_UUIDS):
             batch = uuids[start : start + MOST_UUIDS]
@@ -105,6 +106,9 @@ class CancelJob(tables.Lister):
             said = "no job that is not over matches, so none is cancelled"
         print(said, file=sys.stderr)
         return answer["jobs"]
+
+    def _refuse_word(self, word: str, why: object) -> None:
+        self._refuse(1, f"{word}: {why}")
 
     def _refuse(self, count: int, text: str) -> None:
         self.refused += count

@@ -1,5 +1,7 @@
 """`openstack twotier job complete|hold|release|requeue`, for several jobs at once."""
 
+import functools
+
 from nova_twotier.client import arrays, columns, tables
 from nova_twotier.client.rest import ApiError
 
@@ -33,15 +35,19 @@ class JobRequest(tables.Lister):
             try:
                 found = arrays.find(api, name)
                 if found.array:
-                    asked = api.ask_tasks(found.array["number"], self.verb, found.indexes)
+                    refuse = functools.partial(self._refuse, name)
+                    asked = arrays.ask(api, found.array, found.indexes, self.verb, refuse)
                 elif found.job:
                     asked = [getattr(api, self.verb)(found.job["uuid"])]
             except ApiError as error:
-                self.refused += 1
-                self.log.error("%s: %s", name, error)
+                self._refuse(name, error)
             else:
                 rows += [columns.row(SHOWN, job) for job in asked]
         return tuple(SHOWN), rows
+
+    def _refuse(self, name: str, why: object) -> None:
+        self.refused += 1
+        self.log.error("%s: %s", name, why)
 
     def run(self, parsed_args):
         super().run(parsed_args)

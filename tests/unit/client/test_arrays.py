@@ -218,13 +218,24 @@ class TestNames(ArrayCase):
     def test_what_is_not_there(self):
         for name, said in (
             ("1_12", "1_12: there is no job '1_12' in your project"),
-            ("1_[12]", "1_[12]: indexes: array 1 has no tasks 12 (HTTP 400)"),
+            ("1_[12]", "1_[12]: array 1 (sweep) has no task 12"),
             ("7_[1]", "7_[1]: there is no such job array in your project (HTTP 404)"),
             ("1_[x]", "1_[x]: 'x' is not an index or a range"),
         ):
             code, out, _error = self.openstack("job", "cancel", name, "-f", "json")
             self.assertEqual((1, []), (code, json.loads(out)), name)
             self.assertIn(said, self.logged.output)
+        self.assertEqual(set(), self.asked())
+
+    def test_those_that_are_there_of_an_array_with_gaps(self):
+        self.create("1,5,7", "--name", "gaps")
+        for verb in ("hold", "cancel"):
+            code, out, _error = self.openstack("job", verb, "11_[1-5]", "-f", "json")
+            self.assertEqual(1, code)
+            self.assertEqual(["11_1", "11_5"], [row["Number"] for row in json.loads(out)])
+        said = "11_[1-5]: array 11 (gaps) has no tasks 2-4\n"
+        self.assertEqual(2, self.logged.output.count(said), self.logged.output)
+        self.assertEqual({1, 5}, self.asked())
 
     def test_hold_release_requeue(self):
         self.assertEqual(10, len(self.shown("job", "hold", "1")))
