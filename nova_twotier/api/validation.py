@@ -124,7 +124,8 @@ def _sentences(error) -> list[str]:
         case "maxLength":
             return [f"{field}give at most {wanted} characters"]
         case "enum":
-            return [f"{field}give one of {', '.join(map(str, wanted))}"]
+            one_of = "one of " if len(wanted) > 1 else ""
+            return [f"{field}give {one_of}{', '.join(map(_value, wanted))}"]
         case "format":
             return [f"{field}give {_FORMATS[wanted]}"]
         case "pattern":
@@ -138,9 +139,16 @@ def _sentences(error) -> list[str]:
     return [f"{field}{error.schema.get('description', 'not as the OpenAPI document says')}"]
 
 
+def _value(value) -> str:
+    """A value as one gives it: a text without quotation marks, all else as JSON has it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _instead(name: str, known: Iterable[str]) -> str:
     """What to give instead of an unknown name."""
     known = list(known)
+    if not known:
+        return "; there are none"
     if len(known) <= _FEW:
         return f"; there are {', '.join(known)}"
     if near := difflib.get_close_matches(name, known, 1):

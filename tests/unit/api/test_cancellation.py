@@ -103,7 +103,7 @@ class TestSelection(CancelCase):
     def test_it_must_say_which(self):
         for body, expected in (
             ({}, "Say which jobs to cancel"),
-            ({"all": False}, "all: give one of True"),
+            ({"all": False}, "all: give true"),
             ({"uuids": []}, "uuids: give at least 1"),
             ({"uuids": [OTHER] * 1001}, "uuids: give at most 1000"),
             ({"state": ["finished"]}, "state.0: give one of queued, "),

@@ -183,6 +183,11 @@ class TestQueries(ApiCase):
             [found] = self.refused(400, "request.invalid", answer)
             self.assertTrue(found.startswith(detail), found)
 
+    def test_where_there_is_none(self):
+        answer = self.get(f"/v1/jobs/{self.submit()['uuid']}?colour=red")
+        [detail] = self.refused(400, "request.invalid", answer)
+        self.assertEqual("'colour' is not known; there are none", detail)
+
     def test_times(self):
         for since in ("yesterday", "2026-01-01", "2026-01-01T00:00:00", "0000-01-01T00:00:00Z"):
             [detail] = self.refused(
