@@ -5,7 +5,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 
 from oslo_log import log as logging
 
@@ -201,12 +200,12 @@ class Reconciler:
         self._leaving = {
             uuid: claim
             for uuid, claim in before.items()
-            if uuid not in present and uuid in self._guests
+            if uuid not in present and (uuid in self._guests or uuid in self._unread)
         }
 
     def _enforce(self) -> None:
         found, leaving = self._claims.found, self._leaving
-        for uuid in leaving:
+        for uuid in leaving.keys() & self._guests.keys():
             self._raise(self._guests[uuid])
         wanted = priorities(found, self._guests.values(), self._rules, leaving)
         for uuid, priority in wanted.items():
@@ -225,15 +224,20 @@ class Reconciler:
                 self._troubles.has(uuid, f"VM {uuid} does not get its priority: {error}")
             else:
                 self._report(uuid, guest, priority)
-        self._troubles.keep({"placement", "host", "slots", "libvirt", *wanted, *self._unread})
+        kept = {"placement", "host", "slots", "libvirt", *wanted, *leaving, *self._unread}
+        self._troubles.keep(kept)
 
     def _raise(self, guest: Guest) -> None:
         """Give a VM that leaves the foreground's weight; libvirt may let nobody change it."""
         weight = self._rules.weights[Tier.FG]
-        if guest.idle or guest.weight not in (None, weight):
-            with contextlib.suppress(HypervisorError):  # it is gone, or the sweep tries again
-                self._hypervisor.lift(guest.uuid, weight)
-                self._guests[guest.uuid] = replace(guest, weight=weight, idle=False)
+        uuid, raised = guest.uuid, Priority(weight)
+        if guest.weight is None or raised.is_in_force(guest):
+            return
+        with contextlib.suppress(HypervisorError):  # it is gone, or the sweep tries again
+            self._hypervisor.lift(uuid, weight)
+            self._guests[uuid] = guest = self._hypervisor.guest(uuid)
+            if not raised.is_in_force(guest):
+                self._troubles.has(uuid, f"VM {uuid}, which leaves, was to have {raised}")
 
     def _report(self, uuid: str, guest: Guest, priority: Priority) -> None:
         if priority.is_in_force(guest):

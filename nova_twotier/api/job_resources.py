@@ -21,9 +21,9 @@ from nova_twotier.cloud.trusts import TrustError, log_in
 
 LOG = logging.getLogger(__name__)
 
-#: HTTP statuses that say nothing of the job: no answer, refused credentials of `[nova]`, a proxy
-#: without Nova behind it. Another failure may be due to what this job asks for.
-_SILENT = (0, 401, 502, 503, 504)
+#: HTTP statuses that say nothing of the job: no answer, refused credentials of `[nova]`, too many
+#: requests, a proxy without Nova behind it. Another failure may be due to what this job asks for.
+_SILENT = (0, 401, 429, 502, 503, 504)
 #: What is missing, and what to do, by the kind of thing.
 _MISSING = {
     "flavor": "flavor: there is no flavor {name!r} for you; `openstack flavor list` shows yours",

@@ -99,7 +99,7 @@ def ask_to_requeue(job: Job, now: float) -> Event | None:
 
 
 def began_anew(session: Session, numbers: Collection[int]) -> None:
-    """Clear the requests to begin anew of jobs that have; what their owners asked since stays."""
+    """Clear the requests to begin anew of jobs that have; a request to end one stays."""
     if numbers:
         done = update(Job).where(Job.number.in_(numbers), Job.requested_action == REQUEUE)
         unseen = {"synchronize_session": False}

@@ -16,9 +16,11 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     """Shift the start times of everything in progress in a pool, so that its duration stays.
 
     This covers runs, the slots that are held, back-off pauses, actions with their deadlines, and
-    predictions. Records of the past and the order of waiting jobs stay as they are.
+    predictions. Records of the past and the order of waiting jobs stay as they are, but for what a
+    job that has begun anew held before.
     """
-    times = Job.run_since, Job.swapped_at, Job.warned_at
+    _shift_places(session, pool, seconds)
+    times = Job.run_since, Job.swapped_at, Job.warned_at, Job.discarded_at
     measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
     jobs = update(Job).where(Job.pool == pool, Job.state.not_in(OVER), measured)
     values = {
@@ -27,10 +29,6 @@ def shift(session: Session, pool: str, seconds: float) -> None:
         "not_before": case((Job.not_before > 0, Job.not_before + seconds), else_=0.0),
     }
     session.execute(jobs.values(values).execution_options(synchronize_session=False))
-    of_pool = select(Job.number).where(Job.pool == pool)
-    held = update(Place).where(Place.until.is_(None), Place.job.in_(of_pool))
-    held = held.values(since=Place.since + seconds)
-    session.execute(held.execution_options(synchronize_session=False))
     _shift_predictions(session, pool, seconds)
     for action in open_actions(session, pool):
         # The same for all of one decision: it tells them from those of others.
@@ -47,6 +45,22 @@ def shift(session: Session, pool: str, seconds: float) -> None:
             retry_at=_later(progress.retry_at, seconds),
             escalated_at=_later(progress.escalated_at, seconds),
         )
+
+
+def _shift_places(session: Session, pool: str, seconds: float) -> None:
+    """Shift the slots that jobs hold; of a job that has begun anew, also those that it has held.
+
+    What it held before `discarded_at`, which is shifted too, is lost; what it held since is not.
+    """
+    opened = select(Job.number).where(Job.pool == pool, Job.state.not_in(OVER))
+    anew = opened.where(Job.discarded_at.is_not(None))
+    begins = {"since": Place.since + seconds}
+    for whose, values in (
+        (Place.job.in_(anew), {**begins, "until": Place.until + seconds}),
+        (Place.job.in_(opened.where(Job.discarded_at.is_(None))) & Place.until.is_(None), begins),
+    ):
+        statement = update(Place).where(whose).values(values)
+        session.execute(statement.execution_options(synchronize_session=False))
 
 
 def _shift_predictions(session: Session, pool: str, seconds: float) -> None:

@@ -280,7 +280,7 @@ def set_cpu_points(
         if len(points) == 1:
             LOG.info("Could not add the CPU points of VM %s to the ledger: %s", *points, error)
             return
-        # Halves find the few that have no room in fewer requests than one for each would take.
+        # Where few have no room, halves take fewer writes than one for each.
         vms = list(points)
         for half in (vms[: len(vms) // 2], vms[len(vms) // 2 :]):
             set_cpu_points(placement, hosts, {vm: points[vm] for vm in half}, each)

@@ -30,7 +30,7 @@ from nova_twotier.db.models import DEFAULT_POOL, Action, Job, JobServer
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.plans import StartPlan
 from nova_twotier.db.progress import RequestKey
-from nova_twotier.db.states import ActionKind, ActionState, JobState, QueueMode
+from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState, QueueMode
 from nova_twotier.db.store import Store, busy_jobs, open_actions
 from nova_twotier.ledger.placement import FencedPlacement, Placement, PlacementError
 from nova_twotier.manager import gates, order, preemption, schedule, unknown_pools
@@ -361,7 +361,8 @@ class Engine:
             work.changed |= bool(work.decided)
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
-        work.places = recorded.places.follow(work.seen, work.jobs, running)
+        unended = {number for number, job in work.jobs.items() if job.state not in OVER}
+        work.places = recorded.places.follow(work.seen, unended, running)
         if recorded.sharing:
             recorded.sharing.follow(work.places, work.jobs)
         servers = recorded.servers.follow(work.seen, work.jobs, running)

@@ -73,6 +73,8 @@ class Sharing:
     def follow(self, places: Iterable[Place], jobs: Jobs) -> None:
         """Note places that were taken or left, as `schedule.Places.follow` has them."""
         for place in places:
+            if place.job not in jobs:
+                continue  # The job was over before: its places did not count as held.
             owner = self._owner_of(jobs[place.job])
             if place.until is None:
                 self._uses.hold(owner, Tier(place.tier), 1, place.since)

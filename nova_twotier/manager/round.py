@@ -9,6 +9,7 @@ from sqlalchemy.orm.attributes import instance_state
 
 from nova_twotier.cloud.servers import Server
 from nova_twotier.db.models import Action, Event, Job, JobServer, Place
+from nova_twotier.db.states import OVER
 from nova_twotier.manager.observation import Observation
 from nova_twotier.manager.operations.context import Context, Environment
 from nova_twotier.manager.operations.operation import CloudRequest, Note
@@ -83,6 +84,7 @@ class Round:
             number
             for number, job in self.jobs.items()
             if instance_state(job).modified
+            and job.state not in OVER
             and inspect(job).attrs.discarded_at.history.has_changes()
         ]
 

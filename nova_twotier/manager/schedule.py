@@ -68,7 +68,7 @@ class Places:
         A process takes its place when its whole job runs, and keeps it until its server gives up
         the slot, or the job is over: a claim that Nova has left behind is no use of the job's.
 
-        :param jobs: numbers of the jobs that are not over, or have just ended.
+        :param jobs: numbers of the jobs that are not over.
         """
         before, now = self._followed, (seen, set(jobs), list(running))
         if before is not None and seen.continues(before[0]) and now[1:] == before[1:]:

@@ -67,6 +67,10 @@ class TestPriorities(testtools.TestCase):
             wanted = priorities(host_claims(**claims), guests, RULES, {"old": left})
             self.assertEqual(where, {each.vcpus for each in wanted.values()})
             self.assertEqual(set(claims), set(wanted))
+        below = priorities(
+            host_claims(x=(BG, 0.5)), [old, guest("x")], RULES, {"old": Claim(BG, 50)}
+        )
+        self.assertEqual(second, below["x"].vcpus)
 
     def test_slots_follow_from_the_pins(self):
         claims = host_claims(a=(FG, 0.5), b=(FG, 0.5))

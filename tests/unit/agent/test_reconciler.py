@@ -114,6 +114,29 @@ class TestReconciler(testtools.TestCase):
         self.assertEqual(["x"], self.step())
         self.assertEqual(100, self.host.held["x"].weight)
 
+    def test_a_vm_that_leaves_and_cannot_be_read_for_a_moment(self):
+        def refuse(uuid):
+            if uuid == "x":
+                raise HypervisorError("libvirt refuses")
+
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.host.refuses = refuse
+        self.reconciler.changed("x")
+        self.step()
+        self.assertEqual(100, self.host.held["x"].weight)
+        self.host.refuses = lambda uuid: None
+        self.step()
+        self.step()
+        self.assertEqual(10000, self.host.held["x"].weight)
+
+    def test_a_vm_that_leaves_and_whose_group_cannot_be_seen(self):
+        log = self.useFixture(fixtures.FakeLogger())
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.host.lift = lambda uuid, weight: None
+        self.step()
+        self.step()
+        self.assertEqual(1, log.output.count("VM x, which leaves, was to have weight 10000"))
+
     def test_a_vm_that_has_left_and_comes_back_without_a_claim_is_not_ours(self):
         left = self.host.held.pop("x")
         self.claims.found = host_claims(a=(FG, 0.5))

@@ -13,10 +13,10 @@ from nova_twotier.db.store import Store
 
 #: Times from which something in progress is measured: they are shifted.
 SHIFTED = {
-    "job": {"run_since", "swapped_at", "warned_at", "not_before"},
+    "job": {"discarded_at", "run_since", "swapped_at", "warned_at", "not_before"},
     "prediction": set(JOB_TIMES),
     "pool_prediction": set(POOL_TIMES),
-    "place": {"since"},
+    "place": {"since", "until"},
 }
 #: With the plans and the progress of open actions, see `time_shift`.
 OF_ACTIONS = {"action": {"created_at", "begun_at"}}
@@ -29,14 +29,12 @@ KEPT = {
     "event": {"at"},
     "job": {
         "begin_at",
-        "discarded_at",
         "eligible_at",
         "finished_at",
         "started_at",
         "submitted_at",
     },
     "leader": {"since", "renewed_at", "polled_at"},
-    "place": {"until"},
     "queue": {"changed_at"},
     "submission": {"since"},
 }
@@ -92,17 +90,33 @@ class TestTimes(testtools.TestCase):
             self.assertEqual(1060.0 if each in SHIFTED["job"] else 1000.0, found, each)
 
     def test_slots_that_are_held_are_not_billed_for_the_step(self):
+        """Nor do those of a job that has begun anew count as lost."""
         directory = self.useFixture(fixtures.TempDir()).path
         store = Store(f"sqlite:///{directory}/queue.sqlite")
         self.addCleanup(store.close)
-        ours, theirs = (store.submit(1, [0.5], at=1.0, pool=pool).number for pool in ("a", "b"))
         common = {"process": 0, "server": "s", "host": "h", "tier": "fg", "since": 1000.0}
+        stays = [(1000.0, None), (1000.0, 1001.0)]
+        expected = {
+            ("a", JobState.RUNNING, None): [(940.0, None), (1000.0, 1001.0)],
+            ("a", JobState.RUNNING, 1000.5): [(940.0, None), (940.0, 941.0)],
+            ("a", JobState.FAILED, None): stays,
+            ("b", JobState.RUNNING, None): stays,
+        }
+        numbers = {}
+        for pool, state, discarded_at in expected:
+            number = store.submit(1, [0.5], at=1.0, pool=pool).number
+            numbers[number] = pool, state, discarded_at
+            with store.transaction() as session:
+                job = session.get(Job, number)
+                job.state, job.discarded_at = state, discarded_at
+                session.add_all(Place(job=number, until=until, **common) for _at, until in stays)
         with store.transaction() as session:
-            for number, until in ((ours, None), (ours, 1001.0), (theirs, None)):
-                session.add(Place(job=number, until=until, **common))
-        with store.transaction() as session:
-            time_shift.shift(session, "a", 60.0)
+            time_shift.shift(session, "a", -60.0)
         with store.reading() as session:
-            rows = session.execute(select(Place.since, Place.until).order_by(Place.id))
-            found = [tuple(row) for row in rows]
-        self.assertEqual([(1060.0, None), (1000.0, 1001.0), (1000.0, None)], found)
+            for number, key in numbers.items():
+                rows = session.execute(
+                    select(Place.since, Place.until).where(Place.job == number).order_by(Place.id)
+                )
+                self.assertEqual(expected[key], [tuple(row) for row in rows], key)
+                discarded_at = session.get(Job, number).discarded_at
+                self.assertEqual(key[2] and key[2] - 60.0, discarded_at)

@@ -1,6 +1,6 @@
 """Fair share in the queue manager: places follow from the recorded schedule, and stay."""
 
-from sqlalchemy import event
+from sqlalchemy import event, select
 
 from nova_twotier.core.fair_share import FairShare, Uses
 from nova_twotier.db import array_requests
@@ -98,6 +98,20 @@ class TestPlaces(FairCase):
             [(ActionKind.START, third.number), (ActionKind.START, first.number)], self.opened()
         )
         self.assertEqual(self.offset(first), self.offset(second))
+
+    def test_a_stay_that_an_earlier_release_has_left_open(self):
+        """Its job is over, and so it does not count as held."""
+        over = self.stayed("heavy", 8000.0, None).number
+        with self.store.transaction() as session:
+            job = session.get(Job, over)
+            job.state, job.finished_at = JobState.FAILED, 9000.0
+        self.engine = self.make_engine()
+        heavy = self.submit("heavy")
+        self.poll()
+        self.assertEqual(self.expected(0.5 - 0.25, 1), self.offset(heavy))
+        with self.store.reading() as session:
+            [place] = session.scalars(select(Place).where(Place.job == over))
+        self.assertEqual(9000.0, place.until)
 
     def test_off_nothing_is_put_back(self):
         self.options = {}
