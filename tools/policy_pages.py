@@ -5,7 +5,6 @@ policy on the traces. Text by hand stays: only what is between pairs of comments
 """
 
 import argparse
-import json
 import pathlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,10 +54,7 @@ def main(args: list[str] | None = None) -> int:
             return 0
         points = _points(options.traces, options.head)
         sweep.resume(list(points.values()), options.out, jobs=options.jobs)
-        runs = {
-            which: json.loads((options.out / sweep.RUNS / f"{point.key()}.json").read_text())
-            for which, point in points.items()
-        }
+        runs = {which: sweep.finished(point, options.out) for which, point in points.items()}
         write_facts(options.doc)
         write_results(options.doc, runs, options.head)
     except (NoPlace, OSError, archive.MissingTraces) as error:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import pathlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import joblib
@@ -21,6 +21,8 @@ from nova_twotier.sim.workloads import catalogue
 #: Where a result directory keeps one file for each run, and the table of all of them.
 RUNS = "runs"
 TABLE = "sweep.csv"
+#: The field of a run's file that says what it was computed with; no column of the table.
+INPUTS = "inputs"
 #: Seconds to wait for the scheduler of a Dask cluster.
 DASK_TIMEOUT = 10
 
@@ -47,10 +49,14 @@ class Point:
 
         And with the class: a subclass has other metrics of the same run.
         """
-        value = dataclasses.asdict(self) | {"files": self.files(), "program": _program()}
+        value = dataclasses.asdict(self) | self.inputs()
         value["kind"] = type(self).__name__
         text = json.dumps(value, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    def inputs(self) -> dict:
+        """What its row depends on besides its parameters: digests of files and of the program."""
+        return {"files": self.files(), "program": _program()}
 
     def files(self) -> list[str | None]:
         """Digests of the files that the run reads: the trace, and a calibration."""
@@ -127,38 +133,64 @@ def run(
 
 
 def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) -> int:
-    """Run the points missing from `directory`, and write its table; returns the number of runs.
+    """Run the points missing from `directory`; returns the number of runs.
+
+    The table of the directory is that of these points: others may be of other settings.
 
     :param options: as `run` takes them.
     """
     runs = pathlib.Path(directory) / RUNS
     runs.mkdir(parents=True, exist_ok=True)
-    wanted = {runs / f"{point.key()}.json": point for point in points}
-    left = {path: point for path, point in wanted.items() if not path.exists()}
+    left = {}
+    for point in points:
+        path = _path(point, directory)
+        if path.exists():
+            path.touch()  # `collect` goes by what was asked for last
+        else:
+            left[path] = point
     paths = list(left)
     for index, row in run(list(left.values()), **options):
         part = paths[index].with_suffix(".part")
-        part.write_text(json.dumps(row))
+        part.write_text(json.dumps(row | {INPUTS: _inputs(left[paths[index]])}))
         part.replace(paths[index])
-    tables.write(collect(directory), pathlib.Path(directory) / TABLE)
+    # A point that is given twice is one run.
+    rows = {point.key(): finished(point, directory) for point in points}
+    tables.write(_table(rows.values()), pathlib.Path(directory) / TABLE)
     return len(left)
 
 
-def collect(directory: str | pathlib.Path) -> pandas.DataFrame:
-    """The table of all runs that a directory holds.
+def finished(point: Point, directory: str | pathlib.Path) -> dict:
+    """The row of a point that was run.
 
+    :raises NoResults: if its file is damaged.
+    :raises OSError: if there is none.
+    """
+    return _read(_path(point, directory))[0]
+
+
+def collect(
+    directory: str | pathlib.Path, say: Callable[[str], None] | None = None
+) -> pandas.DataFrame:
+    """The table of the runs that a directory holds, without those that are out of date.
+
+    Of the runs of a source and a progress model, only those of the program and the files count
+    with which a sweep was asked for last.
+
+    :param say: is told how many are out of date, if any are.
     :raises NoResults: if it holds none, or one that is damaged.
     """
-    rows = []
-    for path in (pathlib.Path(directory) / RUNS).glob("*.json"):
-        try:
-            rows.append(json.loads(path.read_text()))
-        except ValueError as error:
-            raise NoResults(f"{path}: is damaged; remove it ({error})") from None
-    if not rows:
+    paths = (pathlib.Path(directory) / RUNS).glob("*.json")
+    found = [_read(path) for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns)]
+    if not found:
         raise NoResults(f"{directory}: has no finished runs")
-    order = ["workload", "policy", "load", "seed"]
-    return pandas.DataFrame(rows).sort_values(order, ignore_index=True)
+    newest = {_of(*each): each[1] for each in found}
+    rows = [row for row, inputs in found if inputs == newest[_of(row, inputs)]]
+    if say and len(rows) < len(found):
+        say(
+            f"{directory}: {len(found) - len(rows)} of {len(found)} runs are left out: they are "
+            "of an older program or of other contents of their files"
+        )
+    return _table(rows)
 
 
 def workload_of(point: Point):
@@ -173,6 +205,36 @@ def workload_of(point: Point):
 def _workload(source: str, nodes: int | None, head: int | None, seed: int):
     workload = catalogue.load(source, nodes=nodes, seed=seed)
     return workload if head is None else workload.head(head)
+
+
+def _path(point: Point, directory: str | pathlib.Path) -> pathlib.Path:
+    return pathlib.Path(directory) / RUNS / f"{point.key()}.json"
+
+
+def _read(path: pathlib.Path) -> tuple[dict, dict | None]:
+    """The row of a run and its inputs; None in a file of a release that did not keep them."""
+    try:
+        row = json.loads(path.read_text())
+    except ValueError as error:
+        raise NoResults(f"{path}: is damaged; remove it ({error})") from None
+    return row, row.pop(INPUTS, None)
+
+
+def _inputs(point: Point) -> dict:
+    """The inputs of a run, and what they are called: not every experiment's rows have that."""
+    names = {"source": point.source, "progress": point.scenario.progress}
+    return names | point.inputs()
+
+
+def _of(row: dict, inputs: dict | None) -> tuple:
+    """What the inputs of a run are called."""
+    names = inputs or row
+    return names.get("source"), names.get("progress")
+
+
+def _table(rows: Iterable[dict]) -> pandas.DataFrame:
+    order = ["workload", "policy", "load", "seed"]
+    return pandas.DataFrame(rows).sort_values(order, ignore_index=True)
 
 
 def _run_one(indexed: tuple[int, Point]) -> tuple[int, dict]:

@@ -52,7 +52,11 @@ class PlotLoad(Action):
             raise ValueError(f"{results}: there is no such directory or table of a sweep")
         with progress.steps(parsed_args, 1 + len(outputs)) as step:
             step(f"reading {results}")
-            runs = sweep.collect(results) if results.is_dir() else tables.read(results)
+            runs = (
+                sweep.collect(results, say=self.app.complain)
+                if results.is_dir()
+                else tables.read(results)
+            )
             chart = load.of(
                 tables.select(runs, parsed_args.where),
                 parsed_args.metric,

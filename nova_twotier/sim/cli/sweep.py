@@ -11,7 +11,8 @@ class Sweep(Action):
 
     _epilog = (
         "Example: twotier-sim sweep NASA.swf KTH.swf --policy easy,cmcbf --load 0.5:0.9:0.1 "
-        "--seeds 5 --out results. The directory gets a file a run, and sweep.csv with all runs."
+        "--seeds 5 --out results. The directory gets a file a run, and sweep.csv with "
+        "the runs of this command."
     )
 
     def add_arguments(self, parser):
@@ -58,7 +59,7 @@ class Sweep(Action):
             dask=parsed_args.dask,
             progress=not parsed_args.quiet,
         )
-        rejected = int(sweep.collect(parsed_args.out)["rejected"].max())
+        rejected = max(sweep.finished(point, parsed_args.out)["rejected"] for point in points)
         if rejected:
             why = (
                 ""

@@ -1,13 +1,12 @@
 """Runs an experiment, or reuses the runs of an earlier call, and evaluates it."""
 
-import json
 import pathlib
 import time
 from dataclasses import dataclass, field, replace
 
 import pandas
 
-from nova_twotier.sim import sweep
+from nova_twotier.sim import sweep, tables
 from nova_twotier.sim.reproduce.claims import Claim, Finding
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
 from nova_twotier.sim.reproduce.numbers import Number
@@ -65,7 +64,11 @@ def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **o
     begin = time.monotonic()
     runs = experiment.runs(settings)
     # A run may serve two series.
-    done = sweep.resume([each.point for each in runs], directory, **options) if runs else 0
+    done = 0
+    if runs:
+        done = sweep.resume([each.point for each in runs], directory, **options)
+        # With the runs of the other experiments and trials that share the directory.
+        tables.write(sweep.collect(directory), directory / sweep.TABLE)
     results = Results(pandas.DataFrame([_row(each, directory) for each in runs]))
     return Outcome(
         experiment,
@@ -80,7 +83,6 @@ def run(experiment: Experiment, settings: Settings, directory: pathlib.Path, **o
 
 def _row(run: Run, directory: pathlib.Path) -> dict:
     """A finished run: the directory may hold others, of other settings."""
-    path = directory / sweep.RUNS / f"{run.point.key()}.json"
     at = run.point.load if run.at is None else run.at
     about = {"series": run.series, "place": run.place, "shown": run.shown, "load": at}
-    return json.loads(path.read_text()) | about
+    return sweep.finished(run.point, directory) | about

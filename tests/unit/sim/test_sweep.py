@@ -152,8 +152,46 @@ class TestResume(SweepCase):
         self.assertEqual(0, sweep.resume(grid(), out, jobs=1))
         self.assertEqual(2, sweep.resume(grid(loads=(0.6, 0.9, 0.7), seeds=(0,)), out, jobs=1))
         table = sweep.tables.read(out / sweep.TABLE)
-        self.assertEqual(10, len(table))
+        self.assertEqual(6, len(table))
         self.assertEqual(["easy", 0.6], list(table.iloc[0][["policy", "load"]]))
+        self.assertEqual(10, len(sweep.collect(out)))
+
+    def sweep_of(self, *submits, policies=("fcfs",), say=None):
+        """Of one trace with these contents; the policies and arrivals that are collected then."""
+        sweep._digest.cache_clear()
+        sweep._workload.cache_clear()
+        out = self.directory / "out"
+        points = sweep.grid([self.trace(*submits)], policies, [None], [0], SCENARIO)
+        sweep.resume(points, out, jobs=1)
+        self.assertEqual(len(policies), len(sweep.tables.read(out / sweep.TABLE)))
+        table = sweep.collect(out, say)
+        return list(zip(table["policy"], table["jobs"], strict=True))
+
+    def test_runs_of_another_trace_of_the_same_name_are_left_out(self):
+        said = []
+        self.sweep_of(0, 10, policies=("fcfs", "easy"))
+        self.assertEqual([("fcfs", 3)], self.sweep_of(0, 10, 20, say=said.append))
+        (line,) = said
+        self.assertIn("2 of 3 runs are left out", line)
+        self.assertEqual(
+            [("easy", 2), ("fcfs", 2)], self.sweep_of(0, 10, policies=("fcfs", "easy"))
+        )
+        self.assertEqual([("easy", 2), ("fcfs", 2)], self.sweep_of(0, 10), "no other runs than now")
+
+    def test_runs_of_another_program_are_left_out(self):
+        self.sweep_of(0, 10)
+        with mock.patch.object(sweep, "_program", return_value="later"):
+            self.assertEqual([("easy", 2)], self.sweep_of(0, 10, policies=("easy",)))
+
+    def test_a_directory_of_an_older_release_is_read(self):
+        self.sweep_of(0, 10, policies=("fcfs", "easy"))
+        for path in (self.directory / "out" / sweep.RUNS).iterdir():
+            row = json.loads(path.read_text())
+            del row[sweep.INPUTS]
+            path.write_text(json.dumps(row))
+        said = []
+        self.assertEqual(2, len(sweep.collect(self.directory / "out", said.append)))
+        self.assertEqual([], said)
 
     def test_a_failed_run_keeps_those_before_it(self):
         out = self.directory / "out"
