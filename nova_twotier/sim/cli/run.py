@@ -57,7 +57,7 @@ class Run(Card):
             self.app.complain(f"{jobs} rejected: {result.rejected['reason'].iloc[0]}")
         row = metrics.summarise(result)
         if parsed_args.load is not None:
-            row["load"] = parsed_args.load  # also of the jobs that were rejected
+            row["load"] = parsed_args.load  # also of jobs that a network rejected
         if parsed_args.jobs_out:
             tables.write(metrics.per_job(result.jobs), parsed_args.jobs_out)
         if parsed_args.schedule_out:

@@ -42,7 +42,8 @@ class Submission(NamedTuple):
 class Workload:
     """Jobs for a cluster of `nodes` slots, by arrival, then by number.
 
-    A job may be larger than the cluster: whether it is refused is not for a workload to say.
+    A job may be larger than the cluster: whether it is refused is not for a workload to say. Its
+    load is without such jobs, as nobody can run them.
 
     :raises InvalidWorkload: without jobs or nodes, if two jobs have the same number, or if a job
         has a size below 1 or a time that is negative or not finite.
@@ -142,13 +143,17 @@ class Workload:
     def load(self) -> float:
         """Offered load: work that arrives as a fraction of what the nodes can do meanwhile.
 
-        Sum of size * runtime / (nodes * span); NaN if all jobs arrive at once.
+        Sum of size * runtime / (nodes * span) of the jobs that fit the nodes, the span being from
+        the first arrival of those to the last; NaN if all of them arrive at once. Jobs that a
+        network rejects count.
         """
-        work = math.fsum(job.size * job.runtime for job in self.jobs)
-        return work / (self.nodes * self.span) if self.span > 0 else math.nan
+        jobs = [job for job in self.jobs if job.size <= self.nodes]
+        span = jobs[-1].arrival - jobs[0].arrival if jobs else 0
+        work = math.fsum(job.size * job.runtime for job in jobs)
+        return work / (self.nodes * span) if span > 0 else math.nan
 
     def scaled(self, load: float) -> Self:
-        """The same jobs with the times between arrivals scaled to an offered load.
+        """The same jobs with the times between arrivals scaled to an offered load, as of `load`.
 
         :raises InvalidWorkload: if no scale gives that load.
         """
@@ -158,7 +163,7 @@ class Workload:
         if not natural > 0:
             raise InvalidWorkload(
                 f"{self.name}: cannot be scaled to a load; "
-                "its jobs arrive at once or none of them runs"
+                f"the jobs of up to {self.nodes} processes arrive at once or none of them runs"
             )
         factor = natural / load
         first = self.jobs[0].arrival

@@ -88,9 +88,20 @@ class TestLoad(testtools.TestCase):
     def test_jobs_at_once_have_no_load(self):
         self.assertTrue(math.isnan(workload(job(1), job(2)).load))
 
+    def test_jobs_larger_than_the_machine_are_no_load(self):
+        fitting = job(2, 100, 2, 60), job(3, 200, 4, 20)
+        jobs = workload(job(1, 0, 5, 900), *fitting, job(4, 900, 9, 50), nodes=4)
+        self.assertEqual((120 + 80) / (4 * 100), jobs.load)
+        self.assertAlmostEqual(0.8, workload(*jobs.scaled(0.8).jobs[1:3], nodes=4).load)
+        alone = workload(job(1, 0, 5), job(2, 9, 5), job(3, 5), nodes=4)
+        self.assertTrue(math.isnan(alone.load))
+        error = self.assertRaises(InvalidWorkload, alone.scaled, 0.5)
+        self.assertIn("the jobs of up to 4 processes arrive at once", str(error))
+        self.assertTrue(math.isnan(workload(job(1, 0, 5), job(2, 9, 5), nodes=4).load))
+
     @given(JOBS, st.floats(0.01, 4))
     def test_scaled_to_a_load(self, jobs, load):
-        before = workload(*jobs)
+        before = workload(*jobs, nodes=512)
         assume(before.span > 1)
         after = before.scaled(load)
         self.assertTrue(math.isclose(load, after.load, rel_tol=1e-6))
