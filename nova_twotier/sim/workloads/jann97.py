@@ -74,7 +74,7 @@ class Jann97:
     :param ranges: None is the model of the CTC.
     :param sizes: one of `SIZES`.
     :param largest: no job has more processes; TPDS 2013 has 1 to 256.
-    :raises InvalidModel: if `sizes` is none of them.
+    :raises InvalidModel: if `sizes` is none of them, or `largest` is no number from 1.
     """
 
     ranges: tuple[Range, ...] | None = None
@@ -84,6 +84,8 @@ class Jann97:
     def __post_init__(self):
         if self.sizes not in SIZES:
             raise InvalidModel(f"sizes is {self.sizes!r}; it must be one of {', '.join(SIZES)}")
+        if not isinstance(self.largest, int) or self.largest < 1:
+            raise InvalidModel(f"largest is {self.largest!r}; it must be a whole number from 1")
         if self.ranges is None:
             object.__setattr__(self, "ranges", _ctc())
 
@@ -111,23 +113,27 @@ class Jann97:
         return Workload.of(f"jann:{jobs}", nodes, times.tolist(), sizes.tolist(), runtimes.tolist())
 
     def save(self, path: str | pathlib.Path) -> None:
-        """Write the ranges as JSON.
+        """Write the model as JSON.
 
         :raises OSError: if the file cannot be written.
         """
-        ranges = [dataclasses.asdict(range_) for range_ in self.ranges]
-        pathlib.Path(path).write_text(json.dumps({"ranges": ranges}, indent=1) + "\n")
+        model = dataclasses.asdict(self)
+        pathlib.Path(path).write_text(json.dumps(model, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | pathlib.Path, **options) -> Self:
-        """A model that `save` wrote; `options` are the other fields.
+        """A model that `save` wrote; `options` are fields that differ from the file's.
+
+        A file of an older release has the ranges only: its largest job is that of the ranges.
 
         :raises InvalidModel: if the file does not hold one.
         :raises OSError: if the file cannot be read.
         """
         try:
-            ranges = json.loads(pathlib.Path(path).read_text())["ranges"]
-            return cls(tuple(_range(**values) for values in ranges), **options)
+            model = json.loads(pathlib.Path(path).read_text())
+            ranges = tuple(_range(**values) for values in model.pop("ranges"))
+            model.setdefault("largest", max(range_.highest for range_ in ranges))
+            return cls(ranges, **model | options)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidModel(f"{path}: is not a model of Jann 1997 ({error})") from error
 

@@ -1,6 +1,7 @@
 """The hyper-Erlang model of Jann et al., its fit and its files."""
 
 import collections
+import json
 import math
 import pathlib
 import tempfile
@@ -137,13 +138,41 @@ class TestFiles(testtools.TestCase):
         self.path = pathlib.Path(directory.name) / "model.json"
 
     def test_what_is_saved_is_loaded(self):
-        for wanted in (Jann97(), model()):
+        for wanted in (Jann97(), model(), model(sizes="uniform", largest=7)):
             wanted.save(self.path)
             self.assertEqual(wanted, Jann97.load(self.path))
         self.assertEqual("top", Jann97.load(self.path, sizes="top").sizes)
 
+    def test_large_jobs_of_a_fit_are_there_when_it_is_loaded(self):
+        jobs = [Submission(n, n * n, 200 + n % 100, 5.0 * n, 9) for n in range(1, 300)]
+        fitted = jann97.fit(Workload("w", 320, jobs))
+        fitted.save(self.path)
+        self.assertEqual(fitted, Jann97.load(self.path))
+        self.assertGreater(
+            max(job.size for job in Jann97.load(self.path).generate(500, 1).jobs), 256
+        )
+
+    def test_a_file_of_an_older_release_has_the_largest_job_of_its_ranges(self):
+        model().save(self.path)
+        ranges = json.loads(self.path.read_text())["ranges"]
+        ranges.append(ranges[0] | {"lowest": 2, "highest": 300, "sizes": {"290": 3}})
+        self.path.write_text(json.dumps({"ranges": ranges}))
+        self.assertEqual(300, Jann97.load(self.path).largest)
+
     def test_other_files_are_refused(self):
-        for text in ("", "[]", "{}", '{"ranges": [1]}', '{"ranges": [{"lowest": 1}]}', "\0"):
+        model().save(self.path)
+        saved = json.loads(self.path.read_text())
+        changes = ({"largest": "x"}, {"largest": 0}, {"sizes": "best"}, {"other": 1})
+        wrong = [json.dumps(saved | change) for change in changes]
+        for text in (
+            "",
+            "[]",
+            "{}",
+            '{"ranges": [1]}',
+            '{"ranges": [{"lowest": 1}]}',
+            "\0",
+            *wrong,
+        ):
             self.path.write_text(text)
             error = self.assertRaises(InvalidModel, Jann97.load, self.path)
             self.assertTrue(str(error).startswith(f"{self.path}: is not a model of Jann 1997"))
