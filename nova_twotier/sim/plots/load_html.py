@@ -11,10 +11,9 @@ from nova_twotier.sim.plots.load import Chart, Curve
 def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = graph_objects.Figure()
     for number, curve in enumerate(chart.curves):
-        colour = palette.LINES[number % len(palette.LINES)]
-        _png, symbol = palette.MARKERS[number % len(palette.MARKERS)]
-        figure.add_trace(_band(curve, colour))
-        figure.add_trace(_line(curve, colour, symbol))
+        style = palette.style(number)
+        figure.add_trace(_band(curve, style.colour))
+        figure.add_trace(_line(curve, style))
     page.style(figure, chart.title, chart.note, legend={"title": {"text": chart.legend}})
     figure.update_xaxes(title=chart.axis)
     figure.update_yaxes(
@@ -38,13 +37,15 @@ def _band(curve: Curve, colour: str):
     )
 
 
-def _line(curve: Curve, colour: str, symbol: str):
+def _line(curve: Curve, style: palette.Style):
+    _png, symbol = style.marker
+    _png, dashes = style.dashes
     return graph_objects.Scatter(
         name=curve.policy,
         x=curve.loads,
         y=curve.means,
         mode="lines+markers",
-        line={"color": colour},
+        line={"color": style.colour, "dash": dashes},
         marker={"symbol": symbol, "size": 8},
         customdata=curve.spreads,
         hovertemplate="load %{x}: %{y:.5g} ± %{customdata:.3g}",

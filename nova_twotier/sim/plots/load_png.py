@@ -15,9 +15,15 @@ def draw(chart: Chart, path: pathlib.Path) -> None:
     figure = Figure(figsize=(8.4, 4.8), layout="constrained")
     axes = figure.add_subplot()
     for number, curve in enumerate(chart.curves):
-        colour = palette.LINES[number % len(palette.LINES)]
-        marker, _plotly = palette.MARKERS[number % len(palette.MARKERS)]
-        axes.plot(curve.loads, curve.means, color=colour, marker=marker, label=curve.policy)
+        colour, (marker, _), (dashes, _) = palette.style(number)
+        axes.plot(
+            curve.loads,
+            curve.means,
+            color=colour,
+            marker=marker,
+            linestyle=dashes,
+            label=curve.policy,
+        )
         axes.fill_between(curve.loads, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
     loads = sorted({load for curve in chart.curves for load in curve.loads})
     if len(loads) <= TICKS:

@@ -1,6 +1,7 @@
 """Colours that the colour-blind tell apart (Okabe and Ito, 2008)."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 BLUE = "#0072b2"
 ORANGE = "#e69f00"
@@ -22,11 +23,28 @@ MARKERS = (
     ("P", "cross"),
     ("X", "x"),
 )
+#: How lines are dashed, likewise.
+DASHES = (("-", "solid"), ("--", "dash"), (":", "dot"), ("-.", "dashdot"))
 FOREGROUND = BLUE
 BACKGROUND = ORANGE
 #: Stripe behind a background lane, and the grid.
 STRIPE = "#f1f1f4"
 GRID = "#d8d8dc"
+
+
+class Style(NamedTuple):
+    """The colour of a curve; its marker and dashes, as matplotlib and as plotly name them."""
+
+    colour: str
+    marker: tuple[str, str]
+    dashes: tuple[str, str]
+
+
+def style(number: int) -> Style:
+    """The style of a curve by its number from 0; the first 28 differ."""
+    # A colour that comes again has another marker and other dashes.
+    again, place = divmod(number, len(LINES))
+    return Style(LINES[place], MARKERS[(place + again) % len(MARKERS)], DASHES[again % len(DASHES)])
 
 
 def shade(colour: str, depth: float) -> str:

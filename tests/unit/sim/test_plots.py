@@ -2,13 +2,14 @@
 
 import itertools
 import pathlib
+from unittest import mock
 
 import fixtures
 import numpy
 import pandas
 import testtools
 
-from nova_twotier.sim.plots import files, load, recorded, utilisation, words
+from nova_twotier.sim.plots import files, load, page, picture, recorded, utilisation, words
 from tests.unit.sim.result_builders import runs, schedule
 
 PNG = b"\x89PNG\r\n"
@@ -231,6 +232,20 @@ class TestFiles(testtools.TestCase):
             text = path.read_text()
             self.assertEqual(1, text.count("plotly.js v"), name)
             self.assertNotIn("<script src=", text)
+
+    def test_many_curves_look_different(self):
+        policies = [f"p{number:02}" for number in range(22)]
+        chart = load.of(runs(policies=policies), "utilisation")
+        with mock.patch.object(picture, "save") as saved:
+            files.draw(chart, self.directory / "many.png")
+        (axes,) = saved.call_args.args[0].axes
+        drawn = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in axes.lines]
+        self.assertEqual((22, 22), (len(drawn), len(set(drawn))))
+        with mock.patch.object(page, "save") as saved:
+            files.draw(chart, self.directory / "many.html")
+        lines = [trace for trace in saved.call_args.args[0].data if trace.name]
+        drawn = [(line.line.color, line.marker.symbol, line.line.dash) for line in lines]
+        self.assertEqual((22, 22), (len(drawn), len(set(drawn))))
 
     def test_other_suffix(self):
         error = self.assertRaises(files.PlotError, files.checked, "a.pdf")
