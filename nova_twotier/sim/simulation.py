@@ -181,6 +181,22 @@ class Scenario:
         if SCAVENGER in workload.classes:
             self._require_background(variants.get(self.policy))
 
+    def check_slots(self, workload: Workload) -> None:
+        """Require a machine of whole hosts: else it would be larger than its load is for.
+
+        :raises InvalidScenario: if the nodes of the workload are no multiple of the slots of a
+            host. That of a topology is checked with it.
+        """
+        nodes, slots = workload.nodes, self.slots
+        if self.topology is not None or nodes % slots == 0:
+            return
+        less = nodes - nodes % slots
+        near = f"{less} or {less + slots}" if less else str(slots)
+        raise InvalidScenario(
+            f"{workload.name} is for {nodes} nodes, which is no multiple of {slots} slots: give "
+            f"--nodes {near}"
+        )
+
     def _check_classes(self, policy: Policy) -> None:
         classes.check(self.qos or "")
         if self.qos != classes.TRACE and Classes.parse(self.qos or "").scavenger:

@@ -43,12 +43,14 @@ class Compare(Table):
 
         # Here first: a mistake in the workload is found before workers are started.
         workload = options.workload(parsed_args)
+        scenario = options.scenario(parsed_args, parsed_args.policy[0])
+        scenario.check_slots(workload)
         points = sweep.grid(
             [parsed_args.source],
             parsed_args.policy,
             [parsed_args.load],
             [parsed_args.seed],
-            options.scenario(parsed_args, parsed_args.policy[0]),
+            scenario,
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )

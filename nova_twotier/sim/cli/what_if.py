@@ -110,12 +110,10 @@ def _state(parsed: argparse.Namespace):
         raise ValueError("of a trace or a model, give both --at SECONDS and --under POLICY")
     from nova_twotier.sim import trace_state
 
-    return trace_state.state_at(
-        options.workload(parsed),
-        options.scenario(parsed, parsed.under),
-        parsed.at,
-        parsed.estimator or SDPN,
-    )
+    workload = options.workload(parsed)
+    scenario = options.scenario(parsed, parsed.under)
+    scenario.check_slots(workload)
+    return trace_state.state_at(workload, scenario, parsed.at, parsed.estimator or SDPN)
 
 
 def _known(state) -> str:

@@ -398,6 +398,20 @@ class TestMistakes(CommandCase):
         ):
             self.refused_run(words, *args)
 
+    def test_hosts_that_make_up_no_machine(self):
+        for words, *args in (
+            (
+                "t is for 100 nodes, which is no multiple of 16 slots: give --nodes 96 or 112",
+                *("--nodes", "100", "--slots", "16"),
+            ),
+            ("t is for 2 nodes, which is no multiple of 4 slots: give --nodes 4", "--slots", "4"),
+        ):
+            self.refused(words, "run", self.source, "--policy", "fcfs", *args)
+            self.refused(words, "compare", self.source, "--policy", "fcfs", *args)
+            self.refused(words, "what-if", self.source, "--at", "9", "--under", "fcfs", *args)
+            out = ("--out", self.path("out"), "--jobs", "1")
+            self.refused(words, "sweep", self.source, "--policy", "fcfs", *args, *out)
+
     def test_loads_of_a_sweep(self):
         for loads in ("0.9:0.5:0.1", "0.5:0.9", "0.5:0.9:0", "a", "0.5,,0.6", "0.5:9e9:0.1"):
             args = ("sweep", self.source, "--policy", "fcfs", "--out", self.path("out"))
