@@ -42,7 +42,7 @@ class Compare(Table):
         from nova_twotier.sim import metrics, sweep
 
         # Here first: a mistake in the workload is found before workers are started.
-        workload = options.workload(parsed_args)
+        workload = options.workload(parsed_args, self.app.complain)
         scenario = options.scenario(parsed_args, parsed_args.policy[0])
         scenario.check_slots(workload)
         points = sweep.grid(

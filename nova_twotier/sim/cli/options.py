@@ -1,6 +1,7 @@
 """The options that the commands share, and the objects they make."""
 
 import argparse
+from collections.abc import Callable
 
 from nova_twotier.core import fair_share
 from nova_twotier.core.slots import THRESHOLD
@@ -10,7 +11,7 @@ SOURCE = (
     "a trace in the Standard Workload Format (NASA.swf, KTH.swf.gz), or a model and its number of "
     "jobs: feitelson:JOBS, jann:JOBS[:MODEL.json], lublin:JOBS[:type1], memoryless:JOBS[:SIZE]; "
     "with users' estimates drawn by the model of Tsafrir et al. if it ends in +tsafrir or "
-    "+tsafrir:LONGEST, e.g. jann:1000+tsafrir:64800"
+    "+tsafrir:LONGEST, which cuts run times to LONGEST seconds, e.g. jann:1000+tsafrir:64800"
 )
 
 #: The default of `--embedding`.
@@ -305,14 +306,17 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     progress.add_quiet(parser)
 
 
-def workload(parsed: argparse.Namespace):
+def workload(parsed: argparse.Namespace, say: Callable[[str], None]):
     """The workload of the options of `add_source`, `add_workload` and `add_load`.
 
+    :param say: is told what a user may not expect of it.
     :raises ValueError: (and OSError) as the catalogue of workloads does.
     """
     from nova_twotier.sim.workloads import catalogue
 
     found = catalogue.load(parsed.source, nodes=nodes(parsed), seed=parsed.seed)
+    for remark in found.remarks:
+        say(remark)
     if parsed.head is not None:
         found = found.head(parsed.head)
     # Last, because the load of the first jobs is not that of all.

@@ -43,7 +43,7 @@ class Run(Card):
 
         for path in filter(None, (parsed_args.jobs_out, parsed_args.schedule_out)):
             tables.writable(path)
-        workload = options.workload(parsed_args)
+        workload = options.workload(parsed_args, self.app.complain)
         scenario = options.scenario(parsed_args, parsed_args.policy)
         scenario.check_slots(workload)
         with progress.bar(parsed_args, len(workload.jobs), "job") as shown:

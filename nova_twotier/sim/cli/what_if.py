@@ -1,6 +1,7 @@
 """`what-if`: what is expected of a queue, and what a change would do to it."""
 
 import argparse
+from collections.abc import Callable
 
 from nova_twotier.sim.cli import changes, options, values
 from nova_twotier.sim.cli.command import Table
@@ -70,7 +71,7 @@ class WhatIf(Table):
         several = len(parsed_args.policy or ()) > 1
         if several and parsed_args.jobs:
             raise ValueError("--jobs shows one policy: give --policy one name")
-        state = _state(parsed_args)
+        state = _state(parsed_args, self.app.complain)
         if parsed_args.state_out:
             with open(parsed_args.state_out, "w", encoding="utf-8") as file:
                 file.write(queue_state.text(state))
@@ -97,7 +98,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     options.add_scenario(parser)
 
 
-def _state(parsed: argparse.Namespace):
+def _state(parsed: argparse.Namespace, say: Callable[[str], None]):
     if parsed.at is None and parsed.under is None:
         run = argparse.ArgumentParser(add_help=False)
         _add_run(run)
@@ -110,7 +111,7 @@ def _state(parsed: argparse.Namespace):
         raise ValueError("of a trace or a model, give both --at SECONDS and --under POLICY")
     from nova_twotier.sim import trace_state
 
-    workload = options.workload(parsed)
+    workload = options.workload(parsed, say)
     scenario = options.scenario(parsed, parsed.under)
     scenario.check_slots(workload)
     return trace_state.state_at(workload, scenario, parsed.at, parsed.estimator or SDPN)

@@ -17,5 +17,5 @@ class WorkloadDescribe(Card):
     def take_action(self, parsed_args):
         from nova_twotier.sim.workloads.workload import describe
 
-        workload = options.workload(parsed_args)
+        workload = options.workload(parsed_args, self.app.complain)
         return card({"workload": workload.name, **describe(workload)})

@@ -20,5 +20,5 @@ class WorkloadFit(Action):
         from nova_twotier.sim.workloads import jann97
 
         parsed_args.load = None
-        jann97.fit(options.workload(parsed_args)).save(parsed_args.out)
+        jann97.fit(options.workload(parsed_args, self.app.complain)).save(parsed_args.out)
         return 0

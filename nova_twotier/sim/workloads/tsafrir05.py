@@ -61,7 +61,7 @@ def estimates(
     seed: int = 1,
     bins: Mapping[float, float] | None = None,
 ) -> Workload:
-    """The workload with users' estimates; run times above `maxest` are cut to it.
+    """The workload with users' estimates; run times above `maxest` are cut to it, as it remarks.
 
     :param maxest: the longest estimate that is allowed, in seconds, at least an hour; without, the
         longest run time, in whole hours. The authors advise so for a model's jobs.
@@ -87,7 +87,11 @@ def estimates(
             f"allow more than {maxest} seconds, or give that estimate a larger share"
         )
     jobs = (job._replace(estimate=value) for job, value in zip(cut, given, strict=True))
-    return dataclasses.replace(workload, jobs=tuple(jobs))
+    remarks = workload.remarks
+    if count := sum(job.runtime > maxest for job in workload.jobs):
+        times = "1 run time was" if count == 1 else f"{count} run times were"
+        remarks = (*remarks, f"{workload.name}: {times} cut to {maxest:g} s, the longest estimate")
+    return dataclasses.replace(workload, jobs=tuple(jobs), remarks=remarks)
 
 
 def distribution(

@@ -45,6 +45,7 @@ class Workload:
     A job may be larger than the cluster: whether it is refused is not for a workload to say. Its
     load is without such jobs, as nobody can run them.
 
+    :param remarks: sentences about what was made of the jobs that a user may not expect.
     :raises InvalidWorkload: without jobs or nodes, if two jobs have the same number, or if a job
         has a size below 1 or a time that is negative or not finite.
     """
@@ -52,6 +53,7 @@ class Workload:
     name: str
     nodes: int
     jobs: tuple[Submission, ...]
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
         if not 1 <= self.nodes <= MAX_SIZE:

@@ -313,6 +313,18 @@ class TestWorkload(CommandCase):
         self.works("workload", "fit", trace, "--out", model)
         self.assertIsInstance(json.loads(pathlib.Path(model).read_text()), dict)
 
+    def test_run_times_that_are_cut_are_said(self):
+        source = self.trace(
+            "long.swf", *((n, n, 4000 if n < 3 else 60, 1, 9999) for n in range(1, 41))
+        )
+        args = ("workload", "describe", f"{source}+tsafrir:3600", "-f", "json")
+        code, out, err = self.main(*args)
+        self.assertEqual(
+            "twotier-sim: long: 2 run times were cut to 3600 s, the longest estimate\n", err
+        )
+        self.assertEqual((0, 3600), (code, json.loads(out)["maximum_runtime_seconds"]))
+        self.works("workload", "describe", f"{source}+tsafrir")
+
 
 class TestPolicies(CommandCase):
     def test_list(self):
