@@ -111,6 +111,11 @@ def predicts(text: str) -> bool:
     return _made(text) is not None
 
 
+def needs_users(text: str) -> bool:
+    """Whether nothing is predicted of jobs whose users are not known."""
+    return text in (LAST_TWO, TWICE_LAST_TWO)
+
+
 def _made(text: str) -> Predictor | None:
     name, colon, quantile = text.partition(":")
     if name in (HISTORICAL, MISSING_HISTORICAL):

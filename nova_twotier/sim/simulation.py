@@ -181,12 +181,30 @@ class Scenario:
         if SCAVENGER in workload.classes:
             self._require_background(variants.get(self.policy))
 
-    def check_slots(self, workload: Workload) -> None:
-        """Require a machine of whole hosts: else it would be larger than its load is for.
+    def check(self, workload: Workload) -> None:
+        """Require a workload of which the results are what they are called.
 
-        :raises InvalidScenario: if the nodes of the workload are no multiple of the slots of a
-            host. That of a topology is checked with it.
+        It could be simulated: on more slots than the load is for, or with predictions of nothing.
+
+        :raises InvalidScenario: if the nodes of the workload are no multiple of the slots of a host
+            (those of a topology are checked when it is simulated), or if it has no users and run
+            times are predicted from those of a user's jobs.
         """
+        self._check_slots(workload)
+        self._check_users(workload)
+
+    def _check_users(self, workload: Workload) -> None:
+        if workload.users:
+            return
+        if self.policy == EasyPlusPlus.name:
+            what = f"the predictions of {self.policy}"
+        elif estimates.needs_users(self.estimates):
+            what = f"estimates {self.estimates}"
+        else:
+            return
+        raise InvalidScenario(f"{workload.name} has no users for {what}; take a trace with them")
+
+    def _check_slots(self, workload: Workload) -> None:
         nodes, slots = workload.nodes, self.slots
         if self.topology is not None or nodes % slots == 0:
             return

@@ -196,12 +196,12 @@ def collect(
 def workload_of(point: Point):
     """The workload of a point; the last ones stay in memory for the next points.
 
-    :raises simulation.InvalidScenario: if the point's hosts do not make up its machine.
+    :raises simulation.InvalidScenario: as `Scenario.check` does.
     """
     # A trace is the same with every seed: it is read once.
     seed = 0 if _is_file(point.source) else point.scenario.seed
     workload = _workload(point.source, point.nodes, point.head, seed)
-    point.scenario.check_slots(workload)
+    point.scenario.check(workload)
     return workload if point.load is None else workload.scaled(point.load)
 
 

@@ -111,7 +111,8 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="what the policy is told of run times: user (what users gave), user-corrected (the "
         "same, corrected when a job outruns it), exact (the true run times), missing (nothing), "
-        "last-two (the mean of the user's last two run times), twice-last-two, historical (the "
+        "last-two (the mean of the user's last two run times), twice-last-two (both need a trace "
+        "with users), historical (the "
         "median of similar past jobs), historical:Q (their quantile Q, e.g. historical:0.8), or "
         "missing-historical (the same, without any estimate of users); no prediction is above the "
         "user's estimate, and one that is outrun is corrected (default: user)",

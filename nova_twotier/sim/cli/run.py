@@ -45,7 +45,7 @@ class Run(Card):
             tables.writable(path)
         workload = options.workload(parsed_args, self.app.complain)
         scenario = options.scenario(parsed_args, parsed_args.policy)
-        scenario.check_slots(workload)
+        scenario.check(workload)
         with progress.bar(parsed_args, len(workload.jobs), "job") as shown:
             result = simulation.simulate(
                 workload,

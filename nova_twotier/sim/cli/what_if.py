@@ -113,7 +113,7 @@ def _state(parsed: argparse.Namespace, say: Callable[[str], None]):
 
     workload = options.workload(parsed, say)
     scenario = options.scenario(parsed, parsed.under)
-    scenario.check_slots(workload)
+    scenario.check(workload)
     return trace_state.state_at(workload, scenario, parsed.at, parsed.estimator or SDPN)
 
 

@@ -424,6 +424,19 @@ class TestMistakes(CommandCase):
             out = ("--out", self.path("out"), "--jobs", "1")
             self.refused(words, "sweep", self.source, "--policy", "fcfs", *args, *out)
 
+    def test_predictions_by_user_without_users(self):
+        for what, *args in (
+            ("the predictions of easy++", "--policy", "easy++"),
+            ("estimates last-two", "--policy", "easy", "--estimates", "last-two"),
+            ("estimates twice-last-two", *("--policy", "easy", "--estimates", "twice-last-two")),
+        ):
+            words = f"lublin:9 has no users for {what}; take a trace with them"
+            self.refused(words, "run", "lublin:9", *args)
+            self.refused(words, "compare", "lublin:9", *args)
+            out = ("--out", self.path("out"), "--jobs", "1")
+            self.refused(words, "sweep", "lublin:9", *args, *out)
+            self.works("run", self.source, *args)
+
     def test_loads_of_a_sweep(self):
         for loads in ("0.9:0.5:0.1", "0.5:0.9", "0.5:0.9:0", "a", "0.5,,0.6", "0.5:9e9:0.1"):
             args = ("sweep", self.source, "--policy", "fcfs", "--out", self.path("out"))

@@ -1,5 +1,6 @@
 """The study of policies from the command line to the report, on tiny traces."""
 
+import dataclasses
 import math
 import random
 
@@ -21,6 +22,9 @@ class TestStudy(ReproduceCase):
         directory.mkdir()
         for seed, name in enumerate(names):
             workload = catalogue.load("lublin:40", nodes=64, seed=seed)
+            # Policies predict by user.
+            jobs = tuple(job._replace(user=job.number % 3) for job in workload.jobs)
+            workload = dataclasses.replace(workload, jobs=jobs)
             swf.write(directory / f"{policy_study.TRACES[name].file}.swf", workload.to_swf())
         return directory
 
