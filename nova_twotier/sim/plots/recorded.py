@@ -67,8 +67,19 @@ def _stays(schedule: pandas.DataFrame, shown: window.Cut, hosts: tuple[str, ...]
     lanes = shown.stays.get("lane")
     # An earlier release did not record them.
     if lanes is None or lanes.isna().any():
-        return stays.numbered(found)
+        return stays.numbered(found, None if hosts else _slots(found))
     return [stay._replace(number=int(lane)) for stay, lane in zip(found, lanes, strict=True)]
+
+
+def _slots(found: list[Stay]) -> dict[str, int]:
+    """The slots of each row: one, or as many stays as overlap in the foreground.
+
+    A process that comes to the foreground keeps the number of its lane only if it is one of these.
+    """
+    slots = dict.fromkeys((stay.host for stay in found), 1)
+    for stay in stays.numbered(stay for stay in found if stay.front):
+        slots[stay.host] = max(slots[stay.host], stay.number + 1)
+    return slots
 
 
 def _shapes(bars: list[Stay], names: list[str]) -> list[Host]:

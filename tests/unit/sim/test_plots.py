@@ -158,6 +158,21 @@ class TestGantt(testtools.TestCase):
         self.assertEqual([4, 4], [host.slots for host in chart.layout.hosts])
         self.assertEqual("hosts: 2, jobs: 1; numbers in the bars are job numbers", chart.note)
 
+    def test_a_process_that_comes_up_from_the_third_tier_is_in_the_slots_foreground(self):
+        frame = stays(
+            (1, 0, 5, "fg", 0.0, 10.0),
+            (2, 0, 5, "bg", 0.0, 40.0),
+            (3, 0, 5, "bg", 0.0, 10.0),
+            (3, 0, 5, "fg", 10.0, 20.0),
+        )
+        chart = recorded.of(frame)
+        self.assertEqual([(1, 3)], [(host.slots, host.tiers) for host in chart.layout.hosts])
+        self.assertEqual({0}, {stay.number for stay in chart.stays if stay.front})
+        # An earlier release had a row for a host.
+        frame.loc[len(frame)] = (4, 0, 5, "fg", 0.0, 40.0)
+        host = recorded.of(frame)
+        self.assertEqual([2], [each.slots for each in host.layout.hosts])
+
     def test_recorded_lanes_are_kept(self):
         frame = stays((1, 0, 0, "fg", 0.0, 9.0), (2, 0, 0, "bg", 0.0, 9.0))
         kept = recorded.of(frame.assign(lane=[2, 1]), hosts=("a",))
