@@ -6,7 +6,6 @@ import numpy
 import pandas
 
 from nova_twotier.sim.plots import palette, window, words
-from nova_twotier.sim.plots.files import PlotError
 from nova_twotier.sim.plots.timed import Timed
 
 #: With more changes than this, the plot shows means over this many equal parts of the window.
@@ -67,11 +66,7 @@ def of(
     :param dated: whether times count from the epoch.
     :raises PlotError: if it is not a schedule, or the window is empty.
     """
-    window.check(schedule)
-    begin = float(schedule["begin"].min()) if begin is None else begin
-    end = float(schedule["end"].max()) if end is None else end
-    if begin >= end:
-        raise PlotError(f"the window from {begin:g} to {end:g} s is empty")
+    begin, end = window.span(schedule, begin, end)
     tiers = {name: schedule[schedule["tier"] == name] for name in ("fg", "bg")}
     steps = {name: _steps(stays, begin, end) for name, stays in tiers.items()}
     part = 0.0

@@ -32,9 +32,7 @@ def cut(
     :param slots: first and last slot; all by default.
     :raises PlotError: if it is not a schedule, or nothing runs in the window.
     """
-    check(schedule)
-    begin = float(schedule["begin"].min()) if begin is None else begin
-    end = float(schedule["end"].max()) if end is None else end
+    begin, end = span(schedule, begin, end)
     first, last = slots or (int(schedule["slot"].min()), int(schedule["slot"].max()))
     shown = schedule[
         (schedule["begin"] < end)
@@ -48,6 +46,19 @@ def cut(
         )
     shown = shown.assign(begin=shown["begin"].clip(lower=begin), end=shown["end"].clip(upper=end))
     return Cut(shown, begin, end, range(first, last + 1))
+
+
+def span(schedule: pandas.DataFrame, begin: float | None, end: float | None) -> tuple[float, float]:
+    """Begin and end of the window (seconds), by default those of the schedule.
+
+    :raises PlotError: if it is not a schedule, or the window ends before it has begun.
+    """
+    check(schedule)
+    begin = float(schedule["begin"].min()) if begin is None else begin
+    end = float(schedule["end"].max()) if end is None else end
+    if begin >= end:
+        raise PlotError(f"the window from {begin:.15g} to {end:.15g} s is empty")
+    return begin, end
 
 
 def check(schedule: pandas.DataFrame) -> None:

@@ -188,6 +188,12 @@ class TestGantt(testtools.TestCase):
                 self.STAYS,
                 {"begin": 200, "end": 300},
             ),
+            (
+                "the window from 420000 to 400000 s is empty",
+                self.STAYS,
+                {"begin": 420_000, "end": 400_000},
+            ),
+            ("the window from 50 to 50 s is empty", self.STAYS, {"begin": 50, "end": 50}),
             ("no column 'job'; it is not a schedule", runs(), {}),
             ("the schedule is empty", self.STAYS[:0], {}),
         ):
