@@ -27,6 +27,10 @@ INPUTS = "inputs"
 DASK_TIMEOUT = 10
 
 
+class NoDask(ValueError):
+    """Dask was asked for and is not installed."""
+
+
 class NoResults(ValueError):
     """A directory without a finished run."""
 
@@ -118,6 +122,7 @@ def run(
     :param dask: address of a Dask scheduler, such as tcp://10.0.0.1:8786; its workers read traces
         by the same path.
     :param progress: draw a bar on stderr, if that is a terminal.
+    :raises NoDask: if `dask` is given and the package is not installed.
     """
     with _backend(dask):
         # One run a task: a batch would lose its finished runs with the one that is killed.
@@ -251,7 +256,13 @@ def _backend(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    import distributed  # an extra of its own
+    try:
+        import distributed  # an extra of its own
+    except ImportError as error:
+        raise NoDask(
+            f"a Dask cluster needs {error.name}, which is not installed: pip install "
+            "'nova-twotier[dask]'"
+        ) from error
 
     with (
         distributed.Client(address, timeout=DASK_TIMEOUT),

@@ -43,7 +43,7 @@ class Compare(Table):
 
         # Here first: a mistake in the workload is found before workers are started.
         workload = options.workload(parsed_args, self.app.complain)
-        scenario = options.scenario(parsed_args, parsed_args.policy[0])
+        scenario = options.scenario(parsed_args, *parsed_args.policy)
         scenario.check(workload)
         points = sweep.grid(
             [parsed_args.source],

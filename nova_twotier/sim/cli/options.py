@@ -1,7 +1,7 @@
 """The options that the commands share, and the objects they make."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nova_twotier.core import fair_share
 from nova_twotier.core.slots import THRESHOLD
@@ -334,9 +334,10 @@ def nodes(parsed: argparse.Namespace) -> int | None:
     return len(network.topology(topology).hosts) * parsed.slots
 
 
-def scenario(parsed: argparse.Namespace, policy: str):
-    """The scenario of the options of `add_workload` and `add_scenario`.
+def scenario(parsed: argparse.Namespace, *policies: str):
+    """The scenario of the options of `add_workload` and `add_scenario`, with the first policy.
 
+    :param policies: all that are to run.
     :raises ValueError: as `Scenario` does, and if an option says nothing without another one.
     """
     from nova_twotier.sim import calibration
@@ -345,14 +346,14 @@ def scenario(parsed: argparse.Namespace, policy: str):
     from nova_twotier.sim.workloads.utilisation import Utilisation
 
     estimates = EXACT if parsed.exact_estimates else parsed.estimates
-    _check_together(parsed, estimates)
+    _check_together(parsed, estimates, policies)
     lowest, highest = parsed.utilisation
     threshold = parsed.threshold
     if threshold is None:
         measured = calibration.threshold(parsed.progress)
         threshold = THRESHOLD if measured is None else measured
     return Scenario(
-        policy=policy,
+        policy=policies[0],
         slots=parsed.slots,
         tiers=parsed.tiers,
         utilisation=Utilisation(
@@ -379,15 +380,16 @@ def scenario(parsed: argparse.Namespace, policy: str):
     )
 
 
-def _check_together(parsed: argparse.Namespace, estimates: str) -> None:
+def _check_together(parsed: argparse.Namespace, estimates: str, policies: Sequence[str]) -> None:
     """:raises ValueError: if options contradict each other, or one says nothing without another."""
-    from nova_twotier.sim.estimates import is_missing, predicts
+    from nova_twotier.core.policies.sbf import Sbf
+    from nova_twotier.sim.estimates import EXACT, is_missing, predicts
 
     shares = parsed.half_life, parsed.background_weight, parsed.longest_offset
     usual = fair_share.HALF_LIFE, fair_share.BACKGROUND_WEIGHT, fair_share.LONGEST_OFFSET
     for wrong, message in (
         (
-            parsed.understated and is_missing(estimates),
+            parsed.understated and (is_missing(estimates) or estimates == EXACT),
             f"--understated is of users' estimates, and --estimates {estimates} has none",
         ),
         (
@@ -406,6 +408,10 @@ def _check_together(parsed: argparse.Namespace, estimates: str) -> None:
         (
             parsed.topology is None and parsed.embedding != EMBEDDING,
             "--embedding says nothing without --topology",
+        ),
+        (
+            parsed.topology is None and parsed.bandwidth is not None and Sbf.name not in policies,
+            f"--bandwidth says nothing without --topology, but under {Sbf.name}",
         ),
     ):
         if wrong:

@@ -1,5 +1,7 @@
 """`run`: one policy on one workload."""
 
+import os
+
 from nova_twotier.sim.cli import options, progress, values
 from nova_twotier.sim.cli.command import Card, card, count
 
@@ -43,6 +45,7 @@ class Run(Card):
 
         for path in filter(None, (parsed_args.jobs_out, parsed_args.schedule_out)):
             tables.writable(path)
+        _check_apart(parsed_args.jobs_out, parsed_args.schedule_out)
         workload = options.workload(parsed_args, self.app.complain)
         scenario = options.scenario(parsed_args, parsed_args.policy)
         scenario.check(workload)
@@ -64,3 +67,9 @@ class Run(Card):
         if parsed_args.schedule_out:
             tables.write(schedules.table(result, row["load"]), parsed_args.schedule_out)
         return card(row)
+
+
+def _check_apart(jobs: str | None, schedule: str | None) -> None:
+    """:raises ValueError: if both tables would be written to the same file."""
+    if jobs and schedule and os.path.realpath(jobs) == os.path.realpath(schedule):
+        raise ValueError(f"{schedule}: --jobs-out and --schedule-out need a file each")

@@ -48,7 +48,7 @@ class Sweep(Action):
             parsed_args.policy,
             parsed_args.load,
             range(parsed_args.seed, parsed_args.seed + parsed_args.seeds),
-            options.scenario(parsed_args, parsed_args.policy[0]),
+            options.scenario(parsed_args, *parsed_args.policy),
             nodes=options.nodes(parsed_args),
             head=parsed_args.head,
         )

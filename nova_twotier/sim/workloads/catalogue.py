@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Callable
 
+from nova_twotier.core.jobs import MAX_SIZE
 from nova_twotier.sim.garbage import collected_seldom
 from nova_twotier.sim.workloads import archive, swf, tsafrir05
 from nova_twotier.sim.workloads.feitelson96 import Feitelson96
@@ -124,7 +125,8 @@ def _memoryless(option: str) -> Memoryless:
         return Memoryless(float(option)) if option else Memoryless()
     except ValueError:
         raise SourceError(
-            f"memoryless has no average size {option!r}; write memoryless:1000:8"
+            f"memoryless has no average size {option!r}; give 1 to {MAX_SIZE}, such as "
+            "memoryless:1000:8"
         ) from None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from nova_twotier.core.jobs import MAX_SIZE
 from nova_twotier.sim.workloads.workload import Workload
 
 
@@ -16,15 +17,15 @@ class Memoryless:
     """
     :param size: average number of processes, at least 1.
     :param runtime: average, in seconds.
-    :raises ValueError: if the size is below 1.
+    :raises ValueError: if the size is below 1, or above that of the largest job there may be.
     """
 
     size: float = 8.0
     runtime: float = 3600.0
 
     def __post_init__(self):
-        if not self.size >= 1:
-            raise ValueError(f"average size is {self.size:g}; it must be 1 or more")
+        if not 1 <= self.size <= MAX_SIZE:
+            raise ValueError(f"average size is {self.size:g}; it must be 1 to {MAX_SIZE}")
 
     def generate(self, jobs: int, seed: int, nodes: int = 320) -> Workload:
         """Jobs for `nodes` slots, no larger than these, at a load of about 1; estimates are exact.

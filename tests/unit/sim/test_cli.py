@@ -399,6 +399,10 @@ class TestMistakes(CommandCase):
                 "--understated is of users' estimates, and --estimates missing has none",
                 *("--estimates", "missing", "--understated", "0.5"),
             ),
+            (
+                "--understated is of users' estimates, and --estimates exact has none",
+                *("--exact-estimates", "--understated", "0.5"),
+            ),
             ("--keep-rank is of predictions, and --estimates user has none", "--keep-rank"),
             (
                 "--keep-rank is of predictions, and --estimates exact has none",
@@ -447,6 +451,17 @@ class TestMistakes(CommandCase):
         self.refused_run(
             "no/jobs.csv: there is no directory ", "--jobs-out", self.path("no/jobs.csv")
         )
+
+    def test_two_tables_in_one_file(self):
+        words = "--jobs-out and --schedule-out need a file each"
+        one, same = self.path("a.csv"), self.path(f"../{self.directory.name}/a.csv")
+        self.refused_run(words, "--jobs-out", one, "--schedule-out", same)
+        self.assertFalse(pathlib.Path(one).exists())
+
+    def test_dask_that_is_not_installed(self):
+        words = ("compare", self.source, "--policy", "fcfs", "--dask", "tcp://127.0.0.1:1")
+        with mock.patch.dict("sys.modules", {"distributed": None}):
+            self.refused("pip install 'nova-twotier[dask]'", *words)
 
     def test_commands(self):
         self.refused("there is no command 'rn'; see --help", "rn")

@@ -58,5 +58,13 @@ class TestNetwork(CommandCase):
             ("easy cannot decide without a queue", ("--no-queue",)),
         ):
             self.refused(words, "run", self.source, "--policy", "easy", *args)
+
+    def test_bandwidth_that_nothing_goes_by(self):
+        words = "--bandwidth says nothing without --topology, but under sbf"
+        args = (self.source, "--nodes", "3", "--bandwidth", "normal:40")
+        self.refused(words, "run", *args, "--policy", "fcfs")
+        self.refused(words, "compare", *args, "--policy", "fcfs,easy")
+        self.works("run", *args, "--policy", "sbf")
+        self.works("compare", *args, "--policy", "fcfs,sbf", "--jobs", "1")
         args = ("--policy", "fcfs", *PAIR, "--nodes", "9")
         self.refused("has 4 slots; the workload is for 9", "run", self.source, *args)

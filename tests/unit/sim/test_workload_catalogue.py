@@ -51,9 +51,10 @@ class TestModels(testtools.TestCase):
     def test_what_there_is_not(self):
         models = "feitelson, jann, lublin, memoryless"
         self.assert_refused(f"unknown model 'x'; there are {models}", "x:5")
-        for size in ("x", "0.5"):
+        for size in ("x", "0.5", "inf", "nan", "1e300"):
             self.assert_refused(
-                f"memoryless has no average size '{size}'; write memoryless:1000:8",
+                f"memoryless has no average size '{size}'; give 1 to 1000000, such as "
+                "memoryless:1000:8",
                 f"memoryless:5:{size}",
             )
         self.assert_refused("lublin:: '' is no number of jobs; write lublin:1000", "lublin:")
