@@ -35,6 +35,9 @@ class TestUnits(testtools.TestCase):
             self.assertEqual("--config-file", arguments[0])
             self.assertEqual("on-failure", unit["Service"]["Restart"])
             self.assertEqual("multi-user.target", unit["Install"]["WantedBy"])
+            # Else a log file is refused: all else is read-only for it.
+            self.assertEqual("strict", unit["Service"]["ProtectSystem"])
+            self.assertEqual("nova-twotier", unit["Service"]["LogsDirectory"])
 
     def test_the_api_has_descriptors_for_its_connections(self):
         connections = next(opt.default for opt in api.OPTS if opt.name == "max_connections")
