@@ -195,7 +195,10 @@ class Reconciler:
                 self._unread.add(uuid)
 
     def _follow_leaving(self) -> None:
-        before, present = {**self._leaving, **self._claimed}, self._claims.found.claims
+        found = self._claims.found
+        if found.host is None:
+            return  # The host has left the ledger, as while it is made anew: its VMs stay.
+        before, present = {**self._leaving, **self._claimed}, found.claims
         self._claimed = present
         self._leaving = {
             uuid: claim
@@ -228,7 +231,8 @@ class Reconciler:
         self._troubles.keep(kept)
 
     def _raise(self, guest: Guest) -> None:
-        """Give a VM that leaves the foreground's weight; libvirt may let nobody change it."""
+        """Set a leaving VM to the foreground's weight, without libvirt: that refuses changes while
+        it migrates a VM."""
         weight = self._rules.weights[Tier.FG]
         uuid, raised = guest.uuid, Priority(weight)
         if guest.weight is None or raised.is_in_force(guest):

@@ -140,7 +140,7 @@ def _sentences(error) -> list[str]:
 
 
 def _value(value) -> str:
-    """A value as one gives it: a text without quotation marks, all else as JSON has it."""
+    """An allowed value as clients write it: a string without quotation marks, the rest as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

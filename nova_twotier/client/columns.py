@@ -336,7 +336,7 @@ def number(item: dict, field: str = "number") -> str | None:
 
 
 def awaited(dependency: dict) -> str:
-    """The number by which commands know what a dependency is on: `12`, or a task `12_3`."""
+    """The job, array or task of a dependency, as commands take it: `12` or `12_3`."""
     # An API of an earlier release does not say of which array it is a task.
     return str(number({"number": dependency["number"], "array": dependency.get("task")}))
 

@@ -97,9 +97,9 @@ def encoded(content: bytes) -> str:
 
 
 def fitting(content: bytes, what: str) -> str:
-    """User data in base64, if Nova takes that many.
+    """Encode user data in base64, and check that Nova accepts their length.
 
-    :param what: they are made from, such as `script`.
+    :param what: what the user gave, such as `script`, for the error.
     :raises ValueError: if they are too large.
     """
     data = encoded(content)

@@ -156,7 +156,7 @@ class Reader:
         return None if answer.status_code == 404 else _decoded(answer, url)["image"]
 
     def exists(self, url: str, microversion: str) -> bool:
-        """Whether Nova has what a URL names; False only if Nova itself says no."""
+        """Whether the resource of a URL exists; False only if Nova itself answers 404."""
         answer = self._answer(url, microversion)
         if answer.status_code == 404 and _says_not_found(answer):
             return False

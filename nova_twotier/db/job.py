@@ -43,7 +43,7 @@ def pause(times: int) -> float:
 
 
 def costly_pause(times: int) -> float:
-    """Back-off in seconds of a job for which others were so often preempted or moved in vain."""
+    """Back-off, in seconds, of a job for which others made room in vain so often in a row."""
     return min(LONGEST_COSTLY_PAUSE, FIRST_COSTLY_PAUSE * 2.0 ** min(times - 1, 30))
 
 

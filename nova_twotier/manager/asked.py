@@ -1,4 +1,4 @@
-"""A request whose answer may be missing, or may be an error."""
+"""A pending request: when it was made, and its answer once there is one."""
 
 from concurrent.futures import Future
 from dataclasses import dataclass

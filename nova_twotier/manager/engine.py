@@ -361,8 +361,8 @@ class Engine:
             work.changed |= bool(work.decided)
 
         running = [job for job in work.active if job.state == JobState.RUNNING]
-        unended = {number for number, job in work.jobs.items() if job.state not in OVER}
-        work.places = recorded.places.follow(work.seen, unended, running)
+        over = {job.number for job in work.active if job.state in OVER}
+        work.places = recorded.places.follow(work.seen, work.jobs.keys() - over, running)
         if recorded.sharing:
             recorded.sharing.follow(work.places, work.jobs)
         servers = recorded.servers.follow(work.seen, work.jobs, running)

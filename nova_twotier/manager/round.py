@@ -79,7 +79,7 @@ class Round:
         return Context(action, self.jobs, self.seen, self.env)
 
     def begun_anew(self) -> list[int]:
-        """Numbers of the jobs that have begun anew; to be asked before they are written."""
+        """Numbers of the jobs that this poll has begun anew; call it before they are written."""
         return [
             number
             for number, job in self.jobs.items()

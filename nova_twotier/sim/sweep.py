@@ -28,7 +28,7 @@ DASK_TIMEOUT = 10
 
 
 class NoDask(ValueError):
-    """Dask was asked for and is not installed."""
+    """The package of Dask clusters is not installed; the message says how to install it."""
 
 
 class NoResults(ValueError):
@@ -165,7 +165,7 @@ def resume(points: Sequence[Point], directory: str | pathlib.Path, **options) ->
 
 
 def finished(point: Point, directory: str | pathlib.Path) -> dict:
-    """The row of a point that was run.
+    """The result row of a point that has been run.
 
     :raises NoResults: if its file is damaged.
     :raises OSError: if there is none.

@@ -118,7 +118,7 @@ class AmcbfWaitingHead(Consolidation):
 
 
 class CmcbfWaitingFirst(Cmcbf):
-    """Waiting jobs get the foreground first; jobs in the background get what they leave.
+    """Waiting jobs get the foreground first; jobs in the background are promoted to what is left.
 
     TPDS 2013 promises the foreground to any job, also one in the background, for which there are
     slots that are idle or held by later arrivals; here, later arrivals may pass those.

@@ -37,7 +37,7 @@ def dump(reason: Reason) -> dict[str, Any]:
 
 
 def load(data: Mapping[str, Any]) -> Reason:
-    """The reason that `dump` has written.
+    """Read a reason that `dump` has written.
 
     A newer release may have written it: of an unknown code only its name is left, and parameters
     and effects that are not known are left out.

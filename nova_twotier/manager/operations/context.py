@@ -210,8 +210,8 @@ class Context:
         return ""
 
     def still_claiming(self) -> bool:
-        """Whether a server that the action deleted or saved still holds a slot, or one of the job's
-        that Nova does not have any more.
+        """Whether slots are still claimed by servers that the action deleted or saved, or that were
+        the job's and that Nova no longer has.
 
         Nova removes a deleted server from its list a moment before it drops the claim. This method
         drops a claim that Nova has not dropped after `LEFT_BEHIND` seconds.
@@ -225,8 +225,9 @@ class Context:
         if vacated_at is None:
             self.record(vacated_at=self.env.now)
         elif self.env.now >= vacated_at + LEFT_BEHIND:
-            LOG.warning("Releasing the slots of deleted servers: %s", ", ".join(sorted(held)))
-            claims.vacate(self.env.placement, self.seen.hosts, sorted(held), self.env.each)
+            left = sorted(held)
+            LOG.warning("Releasing the slots of deleted servers: %s", ", ".join(left))
+            claims.vacate(self.env.placement, self.seen.hosts, left, self.env.each)
         return True
 
     def vacate(self) -> None:

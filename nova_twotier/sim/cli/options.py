@@ -65,7 +65,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         type=values.whole(1),
         default=1,
         metavar="L",
-        help="slots of a host, of which --nodes is a multiple, e.g. 4 (default: 1)",
+        help="slots of a host, e.g. 4; --nodes must be a multiple of it (default: 1)",
     )
     group.add_argument(
         "--tiers",

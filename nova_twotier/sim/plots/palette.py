@@ -33,7 +33,7 @@ GRID = "#d8d8dc"
 
 
 class Style(NamedTuple):
-    """The colour of a curve; its marker and dashes, as matplotlib and as plotly name them."""
+    """How a curve is drawn; marker and dashes as matplotlib and as plotly name them."""
 
     colour: str
     marker: tuple[str, str]

@@ -155,7 +155,7 @@ class Workload:
         return work / (self.nodes * span) if span > 0 else math.nan
 
     def scaled(self, load: float) -> Self:
-        """The same jobs with the times between arrivals scaled to an offered load, as of `load`.
+        """The same jobs, with the times between arrivals scaled so that `load` becomes this load.
 
         :raises InvalidWorkload: if no scale gives that load.
         """

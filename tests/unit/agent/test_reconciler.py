@@ -114,6 +114,14 @@ class TestReconciler(testtools.TestCase):
         self.assertEqual(["x"], self.step())
         self.assertEqual(100, self.host.held["x"].weight)
 
+    def test_while_the_host_is_not_in_the_ledger_its_vms_stay_as_they_are(self):
+        self.claims.found = host_claims(slots=0)
+        self.assertEqual([], self.step())
+        self.assertEqual({"a": 10000, "x": 100, "other": 1024}, self.weights())
+        self.claims.found = host_claims(a=(FG, 0.5))
+        self.step()
+        self.assertEqual(10000, self.host.held["x"].weight)
+
     def test_a_vm_that_leaves_and_cannot_be_read_for_a_moment(self):
         def refuse(uuid):
             if uuid == "x":
