@@ -12,10 +12,18 @@ pytestmark = pytest.mark.cloud
 
 #: Of jobs and trouble; another one may find more.
 SEED = int(os.environ.get("TWOTIER_FAULTS_SEED") or 1)
+#: Seconds for a run, less than a test has: one that is not over then says what is left.
+TIMEOUT = 600.0
+#: Characters of a log that a failure shows: where CI runs, its files are gone afterwards.
+SHOWN = 30_000
 
 
 def attempt(cloud, scenario, size, directory):
+    size = dataclasses.replace(size, timeout=TIMEOUT)
     outcome = Trial(cloud.info(), scenario, size, SEED, directory / "run").run()
+    if outcome.problems:
+        for log in sorted((directory / "run").glob("*.log")):
+            print(f"--- {log.name}", log.read_text()[-SHOWN:], sep="\n")
     logs = f"TWOTIER_FAULTS_SEED={SEED}; logs: {directory / 'run'}, {cloud.layout.logs}"
     assert outcome.problems == [], logs
     return outcome
