@@ -17,7 +17,9 @@ import time
 
 from nova_twotier.core import policies
 from nova_twotier.sim import engine
-from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running
+from nova_twotier.sim.arrivals import executions
+from nova_twotier.sim.machine import make_cluster, make_running
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads.workload import Submission
 
 TWO_TIERS = tuple(name for name, policy in policies.POLICIES.items() if policy.tiers > 1)

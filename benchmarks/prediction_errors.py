@@ -26,7 +26,7 @@ from nova_twotier.core.prediction.present import Forecast, Present
 from nova_twotier.core.prediction.requested import Requested
 from nova_twotier.core.prediction.sdpn import Sdpn
 from nova_twotier.sim import forecasts, sweep
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: Forward runs of which `Drawn` takes the median.
 RUNS = 9

@@ -19,9 +19,12 @@ import resource
 import time
 
 from nova_twotier.core import cluster, policies
-from nova_twotier.sim import engine, simulation
+from nova_twotier.sim import engine, machine
+from nova_twotier.sim.arrivals import executions
 from nova_twotier.sim.garbage import collected_seldom
-from nova_twotier.sim.simulation import Scenario, executions, make_cluster, make_running, simulate
+from nova_twotier.sim.machine import make_cluster, make_running
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.lublin99 import Lublin99
 from nova_twotier.sim.workloads.workload import Submission, Workload
@@ -42,7 +45,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="of the large workload, or the supercomputer's")
     parser.add_argument("--supercomputer", metavar="POLICIES", help="such as easy,amcbf")
     parser.add_argument("--growth", metavar="POLICIES", help="such as acfcfs,amcbf")
-    parser.add_argument("--arrays-from", type=float, metavar="NODES", default=simulation.MANY)
+    parser.add_argument("--arrays-from", type=float, metavar="NODES", default=machine.MANY)
     options = parser.parse_args()
     print("interpreted" if cluster.__file__.endswith(".py") else "compiled")
     if options.supercomputer:
@@ -50,7 +53,7 @@ def main() -> None:
             supercomputer(policy, options.jobs or CURIE_JOBS)
         return
     if options.growth:
-        simulation.MANY = options.arrays_from
+        machine.MANY = options.arrays_from
         growth(options.growth.split(","))
         return
     if (options.traces / TRACE).exists():

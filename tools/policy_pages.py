@@ -13,7 +13,7 @@ from nova_twotier.core.policies import POLICIES, Policy
 from nova_twotier.core.policies.backfilling import Backfilling
 from nova_twotier.sim import sweep
 from nova_twotier.sim.reproduce import archive
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: The parts: the line before is `<!-- NAME -->`, the one after `<!-- end of NAME -->`.
 FACTS, TRACES, EVERY = "facts", "traces", "every policy"

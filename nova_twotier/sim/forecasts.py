@@ -15,7 +15,8 @@ from nova_twotier.core.prediction.present import Forecast, Past, Present
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import metrics, run_time_coverage, simulation, sweep, variants
 from nova_twotier.sim.execution import Execution
-from nova_twotier.sim.simulation import InvalidScenario, Result, Scenario
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import Result
 from nova_twotier.sim.workloads.workload import Workload
 
 #: Columns of the predictions, one row for each estimator and job; times in seconds.

@@ -16,6 +16,7 @@ import tqdm
 
 import nova_twotier
 from nova_twotier.sim import metrics, simulation, tables
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads import catalogue
 
 #: Where a result directory keeps one file for each run, and the table of all of them.
@@ -43,7 +44,7 @@ class Point:
     """
 
     source: str
-    scenario: simulation.Scenario
+    scenario: Scenario
     load: float | None = None
     nodes: int | None = None
     head: int | None = None
@@ -92,7 +93,7 @@ def grid(
     policies: Sequence[str],
     loads: Sequence[float | None],
     seeds: Sequence[int],
-    scenario: simulation.Scenario,
+    scenario: Scenario,
     *,
     nodes: int | None = None,
     head: int | None = None,
@@ -201,7 +202,7 @@ def collect(
 def workload_of(point: Point):
     """The workload of a point; the last ones stay in memory for the next points.
 
-    :raises simulation.InvalidScenario: as `Scenario.check` does.
+    :raises InvalidScenario: as `Scenario.check` does.
     """
     # A trace is the same with every seed: it is read once.
     seed = 0 if _is_file(point.source) else point.scenario.seed

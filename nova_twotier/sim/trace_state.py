@@ -13,10 +13,12 @@ from nova_twotier.core.prediction.present import Past
 from nova_twotier.core.queue_state import Measured, QueueJob, QueueState, past_of
 from nova_twotier.core.snapshot import Snapshot
 from nova_twotier.sim import engine, simulation, variants
+from nova_twotier.sim.arrivals import executions
 from nova_twotier.sim.estimates import EXACT, MISSING, USER, Predictions
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.forecasts import Forecaster
-from nova_twotier.sim.simulation import InvalidScenario, Scenario
+from nova_twotier.sim.machine import make_cluster, make_running
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
 from nova_twotier.sim.workloads.workload import Workload
 
 #: Past jobs that are kept for the estimators.
@@ -97,8 +99,8 @@ def state_at(
     tiers = max(2, policy.tiers) if scenario.tiers is None else scenario.tiers
     scenario = dataclasses.replace(scenario, tiers=tiers)
     rng = random.Random(scenario.seed)  # noqa: S311
-    cluster = simulation.make_cluster(workload.nodes, scenario, policy, named=True, rng=rng)
-    running = simulation.make_running(cluster, scenario, policy, rng)
+    cluster = make_cluster(workload.nodes, scenario, policy, named=True, rng=rng)
+    running = make_running(cluster, scenario, policy, rng)
     slots = cluster.idle[FG]
     arrived = [job for job in workload.jobs if job.arrival <= at and job.size <= slots]
     users = {number: str(user) for number, user in workload.users.items()}
@@ -112,7 +114,7 @@ def state_at(
     since = arrived[max(0, len(arrived) - PREDICTED)].arrival if arrived else at
     course = _Course(forecaster, since)
     sharing = simulation.sharing_of(workload, scenario, slots)
-    arrivals = simulation.executions(arrived, scenario)
+    arrivals = executions(arrived, scenario)
     for job in engine.run(arrivals, policy, cluster, running, course.watch, sharing, until=at):
         course.ended(job, users.get(job.job.number))
     last = workload.jobs[-1].arrival

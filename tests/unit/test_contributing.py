@@ -11,7 +11,8 @@ from nova_twotier.core import policies
 from nova_twotier.sim.reproduce import runner
 from nova_twotier.sim.reproduce.claims import Finding
 from nova_twotier.sim.reproduce.experiment import Settings
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 from tests.unit.plugin.fakes import FakePlacement, host, request, summaries
 

@@ -342,7 +342,7 @@ def scenario(parsed: argparse.Namespace, *policies: str):
     """
     from nova_twotier.sim import calibration
     from nova_twotier.sim.estimates import EXACT
-    from nova_twotier.sim.simulation import Scenario
+    from nova_twotier.sim.scenario import Scenario
     from nova_twotier.sim.workloads.utilisation import Utilisation
 
     estimates = EXACT if parsed.exact_estimates else parsed.estimates

@@ -18,7 +18,7 @@ from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding, Measure
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 ANALYTICAL, HYBRID = ("sdpn", "hanzich"), ("hybrid-smith", "hybrid-li")
 #: Table 1, in ms, and whose mean it is.

@@ -9,7 +9,7 @@ from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import never_above
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: What is added to a trace's name: as it was logged, and with its arrivals stretched or pressed.
 LOGGED, LOADED = ", as logged", ", load 0.85"

@@ -10,7 +10,7 @@ from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: 0.50, 0.55 .. 0.95: the papers' text has no list of theirs.
 LOADS = tuple(round(0.05 * step, 2) for step in range(10, 20))

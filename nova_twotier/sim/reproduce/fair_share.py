@@ -8,7 +8,7 @@ from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import never_above
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.user_waits import UserPoint
 
 #: Those that take longest to run first.

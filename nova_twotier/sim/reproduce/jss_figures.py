@@ -21,7 +21,7 @@ from nova_twotier.sim.reproduce.measures import (
     ordered,
     peaks_inside,
 )
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads.utilisation import Utilisation
 
 #: The number of jobs that is run if the user does not say; the paper has PAPER_JOBS.

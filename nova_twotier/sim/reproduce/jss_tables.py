@@ -21,7 +21,7 @@ from nova_twotier.sim.reproduce.measures import (
 )
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission

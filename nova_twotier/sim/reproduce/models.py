@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nova_twotier.sim import sweep
 from nova_twotier.sim.reproduce.experiment import Plot, Run, Settings
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 SURROGATE = (
     "The source of the Feitelson model is not to be had: its workload is a surrogate with the "

@@ -8,7 +8,7 @@ from nova_twotier.sim import sweep, variants
 from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.experiment import Run, Settings, Table
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 
 def runs(

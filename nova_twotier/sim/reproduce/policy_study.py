@@ -13,7 +13,7 @@ from nova_twotier.sim.reproduce.claims import Claim
 from nova_twotier.sim.reproduce.experiment import Experiment, Plot, Run, Settings, Table
 from nova_twotier.sim.reproduce.measures import at_most_times, better_in_pairs, never_above
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.utilisation import Utilisation
 

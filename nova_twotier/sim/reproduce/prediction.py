@@ -12,7 +12,7 @@ from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding, Measure
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table
 from nova_twotier.sim.reproduce.numbers import Number
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: Those that take longest to run first.
 PLACES = ("SDSC", "KTH")

@@ -10,7 +10,7 @@ from nova_twotier.sim.reproduce import archive, models, published, trials
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings, Table, Trial
 from nova_twotier.sim.reproduce.measures import RESPONSES
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads.utilisation import Utilisation
 
 #: Our own.

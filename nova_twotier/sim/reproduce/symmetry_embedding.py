@@ -37,7 +37,7 @@ from nova_twotier.sim.reproduce.symmetry_setting import (
     runs,
 )
 from nova_twotier.sim.reproduce.trials import MORE_SEEDS, bandwidth, more_jobs
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.bandwidth import Bandwidth
 

@@ -8,7 +8,7 @@ from nova_twotier.sim.reproduce import archive
 from nova_twotier.sim.reproduce.archive import Source
 from nova_twotier.sim.reproduce.experiment import Run, Settings
 from nova_twotier.sim.reproduce.trials import MORE_SEEDS, bandwidth
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: k = 6: 54 hosts, each with 8 slots and links of 1 Gbit/s.
 SLOTS = 8

@@ -16,7 +16,7 @@ from nova_twotier.sim.reproduce.measures import (
     needed,
     ordered,
 )
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.workloads.utilisation import Utilisation
 
 #: The model and the number of jobs of each workload.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from nova_twotier.core.policies.amcbf import Amcbf
 from nova_twotier.sim import variants
 from nova_twotier.sim.reproduce.experiment import Settings, Trial
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 #: Seeds, where there were fewer; and times as many jobs of a model.
 SEEDS, TIMES = 3, 5

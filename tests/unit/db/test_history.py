@@ -7,7 +7,8 @@ import testtools
 from nova_twotier.core.qos import Qos
 from nova_twotier.db import history
 from nova_twotier.db.states import JobState
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import swf
 from nova_twotier.sim.workloads.workload import Workload
 from tests.unit.manager import builders

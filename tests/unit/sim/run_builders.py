@@ -15,9 +15,10 @@ from nova_twotier.sim import engine, estimates
 from nova_twotier.sim.execution import Execution
 from nova_twotier.sim.many_nodes import ManyNodes
 from nova_twotier.sim.running_jobs import RunningJobs
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.shared import Shared, SharedNodes
 from nova_twotier.sim.shared_many_nodes import SharedManyNodes
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.utilisation import Utilisation
 from nova_twotier.sim.workloads.workload import Submission, Workload
 

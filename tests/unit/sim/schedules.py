@@ -6,7 +6,8 @@ import sys
 from nova_twotier.core import cluster, policies
 from nova_twotier.sim import variants
 from nova_twotier.sim.many_nodes import MANY
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 
 SCENARIOS = {

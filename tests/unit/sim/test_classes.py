@@ -6,7 +6,8 @@ from nova_twotier.core import policies
 from nova_twotier.core.qos import Qos
 from nova_twotier.sim import metrics, trace_state
 from nova_twotier.sim.classes import TRACE, Classes, InvalidClasses
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue, swf
 from nova_twotier.sim.workloads.workload import Workload
 

@@ -4,7 +4,8 @@ import testtools
 
 from nova_twotier.sim import estimates
 from nova_twotier.sim.estimates import InvalidEstimates
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
 #: Three short jobs of user 1, one after the other, who asks for far too much.

@@ -17,7 +17,8 @@ import ddt
 import testtools
 
 from nova_twotier.sim import metrics
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 from tests.unit.sim import textbook
 

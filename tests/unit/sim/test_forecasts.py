@@ -10,7 +10,7 @@ from nova_twotier.core.prediction import forward
 from nova_twotier.core.prediction.present import Present
 from nova_twotier.core.prediction.sdpn import Sdpn
 from nova_twotier.sim import forecasts, simulation, variants
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
 from nova_twotier.sim.workloads.workload import Submission, Workload
 from tests.unit.sim.run_builders import ONE_TIER, TWO_TIER, workload
 
@@ -114,7 +114,7 @@ class TestSimulate(testtools.TestCase):
     def test_policies_that_remember_are_refused(self):
         jobs = workload(1, (0, 1, 10), (1, 1, 5))
         for policy in REMEMBERING:
-            error = self.assertRaises(simulation.InvalidScenario, self.simulate, jobs, policy)
+            error = self.assertRaises(InvalidScenario, self.simulate, jobs, policy)
             self.assertIn(f"{policy} remembers the past", str(error))
 
     def test_learns_from_ended_jobs_of_the_same_user(self):

@@ -13,7 +13,8 @@ from nova_twotier.core.embedding import Embedding, InvalidTopology, Request, Sta
 from nova_twotier.core.linked import Linked
 from nova_twotier.core.snapshot import Event, Snapshot
 from nova_twotier.sim import metrics, network, rivals, variants
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.bandwidth import Bandwidth, InvalidBandwidth
 from nova_twotier.sim.workloads.memoryless import Memoryless
 from tests.unit.core.builders import FG, job

@@ -6,7 +6,8 @@ import testtools
 
 from nova_twotier.core.policies.policy import Policy
 from nova_twotier.sim import variants
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.workload import Submission, Workload
 from tests.unit.core.builders import job
 from tests.unit.sim.run_builders import jobs

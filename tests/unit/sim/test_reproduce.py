@@ -15,7 +15,8 @@ from nova_twotier.sim import sweep
 from nova_twotier.sim.cli import main
 from nova_twotier.sim.reproduce import archive, jss_tables, registry, report_tables
 from nova_twotier.sim.reproduce.numbers import Number
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue, swf
 
 #: Elements that have no end tag.

@@ -10,7 +10,8 @@ import testtools
 from nova_twotier.db.models import Place
 from nova_twotier.manager import schedule as recorded
 from nova_twotier.sim import schedules, tables
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.workload import Submission, Workload
 
 #: 2026-11-18 11:06:40 UTC.

@@ -9,7 +9,8 @@ import testtools
 from nova_twotier.core import policies
 from nova_twotier.core.fair_share import InvalidFairShare
 from nova_twotier.sim import metrics, user_waits
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 from nova_twotier.sim.workloads.workload import Submission, Workload
 

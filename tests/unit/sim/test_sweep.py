@@ -16,7 +16,7 @@ import testtools
 
 from nova_twotier.sim import sweep
 from nova_twotier.sim.background_use import BackgroundPoint
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 
 ROOT = pathlib.Path(__file__).parents[3]
 SCENARIO = Scenario("fcfs")

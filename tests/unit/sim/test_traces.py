@@ -18,7 +18,8 @@ import testtools
 from nova_twotier.sim import metrics
 from nova_twotier.sim.reproduce import published
 from nova_twotier.sim.reproduce.archive import TRACES as SOURCES
-from nova_twotier.sim.simulation import Scenario, simulate
+from nova_twotier.sim.scenario import Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads import catalogue
 
 TRACES = pathlib.Path(

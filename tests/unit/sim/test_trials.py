@@ -10,7 +10,7 @@ from nova_twotier.sim.reproduce import document, readings, registry, runner, tri
 from nova_twotier.sim.reproduce.claims import UNTESTED, Claim, Finding
 from nova_twotier.sim.reproduce.experiment import Experiment, Run, Settings
 from nova_twotier.sim.reproduce.results import Results
-from nova_twotier.sim.simulation import Scenario
+from nova_twotier.sim.scenario import Scenario
 from nova_twotier.sim.sweep import Point
 from tests.unit.sim.test_reproduce import ReproduceCase
 

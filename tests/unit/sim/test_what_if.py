@@ -13,7 +13,8 @@ from nova_twotier.core.cluster import Host
 from nova_twotier.core.qos import Qos
 from nova_twotier.core.queue_state import Measured, Server, changes, past_of
 from nova_twotier.sim import trace_state, what_if
-from nova_twotier.sim.simulation import InvalidScenario, Scenario, simulate
+from nova_twotier.sim.scenario import InvalidScenario, Scenario
+from nova_twotier.sim.simulation import simulate
 from nova_twotier.sim.workloads.workload import Workload
 from tests.unit.core.queue_state.builders import BG, FG, small, states
 from tests.unit.sim.run_builders import ONE_TIER, workload
