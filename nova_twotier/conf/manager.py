@@ -256,8 +256,8 @@ They are made by a process of their own with a low CPU priority, so they do not 
 How starts and ends of jobs are predicted. With another one than before, it begins anew to learn how
 far its predictions are off.
 
-sdpn had the least or an equally small median error in the measurements of doc/simulator.md, under
-easy and amcbf.
+sdpn had the least or an equally small median error in the measurements of
+doc/simulator/predictions.md, under easy and amcbf.
 
 Example: hybrid-li
 """,

@@ -1,6 +1,6 @@
 """A new operator: `fakecloud up --manager`, and the commands of the documentation in their order.
 
-Those of doc/operator.md and its neighbours that ask Nova, Placement, the manager and its database.
+Those of doc/operator/ and its neighbours that ask Nova, Placement, the manager and its database.
 """
 
 import base64

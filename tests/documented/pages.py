@@ -1,5 +1,6 @@
 """The pages, their fenced blocks, and the commands in these, with the line where each stands."""
 
+import os
 import pathlib
 import re
 import shlex
@@ -7,7 +8,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "doc").rglob("*.md")])
+
+
+def _contents(page: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A page and those below it, as the tables of contents have them."""
+    yield page
+    for names in re.findall(
+        r"^```\{toctree\}\n:hidden:\n\n(.*?)^```$", page.read_text(), re.M | re.S
+    ):
+        for name in names.splitlines():
+            target = re.sub(r".*<(.*)>", r"\1", name)
+            below = pathlib.Path(os.path.normpath(page.parent / f"{target}.md"))
+            if below.exists():  # not one in reStructuredText
+                yield from _contents(below)
+
+
+#: In the order of the contents: commands may need what those of earlier pages have made.
+PAGES = list(_contents(ROOT / "doc/index.md"))
 #: Languages of fenced blocks with commands. In a console, commands are what follows a prompt.
 SHELL, CONSOLE = "shell", "console"
 #: Words of the shell itself that a command may follow.

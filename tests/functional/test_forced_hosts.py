@@ -65,7 +65,7 @@ class TestTraits(TwoTierTestCase):
 
 
 class TestPolicy(TwoTierTestCase):
-    """The rule that doc/operator.md gives for Nova's policy.yaml."""
+    """The rule that doc/operator/plugin.md gives for Nova's policy.yaml."""
 
     HOSTS = 1
     SLOTS = 1

@@ -59,7 +59,8 @@ OUTAGE = Code(
     "many hosts went down together: nothing is decided until they are back or an operator declares "
     "them dead",
     "Many hosts fell silent together, as when the control plane fails; their guests may still run.",
-    "Wait. Operators find the hosts in the manager's log, and what to do in doc/operator.md.",
+    "Wait. Operators find the hosts in the manager's log, and what to do in "
+    "doc/operator/maintenance.md.",
 )
 SLOTS = Code(
     "slots",

@@ -61,7 +61,7 @@ class Log(NamedTuple):
         return f"{ARCHIVE}{self.folder}/{self.file}"
 
 
-#: The checksums are those of the copies that the results in doc/simulator.md were computed from.
+#: The checksums are those of the copies that the results in doc/simulator/ were computed from.
 LOGS = {
     log.name: log
     for log in (

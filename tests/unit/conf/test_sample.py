@@ -1,4 +1,4 @@
-"""The samples of configuration and policy, as doc/operator.md prints and describes them."""
+"""The samples of configuration and policy, as doc/operator/queue-manager.md describes them."""
 
 import pathlib
 import re

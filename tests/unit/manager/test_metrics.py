@@ -1,4 +1,4 @@
-"""The exporter of the queue manager, and the table of its metrics in doc/operator.md."""
+"""The exporter of the queue manager, and the table of metrics in doc/operator/monitoring.md."""
 
 import pathlib
 import socket
@@ -24,7 +24,7 @@ from tests.scraping import free_port, samples
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import PollCase
 
-GUIDE = pathlib.Path(__file__).parents[3] / "doc" / "operator.md"
+GUIDE = pathlib.Path(__file__).parents[3] / "doc" / "operator" / "monitoring.md"
 GAUGES = gauges.Gauges(
     jobs={"queued": (1, 2)},
     waiting={"slots": 1},
@@ -58,7 +58,7 @@ class TestTable(testtools.TestCase):
             yield f"| `{family.name}{total}` | {family.type} | {labels} | {about} |"
 
     def test_the_guide_has_each_metric_as_it_is(self):
-        section = GUIDE.read_text().partition("### Metrics and alerts\n")[2].partition("\n### ")[0]
+        section = GUIDE.read_text().partition("## Metrics and alerts\n")[2].partition("\n## ")[0]
         listed = [line for line in section.splitlines() if line.startswith("| `twotier_")]
         expected = list(self.rows())
         self.assertEqual(expected, listed, "the table should be:\n" + "\n".join(expected))

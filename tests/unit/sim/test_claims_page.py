@@ -20,7 +20,7 @@ from nova_twotier.sim.reproduce.runner import Outcome
 PAGE = (pathlib.Path(__file__).parents[3] / "doc" / "claims.md").read_text(encoding="utf-8")
 #: Papers whose tables and figures the page goes through.
 PAPERS = ("jss2015-", "tpds2013-", "symmetry2018-")
-#: doc/simulator.md has a larger table of it, with five seeds.
+#: doc/simulator/reproducing.md has a larger table of it, with five seeds.
 ELSEWHERE = {"jss2015-table2"}
 VERDICTS = {"yes": True, "**no**": False, "not tested": None}
 

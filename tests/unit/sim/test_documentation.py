@@ -100,7 +100,7 @@ class TestTranscripts(Directory):
         # A command in a line of its own, then what it prints, or some lines of that.
         shown = re.findall(
             r"^`twotier-sim (what-if [^`]+)`\n(\(excerpt\):\n)?\n```text\n(.*?)^```$",
-            (ROOT / "doc" / "simulator.md").read_text(),
+            (ROOT / "doc" / "simulator" / "what-if.md").read_text(),
             re.MULTILINE | re.DOTALL,
         )
         self.assertEqual(2, len(shown))
