@@ -235,6 +235,10 @@ class Reader:
         A page without a link to the next one may not be the last: Nova counts a page before it
         leaves out duplicates and hypervisors without a service, and gives no link then.
 
+        Nova refuses a marker that it does not know: an item that was deleted since, or a server
+        that it has forgotten. The page after the item before that one is read then; if Nova knows
+        none of them, there is only a further page if there is a link.
+
         :param marker: the key of the item by which the next page is requested.
         :param name: of the collection in the answer, if it is not the path's first part without
             the prefix of an extension.
@@ -243,20 +247,30 @@ class Reader:
         """
         name = name or path.partition("/")[0].removeprefix("os-")
         seen: set[str] = set()
+        markers: list[str] = []
+        linked = True
         while True:
+            if markers:
+                query = {**query, "marker": markers.pop()}
             url = f"/{path}?{urlencode(query)}" if query else f"/{path}"
+            got = self._answer(url, microversion, hints)
+            if _says_marker_not_found(got):
+                if markers:
+                    continue
+                if not linked:
+                    return
             # A 404 for a collection does not mean that it is empty: it is not Nova that answered.
-            answer = _decoded(self._answer(url, microversion, hints), url)
+            answer = _decoded(got, url)
             page = answer[name]
             yield from page
-            if is_last(page) and f"{name}_links" not in answer:
+            linked = f"{name}_links" in answer
+            if is_last(page) and not linked:
                 return
             # There is no page after a server of a cell that is down. Nova puts them first.
             markers = [each[marker] for each in page if each.get("status") != "UNKNOWN"]
             if seen.issuperset(markers):
                 return
             seen.update(markers)
-            query = {**query, "marker": markers[-1]}
 
     def _get(self, url: str) -> Document:
         return _decoded(self._answer(url), url)
@@ -311,6 +325,10 @@ def _text(answer: Response) -> str:
     except (ValueError, LookupError, TypeError, AttributeError):
         text = answer.text
     return " ".join(str(text).split())
+
+
+def _says_marker_not_found(answer: Response) -> bool:
+    return answer.status_code == HTTPStatus.BAD_REQUEST and "marker" in _text(answer)
 
 
 def _says_not_found(answer: Response) -> bool:

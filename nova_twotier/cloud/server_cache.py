@@ -7,14 +7,22 @@ each poll lists the changes.
 If that list of all fails, no poll succeeds until another one does. The changes alone would not do:
 they show neither that a cell is down, whose servers may then change unseen, nor that a server was
 deleted before it was built. A boot whose servers are not to be seen would be repeated.
+
+A nova-conductor that dies while it makes servers leaves them in a cell without telling which.
+Deleted, they are still listed for ever, but `show` finds none of them: they count as gone.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, datetime
 
+from oslo_log import log as logging
+
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.cloud.listing import Lister, Listing
 from nova_twotier.cloud.reader import Document
+from nova_twotier.cloud.servers import seconds
+
+LOG = logging.getLogger(__name__)
 
 #: Seconds by which a listing of changes overlaps the previous one: clocks differ, and a change
 #: becomes visible a little after its timestamp.
@@ -24,6 +32,8 @@ OVERLAP = 5.0
 RENEWAL = 10.0
 #: Most of the time for which Nova is kept busy with listing everything.
 SHARE = 0.1
+#: Seconds after which a server that has no host yet may have been forgotten.
+FORGETTING = 60.0
 #: Status of a deleted server that Nova still shows to administrators.
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 
@@ -139,6 +149,16 @@ class ServerCache:
         found = {each["id"]: each for each in self._lister.collect(self._each(""))}
         _require_known(found.values())
         gone = {uuid for uuid, each in found.items() if each["status"] in _GONE}
+        for uuid in [uuid for uuid, each in found.items() if self._is_old_request(each)]:
+            [shown] = self._lister.collect([self._show(uuid)])
+            if shown is None:
+                gone.add(uuid)
+                if uuid in before:
+                    LOG.warning(
+                        "Nova lists server %s, and does not know it: a nova-conductor died when it "
+                        "was made. It counts as deleted",
+                        uuid,
+                    )
         for uuid in expected - found.keys():
             [shown] = self._lister.collect([self._show(uuid)])
             if shown is None or shown["status"] in _GONE:
@@ -148,6 +168,13 @@ class ServerCache:
                 found[uuid] = shown
         news = (each for uuid, each in found.items() if uuid not in gone)
         return [each for each in news if before.get(each["id"]) != each], gone
+
+    def _is_old_request(self, server: Document) -> bool:
+        """Whether a server has been waiting for a host for long."""
+        if server["status"] != "BUILD" or server.get("OS-EXT-SRV-ATTR:host"):
+            return False
+        created_at = seconds(server.get("created"))
+        return created_at is not None and self._began_at > created_at + FORGETTING
 
 
 def _require_known(found: Iterable[Document]) -> None:

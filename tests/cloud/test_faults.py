@@ -47,3 +47,10 @@ def test_a_cell_that_does_not_answer_costs_no_work(fakecloud, tmp_path):
     outcome = attempt(fakecloud, scenario, Size(jobs=4, kills=0, span=10.0), tmp_path)
     assert outcome.counts["cell up"] == 1
     assert (outcome.lost, outcome.doubled, outcome.wasted) == (0, 0, 0)
+
+
+def test_servers_that_nova_has_forgotten_cost_no_job(fakecloud, tmp_path):
+    scenario = dataclasses.replace(SCENARIOS["conductor"], mishaps={"conductor": 1})
+    outcome = attempt(fakecloud, scenario, Size(jobs=4, kills=0, span=10.0), tmp_path)
+    assert outcome.counts["conductor dead"] == 1
+    assert (outcome.lost, outcome.doubled, outcome.wasted) == (0, 0, 0)

@@ -1,10 +1,14 @@
 """Two cells: what Nova does not list because a cell is down is not taken for gone."""
 
 import contextlib
+import threading
 
+import fixtures
 from nova import context, objects
+from nova.conductor.manager import ComputeTaskManager
 from nova.tests.fixtures import DownCellFixture
 
+from nova_twotier.cloud import server_cache
 from nova_twotier.cloud.errors import CloudError
 from nova_twotier.db.states import JobState
 from tests.functional.queue_case import QueueTestCase
@@ -58,3 +62,36 @@ class TestTwoCells(QueueTestCase):
         reader._request = self.request
         self.until(1, JobState.RUNNING)
         self.assertEqual(["submitted", "started"], [e.kind for e in self.store.events(1)])
+
+
+class TestForgottenServers(QueueTestCase):
+    """Servers in a cell whose database is not nova-api's: Nova cannot delete them there once it
+    has forgotten them."""
+
+    NUMBER_OF_CELLS = 2
+
+    def _start_compute(self, host, cell_name=None):
+        return super()._start_compute(host, cell_name=cell_name or "cell2")
+
+    def setUp(self):
+        super().setUp()
+        self.died = threading.Event()
+        conductor = f"{ComputeTaskManager.__module__}.ComputeTaskManager"
+        self.useFixture(fixtures.MonkeyPatch(f"{conductor}._map_instance_to_cell", self.die))
+        self.useFixture(fixtures.MonkeyPatch(f"{server_cache.__name__}.FORGETTING", 1.0))
+
+    def die(self, *_arguments):
+        self.died.set()
+        raise RuntimeError("nova-conductor died")
+
+    def made(self):
+        self.engine.poll()
+        return self.died.is_set()
+
+    def test_their_job_is_cancelled(self):
+        self.store.submit(2, [0.5])
+        self.poll(self.made, "Nova makes the servers")
+        self.store.request_action(1, "cancel")
+        self.until(1, JobState.CANCELLED)
+        self.assertEqual(2, len(self.servers(1)))
+        self.assertEqual([], list(self.cloud.servers()))

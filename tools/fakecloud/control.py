@@ -6,6 +6,8 @@ PUT /hosts/NAME {"state": STATE}, with STATE one of
   off     that, and its guests have lost their power; the answer lists the servers that ran
 PUT /images {"accepted": BOOL, "seconds": NUMBER}  whether uploads succeed, and what each takes
 PUT /cell {"answers": BOOL}  whether the database of the cell is there for the API
+PUT /conductor {"deaths": N}  how many of the next requests to boot servers are left half done, as
+by a nova-conductor that dies; the answer says how many are still to come
 """
 
 import json
@@ -15,6 +17,7 @@ from http import HTTPStatus
 
 from nova import context as nova_context
 from nova.compute import power_state
+from nova.conductor.manager import ComputeTaskManager
 from nova.db.main import api as database
 from nova.servicegroup.drivers.db import DbDriver
 
@@ -37,9 +40,11 @@ class Control:
         self._silent: set[str] = set()
         self._off: set[str] = set()
         self._cell_answers = True
+        self._deaths = 0
         self._nowhere = database.create_context_manager(NOWHERE)
         self._withhold_heartbeats()
         self._cut_off_cell()
+        self._leave_boots_half_done()
 
     def __call__(self, environ, start_response):
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
@@ -53,6 +58,9 @@ class Control:
             case ["cell"]:
                 self._cell_answers = body["answers"]
                 answer = {}
+            case ["conductor"]:
+                self._deaths = body.get("deaths", self._deaths)
+                answer = {"deaths": self._deaths}
             case _:
                 start_response(f"404 {HTTPStatus.NOT_FOUND.phrase}", [("Content-Length", "0")])
                 return []
@@ -102,3 +110,15 @@ class Control:
                 context.db_connection = self._nowhere
 
         nova_context.set_target_cell = unless_down
+
+    def _leave_boots_half_done(self) -> None:
+        """The servers of a request exist in the cell before the first one is mapped to it."""
+        map_to_cell = ComputeTaskManager._map_instance_to_cell
+
+        def unless_dead(context, instance, cell):
+            if self._deaths:
+                self._deaths -= 1
+                raise RuntimeError("nova-conductor died")
+            return map_to_cell(context, instance, cell)
+
+        ComputeTaskManager._map_instance_to_cell = staticmethod(unless_dead)

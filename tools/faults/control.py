@@ -23,6 +23,13 @@ class Control:
     def cell(self, answers: bool) -> None:
         self._put("/cell", answers=answers)
 
+    def conductor(self, **deaths: int) -> int:
+        """How many requests to boot servers will be left half done.
+
+        :param deaths: sets it, with the keyword `deaths`.
+        """
+        return self._put("/conductor", **deaths)["deaths"]
+
     def _put(self, path: str, **body) -> dict:
         answer = requests.put(self._root + path, json=body, timeout=PATIENCE)
         answer.raise_for_status()

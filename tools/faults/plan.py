@@ -17,7 +17,7 @@ from nova_twotier.tools.faults.mishaps import (
     Outage,
     ServerLoss,
 )
-from nova_twotier.tools.faults.services import CellOutage, UploadFailure
+from nova_twotier.tools.faults.services import CellOutage, ConductorDeath, UploadFailure
 from nova_twotier.tools.faults.site import Site
 from nova_twotier.tools.faults.split import Manager, SplitBrain
 from nova_twotier.tools.faults.tenants import TOKEN, HostileTenants
@@ -95,6 +95,7 @@ MAKERS: dict[str, Callable[[Means, float], Mishap]] = {
     "evacuation": lambda m, at: Evacuation(at, m.site, m.death),
     "uploads": lambda m, at: UploadFailure(at, m.site, NO_UPLOADS),
     "cell": lambda m, at: CellOutage(at, m.site, CELL_AWAY),
+    "conductor": lambda m, at: ConductorDeath(at, m.site),
     "split": lambda m, at: SplitBrain(at, m.site, m.managers, m.queue, ALONE),
     "clock": lambda m, at: ClockJumps(at, m.site, m.offset, FAR, WRONG_TIME),
     "tenants": lambda m, at: HostileTenants(at, m.site, m.mallory, MISCHIEF),

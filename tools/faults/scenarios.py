@@ -137,6 +137,13 @@ SCENARIOS = {
             options={"operation_timeout": 60.0},
         ),
         Scenario(
+            "conductor",
+            "a nova-conductor dies while it makes the servers of a job",
+            kills=0.0,
+            mishaps={"conductor": 2},
+            options={"operation_timeout": 60.0},
+        ),
+        Scenario(
             "pages",
             "Nova lists five items in an answer, so that all lists have several pages",
             cloud={"max_limit": 5},

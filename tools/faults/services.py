@@ -1,7 +1,7 @@
-"""Faults of Nova and Glance: no room for images, a cell that does not answer."""
+"""Faults of Nova and Glance: no room for images, a cell or a conductor that is gone."""
 
 from nova_twotier.db.states import JobState
-from nova_twotier.tools.faults.mishaps import Mishap
+from nova_twotier.tools.faults.mishaps import LOOK, Mishap
 from nova_twotier.tools.faults.site import HOST, TASK, Site
 
 #: Seconds between two times at which the hosts look whether their guests are up.
@@ -77,3 +77,21 @@ class CellOutage(Mishap):
             for server in found
             if getattr(server, TASK) == "unshelving" and not getattr(server, HOST)
         }
+
+
+class ConductorDeath(Mishap):
+    """A nova-conductor dies while it boots a job: Nova has made the servers, and forgets them.
+
+    It waits for the first job that is booted.
+    """
+
+    kind = "conductor"
+
+    def happen(self) -> None:
+        control = self.site.control
+        control.conductor(deaths=1)
+        while control.conductor():
+            if self.over.wait(LOOK):
+                return
+        self.happened = True
+        self.note("dead", "a boot is left half done")

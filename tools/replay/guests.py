@@ -15,8 +15,8 @@ from nova_twotier.tools.replay.roster import Entry, Roster
 from nova_twotier.tools.replay.sampling import Sample
 
 #: Seconds until a manager has surely heard that a host is back: with answers of Nova that are lost,
-#: it takes several lists of the hosts.
-NEWS = 15.0
+#: it takes several lists of the hosts, each of which takes long on a busy machine.
+NEWS = 45.0
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,33 @@ class TestPages(ReaderCase):
         self.http.get(f"{URL}/servers/detail", [{"json": {"servers": page}} for page in pages])
         self.assertEqual(["a", "b", "c"], [each["id"] for each in self.reader.servers()])
 
+    def unknown_markers(self, *unknown, page=("a", "b", "c"), last=("d",), **links):
+        """The servers of two pages, of which Nova knows some only when it lists them."""
+
+        def answer(request, context):
+            marker = request.qs.get("marker", [None])[0]
+            if marker in unknown:
+                context.status_code = 400
+                return {"badRequest": {"message": f"marker [{marker}] not found", "code": 400}}
+            if marker is None:
+                return {"servers": [{"id": each} for each in page], **links}
+            left = [*page, *last]
+            return {"servers": [{"id": each} for each in left[left.index(marker) + 1 :]]}
+
+        self.http.get(f"{URL}/servers/detail", json=answer)
+        return {server["id"] for server in self.reader.servers()}
+
+    def test_a_page_that_ends_with_a_server_that_nova_does_not_know(self):
+        self.assertEqual({"a", "b", "c", "d"}, self.unknown_markers("c"))
+        self.assertEqual({"a", "b", "c", "d"}, self.unknown_markers("b", "c", "d"))
+
+    def test_a_page_of_servers_that_nova_does_not_know(self):
+        self.assertEqual({"a"}, self.unknown_markers("a", page=["a"], last=[]))
+        error = self.assertRaises(
+            CloudError, self.unknown_markers, "a", page=["a"], servers_links=[{"rel": "next"}]
+        )
+        self.assertIn("marker [a] not found", str(error))
+
     def test_the_query_is_repeated_for_each_page(self):
         asked = self.serve("servers/detail", [{"id": "a"}, {"id": "b"}], page=1)
         self.reader.servers("2026-01-01T00:00:00+00:00")

@@ -10,6 +10,10 @@ def server(name, status="ACTIVE"):
     return {"id": name, "status": status}
 
 
+#: Longer ago than Nova may need to find a host, at the time of the first poll.
+CREATED = "1970-01-01T00:00:30Z"
+
+
 class TestServerCache(testtools.TestCase):
     def setUp(self):
         super().setUp()
@@ -59,6 +63,21 @@ class TestServerCache(testtools.TestCase):
         self.poll(101 + 2 * RENEWAL, server("b", "DELETED"), known={"b"})
         self.poll(100 + 3 * RENEWAL, known={"b"})
         self.assertEqual(["a", "d"], sorted(self.shown))
+
+    def test_a_server_that_nova_has_forgotten_is_gone(self):
+        """It is listed for ever, and Nova finds it neither to show nor to delete it."""
+        old, young = ({**server(name, "BUILD"), "created": CREATED} for name in ("old", "young"))
+        young["created"] = "1970-01-01T00:01:30Z"
+        on_host = {**old, "id": "on", "OS-EXT-SRV-ATTR:host": "h1"}
+        listed = [old, young, on_host]
+        self.cache = ServerCache(lambda since: [] if since else listed, self.show)
+        self.there = {"old": old}
+        self.assertEqual({"old", "young", "on"}, self.poll(100).keys())
+        self.there = {}
+        for times in range(1, 3):
+            now = 100 + times * RENEWAL
+            self.assertEqual({"young", "on"}, self.poll(now, known={"old"}).keys())
+        self.assertEqual({"old"}, set(self.shown))
 
     def test_changes_are_added_to_what_is_known(self):
         self.poll(100, server("a"), server("b"))
