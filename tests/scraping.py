@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -10,6 +9,8 @@ import urllib.parse
 import urllib.request
 
 from prometheus_client.parser import text_string_to_metric_families
+
+from tests.ports import free_port
 
 PROGRAMS = ("prometheus", "promtool")
 MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -21,12 +22,6 @@ scrape_configs:
   - job_name: twotier-manager
     static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
 """
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def read(url):

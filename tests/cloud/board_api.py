@@ -1,7 +1,6 @@
 """A `twotier-api` with a board in a process of its own, on a store that the test fills."""
 
 import contextlib
-import socket
 import subprocess
 import sys
 import time
@@ -14,11 +13,7 @@ from nova_twotier.db.models import Event, Place
 from nova_twotier.db.store import open_store
 from nova_twotier.tools.fakecloud import inifile
 from tests.cloud.waiting import wait_for
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+from tests.ports import free_port
 
 
 class Api:

@@ -21,7 +21,6 @@ from nova_twotier.agent.vm_groups import VmGroups
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.tools.fakecloud.cloud import FakeCloud
 from tests.cloud.agent_host import EMULATOR_CPU, SLOT_CPU, WEIGHT, Host
-from tests.cloud.board_api import free_port
 from tests.cloud.libvirtd import (
     NOVAS_WEIGHT,
     Libvirtd,
@@ -34,6 +33,7 @@ from tests.cloud.libvirtd import (
     weight,
 )
 from tests.cloud.waiting import wait_for
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=missing())]
 

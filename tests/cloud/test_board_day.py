@@ -10,9 +10,9 @@ from nova_twotier import conf as configuration
 from nova_twotier.cloud.nova import Cloud
 from nova_twotier.db.store import open_store
 from nova_twotier.tools.replay.supervisor import Supervisor, python
-from tests.cloud.board_api import free_port
 from tests.cloud.browser import CHROMIUM, launched
 from tests.cloud.waiting import wait_for
+from tests.ports import free_port
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 expect = playwright_api.expect

@@ -4,21 +4,20 @@ import os
 
 import pytest
 
-from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, cli, ports
+from nova_twotier.tools.fakecloud import FakeCloud, FakeCloudError, cli
 from nova_twotier.tools.fakecloud.servers import Databases
 from tests.cloud import federation
 from tests.cloud.full import broker
 from tests.cloud.gang import HOST, Gang
 from tests.cloud.outside import openstack, processes_of, used_vcpus
 from tests.cloud.waiting import wait_for
+from tests.ports import free_port
 
 pytestmark = pytest.mark.cloud
 
 
 def test_full_without_broker_is_one_clear_line(tmp_path, capsys):
-    (port_holder,) = ports.listen(["broker"]).values()
-    port = port_holder.getsockname()[1]
-    port_holder.close()
+    port = free_port()
     url = f"rabbit://guest:guest@127.0.0.1:{port}/"
     assert cli.main(["up", "--dir", str(tmp_path), "--full", "--transport-url", url]) == 1
     assert capsys.readouterr().err == (

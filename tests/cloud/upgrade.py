@@ -1,7 +1,6 @@
 """A queue whose programs are of the previous release or of this one, on a real cloud."""
 
 import contextlib
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from nova_twotier.tools.replay.sampling import Sampler
 from nova_twotier.tools.replay.workload import ReplayJob
 from tests import previous_release
 from tests.cloud.waiting import wait_for
+from tests.ports import free_port
 
 POOL = "upgraded"
 #: What an API without Keystone reads as user and project.
@@ -102,8 +102,7 @@ class Site:
 
     def api(self, release):
         """Start an API; returns its process and its address."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         files = self._configure(self._info, f"{release}-api.conf", port=port)
         command = self.python(release, "api")
         command["args"] = [*command["args"][:3], *files]

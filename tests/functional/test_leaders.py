@@ -4,11 +4,9 @@ With files, with the MariaDB and PostgreSQL of this machine, and with an etcd of
 what is not installed, or lacks tooz's library for it, is skipped.
 """
 
-import contextlib
 import importlib.util
 import shutil
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -26,6 +24,7 @@ from nova_twotier.ledger import names
 from nova_twotier.manager import election
 from tests.functional import test_databases
 from tests.functional.managers import Site
+from tests.ports import free_port
 
 STANDS_BY = "Standing by: pool default is led by"
 REPLACED = "No longer the leader"
@@ -196,9 +195,7 @@ class TestOnEtcd(TakenOver, testtools.TestCase):
         if shutil.which("etcd") is None or importlib.util.find_spec("etcd3gw") is None:
             raise unittest.SkipTest("etcd or etcd3gw is not installed")
         self.directory = self.useFixture(fixtures.TempDir()).path
-        with contextlib.ExitStack() as taken:
-            sockets = [taken.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in "ab"]
-            self.ports = [each.getsockname()[1] for each in sockets]
+        self.ports = [free_port() for _ in "ab"]
         self.start_etcd()
         self.addCleanup(self.end_etcd)
         self.site = Site(self, f"etcd3+http://127.0.0.1:{self.ports[0]}")

@@ -24,7 +24,8 @@ from nova_twotier.manager import gauges, pool_metrics
 from nova_twotier.manager.metrics import Metrics
 from tests.functional.manager_case import InMemoryTestCase
 from tests.functional.managers import PATIENCE, Site
-from tests.scraping import MISSING, Prometheus, families, free_port, samples
+from tests.ports import free_port
+from tests.scraping import MISSING, Prometheus, families, samples
 from tests.unit.manager import builders
 
 ROOT = pathlib.Path(__file__).parents[2]

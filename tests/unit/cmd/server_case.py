@@ -2,7 +2,6 @@
 
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,8 @@ import time
 import fixtures
 import requests
 import testtools
+
+from tests.ports import free_port
 
 
 class ServerCase(testtools.TestCase):
@@ -25,9 +26,7 @@ class ServerCase(testtools.TestCase):
 
     def start(self, options="", *sections, strategy="noauth"):
         """A server: its process, which ends with the test, and its address."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = probe.getsockname()
+        self.address = ("127.0.0.1", free_port())
         auth = f"auth_strategy = {strategy}"
         self.configure(f"{auth}\nport = {self.address[1]}\n{options}\n", *sections)
         self.server = subprocess.Popen(
@@ -46,7 +45,7 @@ class ServerCase(testtools.TestCase):
         while time.monotonic() < deadline:
             self.assertIsNone(self.server.poll(), "the server has ended")
             try:
-                return requests.get(self.url, timeout=5)
+                return requests.get(self.url, timeout=60)
             except requests.ConnectionError:
                 time.sleep(0.1)
         raise AssertionError("the server does not answer")

@@ -4,7 +4,6 @@ import json
 import pathlib
 import re
 import shlex
-import socket
 import stat
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import requests
 
 from nova_twotier import conf as config
 from nova_twotier.api.versions import SERVICE
+from tests.ports import free_port
 from tests.unit.devstack.runs import ROOT, options
 from tests.unit.devstack.test_phases import PhaseCase
 
@@ -113,9 +113,7 @@ class TestServer(PhaseCase):
 
         :param changes: of the plugin's file, as text and its replacement.
         """
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
+        port = str(free_port())
         devstack = self.devstack(TWOTIER_API_PORT=port)
         devstack.stack("post-config", "extra")
         [start] = [call for call in devstack.calls if call.startswith("run_process twotier-api")]
@@ -147,7 +145,7 @@ class TestServer(PhaseCase):
         while time.monotonic() < deadline:
             self.assertIsNone(server.poll(), "the server has ended")
             try:
-                answer = requests.get(url, timeout=5)
+                answer = requests.get(url, timeout=60)
             except requests.ConnectionError:
                 time.sleep(0.1)
                 continue

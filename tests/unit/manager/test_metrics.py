@@ -20,7 +20,8 @@ from nova_twotier.manager.metrics import Metrics
 from nova_twotier.manager.operations.operation import Note
 from nova_twotier.manager.pool_metrics import PoolMetrics
 from nova_twotier.manager.round import Round
-from tests.scraping import free_port, samples
+from tests.ports import free_port
+from tests.scraping import samples
 from tests.unit.manager import builders
 from tests.unit.manager.engine_case import PollCase
 
