@@ -109,9 +109,12 @@ class Host:
         try:
             yield process
         finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(30)
+            process.terminate()
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
+                process.wait()
 
     def log(self):
         return (self._directory / "agent.log").read_text()

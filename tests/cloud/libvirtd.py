@@ -1,6 +1,7 @@
 """A libvirtd of the test's own, with guests that spin, all of the time or some of it."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import signal
@@ -44,6 +45,14 @@ PHASES = bytes.fromhex(
     "a808 75f4"  # test al, 8; jnz again
     "f4 ebf1"  # hlt; jmp again
 )
+#: Changes 512 KiB of memory all the time: a migration that is slow does not end.
+WRITES = bytes.fromhex(
+    "31c0"  # xor ax, ax
+    "bb0010"  # again: mov bx, 0x1000
+    "8ec3 31ff b90080 f3ab"  # next: mov es, bx; xor di, di; mov cx, 0x8000; rep stosw
+    "81c30010 81fb0090 75ed"  # add bx, 0x1000; cmp bx, 0x9000; jne next
+    "40 ebe7"  # inc ax; jmp again
+)
 #: The CPU weight of the group of all guests, and the highest, with cgroup v1 and v2.
 GROUPS = (
     (pathlib.Path("/sys/fs/cgroup/cpu/machine/cpu.shares"), "262144"),
@@ -75,7 +84,7 @@ class Libvirtd:
     def __enter__(self):
         import libvirt
 
-        for name, code in (("spin", SPIN), ("phases", PHASES)):
+        for name, code in (("spin", SPIN), ("phases", PHASES), ("writes", WRITES)):
             (self._directory / f"{name}.img").write_bytes(boot_sector(code))
         ready = self._directory / "ready"
         with open(self._directory / "out.log", "w") as log:
@@ -105,7 +114,8 @@ class Libvirtd:
     def spin(self, code="spin", paused=False):
         """A new guest, as Nova defines it, that uses all the CPU time it gets.
 
-        :param code: "phases" for one that does so for some of the time.
+        :param code: "phases" for one that does so for some of the time, "writes" for one that
+            writes to its memory.
         :param paused: whether to hold it before its first instruction.
         """
         import libvirt
@@ -137,6 +147,17 @@ def boot_sector(code):
 
 
 @contextlib.contextmanager
+def the_cpu():
+    """Have CPU 1 to oneself: the guests of other tests, which are run beside these, wait."""
+    handle = os.open(cpu_controller().root, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
 def undisturbed():
     """Let guests have all the CPU time that they want, whatever else runs on the machine.
 
@@ -155,17 +176,24 @@ def undisturbed():
 @contextlib.contextmanager
 def stopped(domain):
     """Stop a guest's QEMU for a while: it does not answer libvirt either."""
-    name = domain.UUIDString().encode()
     [process] = [
-        int(each.parent.name)
-        for each in pathlib.Path("/proc").glob("[0-9]*/cmdline")
-        if name in each.read_bytes() and b"-incoming" not in each.read_bytes()
+        pid
+        for pid, command in _commands()
+        if domain.UUIDString().encode() in command and b"-incoming" not in command
     ]
     os.kill(process, signal.SIGSTOP)
     try:
         yield
     finally:
         os.kill(process, signal.SIGCONT)
+
+
+def _commands():
+    """The commands of all processes, by pid."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        # It may have ended meanwhile.
+        with contextlib.suppress(OSError):
+            yield int(path.parent.name), path.read_bytes()
 
 
 def weight(domain):
@@ -202,4 +230,5 @@ def _share(domain, other, seconds=3.0):
     before = used()
     time.sleep(seconds)
     mine, others = (after - start for after, start in zip(used(), before, strict=True))
-    return mine / (mine + others)
+    # Where both get nothing for a while, neither has the CPU.
+    return mine / max(1, mine + others)

@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -29,6 +30,7 @@ from tests.cloud.libvirtd import (
     missing,
     pins,
     stopped,
+    the_cpu,
     undisturbed,
     weight,
 )
@@ -40,6 +42,12 @@ pytestmark = [pytest.mark.cloud, pytest.mark.skipif(bool(missing()), reason=miss
 TWO_SLOTS = "slot_cpus = 0,1"
 #: Seconds for which libvirt is asked while a background VM starves.
 CONTENTION = float(os.environ.get("TWOTIER_CONTENTION", "20"))
+
+
+@pytest.fixture(autouse=True)
+def without_other_guests():
+    with the_cpu():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +94,6 @@ def await_priorities(front, back, background=WEIGHT[BG]):
     wait_for(
         lambda: [(weight(each), pins(each)) for each in (front, back)] == expected,
         f"{front.UUIDString()} in the foreground, {back.UUIDString()} in the background",
-        patience=30,
     )
 
 
@@ -170,7 +177,6 @@ def await_idle(front, back):
     wait_for(
         lambda: (idle(front), idle(back)) == (False, True),
         f"{back.UUIDString()} is idle for the kernel, and {front.UUIDString()} is not",
-        patience=30,
     )
 
 
@@ -211,7 +217,7 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
         tempfile.TemporaryDirectory(prefix="lv") as directory,
         Libvirtd(directory, "host2") as other,
     ):
-        guest = other.spin()
+        guest = other.spin("writes")
         host.claim(guest, BG)
         with host.agent():
             wait_for(lambda: (weight(front), weight(back)) == (10000, 100), "the priorities")
@@ -221,7 +227,7 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
             with ThreadPoolExecutor(1) as thread:
                 migration = thread.submit(guest.migrate3, target, slowly, flags)
                 arrival = await_arrival(guest, target)
-                # Stands for a large memory.
+                # Stands for a large memory that arrives for a long time.
                 with stopped(guest):
                     time.sleep(3)
                     host.swap(front, back)
@@ -231,6 +237,7 @@ def test_no_vm_waits_for_one_whose_memory_arrives(host, pair, libvirtd):
                         patience=25,
                     )
                     assert not migration.done()
+                guest.migrateSetMaxSpeed(1000)
                 migration.result(60)
             wait_for(lambda: weight(arrival) == WEIGHT[BG], "it is in the background")
             arrival.destroy()
@@ -242,7 +249,7 @@ def await_arrival(guest, target):
     import libvirt
 
     arriving = [libvirt.VIR_DOMAIN_PAUSED, libvirt.VIR_DOMAIN_PAUSED_MIGRATION]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         with contextlib.suppress(libvirt.libvirtError):
             domain = target.lookupByUUIDString(guest.UUIDString())
@@ -272,37 +279,41 @@ def test_what_is_done_to_a_starved_background_does_not_take_long(host, pair, ope
     print(f"{operation} took {ended - began:.1f} s, and {ended - lifted:.1f} s once lifted")
 
 
-def requests_about(connection, domains):
-    """What Nova, the agent and others ask libvirt again and again, by name."""
+def requests_about(connection, front, back):
+    """What Nova, the agent and others ask libvirt again and again, by name and by whom it is about.
+
+    The host's domains are about the background one, too.
+    """
     import libvirt
 
     live = libvirt.VIR_DOMAIN_AFFECT_LIVE
-    yield "listAllDomains", connection.listAllDomains
-    yield "getAllDomainStats", connection.getAllDomainStats
-    for domain in domains:
-        yield "state", domain.state
-        yield "info", domain.info
-        yield "controlInfo", domain.controlInfo
-        yield "vcpus", domain.vcpus
-        yield "getCPUStats", lambda domain=domain: domain.getCPUStats(True)
-        yield "schedulerParameters", lambda domain=domain: domain.schedulerParametersFlags(live)
-        yield "memoryStats", domain.memoryStats
-        yield "blockInfo", lambda domain=domain: domain.blockInfo("hda")
-        yield "blockStats", lambda domain=domain: domain.blockStats("hda")
+    yield "listAllDomains", BG, connection.listAllDomains
+    yield "getAllDomainStats", BG, connection.getAllDomainStats
+    for tier, domain in ((FG, front), (BG, back)):
+        yield "state", tier, domain.state
+        yield "info", tier, domain.info
+        yield "controlInfo", tier, domain.controlInfo
+        yield "vcpus", tier, domain.vcpus
+        yield "getCPUStats", tier, partial(domain.getCPUStats, True)
+        yield "schedulerParameters", tier, partial(domain.schedulerParametersFlags, live)
+        yield "memoryStats", tier, domain.memoryStats
+        yield "blockInfo", tier, partial(domain.blockInfo, "hda")
+        yield "blockStats", tier, partial(domain.blockStats, "hda")
 
 
 @pytest.mark.parametrize("host", ["background_weight = 2"], indirect=True)
 def test_no_request_hangs_while_the_background_starves(host, pair, libvirtd):
-    took = collections.defaultdict(list)
+    took, longest = collections.defaultdict(list), {FG: 0.0, BG: 0.0}
     with host.agent():
         await_priorities(*pair, background=2)
         with undisturbed():
             until = time.monotonic() + CONTENTION
             while time.monotonic() < until:
-                for name, request in requests_about(libvirtd.connection, pair):
+                for name, tier, request in requests_about(libvirtd.connection, *pair):
                     began = time.monotonic()
                     request()
                     took[name].append(time.monotonic() - began)
+                    longest[tier] = max(longest[tier], took[name][-1])
                 time.sleep(0.1)
     for name, seconds in took.items():
         seconds.sort()
@@ -310,7 +321,8 @@ def test_no_request_hangs_while_the_background_starves(host, pair, libvirtd):
             f"{name}: {len(seconds)} times, median {statistics.median(seconds):.4f} s, 99 % within "
             f"{seconds[int(0.99 * len(seconds))]:.4f} s, all within {seconds[-1]:.4f} s"
         )
-    assert max(seconds[-1] for seconds in took.values()) < 5
+    # Where libvirt gets little CPU time itself, requests about the foreground take long as well.
+    assert longest[BG] < 5 + 5 * longest[FG], longest
 
 
 def test_the_emulators_cpu_time_does_not_count(libvirtd):
@@ -342,7 +354,7 @@ def test_a_slot_closes_while_its_foreground_is_busy_and_not_by_short_phases(host
                     changes.append((time.monotonic(), withheld))
                 return len(changes) > 3
 
-            wait_for(closes_opens_and_closes, "a slot that closes, opens and closes", patience=120)
+            wait_for(closes_opens_and_closes, "a slot that closes, opens and closes", patience=240)
     finally:
         guest.destroy()
         guest.undefine()

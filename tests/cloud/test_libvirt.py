@@ -14,7 +14,7 @@ from nova_twotier.ledger import names
 from nova_twotier.tools.fakecloud import FakeCloud, bootstrap, handover, libvirtd
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
-from tests.cloud.libvirtd import SPIN, await_split, boot_sector, missing, pins, weight
+from tests.cloud.libvirtd import SPIN, await_split, boot_sector, missing, pins, the_cpu, weight
 from tests.cloud.waiting import wait_for
 
 libvirt = pytest.importorskip("libvirt", reason='the node agent needs the "agent" extra')
@@ -125,6 +125,12 @@ class Cloud:
         }
 
 
+@pytest.fixture(autouse=True)
+def without_other_guests():
+    with the_cpu():
+        yield
+
+
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory):
     root = tmp_path_factory.mktemp("real")
@@ -150,7 +156,6 @@ def await_priority(domain, tier):
     wait_for(
         lambda: (weight(domain), pins(domain)) == expected,
         f"{domain.name()} in {tier}",
-        patience=60,
     )
 
 
