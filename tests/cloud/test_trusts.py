@@ -5,11 +5,11 @@ On the full fake cloud, with the queue manager and its API.
 
 import base64
 import contextlib
-import datetime
 import os
 import pathlib
 import re
 import signal
+import socket
 from types import SimpleNamespace
 
 import osc_lib.utils
@@ -23,6 +23,7 @@ from openstackclient import shell
 from nova_twotier import conf as config
 from nova_twotier.cloud.nova import session_for
 from nova_twotier.cloud.trusts import Given, Trusts
+from nova_twotier.db.store import open_store
 from nova_twotier.tools.fakecloud import FakeCloud, child, handover, ports, processes
 from nova_twotier.tools.replay.supervisor import Supervisor, python
 from tests.cloud.full import broker
@@ -346,27 +347,38 @@ def killed(cloud, name):
         pathlib.Path(f"/proc/{pid}/{file}").read_text().rstrip("\0").split("\0")
         for file in ("cmdline", "environ")
     )
-    os.kill(pid, signal.SIGKILL)
-    try:
-        yield
-    finally:
-        sockets = ports.listen([name], status["ports"][name])
-        fds = {key: sock.fileno() for key, sock in sockets.items()}
-        env = dict(line.split("=", 1) for line in environment)
-        env.update(child.environment(name, layout.run, fds))
-        processes.start(name, argv, layout.log(name), env, list(fds.values()))
-        ports.close(sockets)
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+
+        def bound():
+            with contextlib.suppress(OSError):
+                held.bind((ports.ADDRESS, status["ports"][name]))
+                return True
+
+        os.kill(pid, signal.SIGKILL)
+        # The kernel closes the sockets of its threads some time later. From then on nobody else
+        # gets the port, and who connects is refused.
+        wait_for(bound, f"the port of {name} is free")
+        try:
+            yield
+        finally:
+            held.listen(ports.BACKLOG)
+            env = dict(line.split("=", 1) for line in environment)
+            env.update(child.environment(name, layout.run, {name: held.fileno()}))
+            processes.start(name, argv, layout.log(name), env, [held.fileno()])
 
 
 def test_keystone_restarts_while_a_job_waits(alice, cloud):
-    begin = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=2)
-    uuid = alice.submit(size=2, begin_at=begin.isoformat())
+    conf = config.load(["--config-file", cloud.info["files"]["manager_conf"]], "test")
+    uuid = alice.submit(size=2, held=True)
     logged = len(cloud.log.read_text())
 
     def troubled():
         return re.search(" (WARNING|ERROR) ", cloud.log.read_text()[logged:])
 
-    with killed(cloud.fake, "identity"):
+    with killed(cloud.fake, "identity"), contextlib.closing(open_store(conf)) as store:
+        # The API needs Keystone for that.
+        store.hold(store.find(uuid).number, False)
         wait_for(troubled, "the manager notices that Keystone is away")
     alice.await_state(uuid, "running")
     told = alice.twotier.get(f"/v1/jobs/{uuid}/explain").json()
