@@ -49,7 +49,7 @@ def test_a_trace_is_played(conf_file, tmp_path):
 def test_a_standby_takes_over(conf_file, tmp_path):
     """Two managers; the one that leads is killed while jobs run, and not started again."""
     with (tmp_path / "state.conf").open("a") as conf:
-        conf.write("[coordination]\nlease = 4\n")
+        conf.write("[coordination]\nlease = 10\n")
     argv = python("nova_twotier.cmd.manager", *conf_file)
     conf = configuration.load(conf_file, "test")
     with (tmp_path / "leader.log").open("wb") as log:

@@ -48,7 +48,7 @@ class TestOnFiles(testtools.TestCase):
 
     def test_the_leader_is_stopped(self):
         """Each pool has its own, and whoever ends gives up what it leads."""
-        site = Site(self, lease=2, pools="default,gpu")
+        site = Site(self, lease=10, pools="default,gpu")
         first = site.start()
         for pool in ("default", "gpu"):
             site.leads(first, pool)
@@ -198,7 +198,7 @@ class TestOnEtcd(TakenOver, testtools.TestCase):
         self.ports = [free_port() for _ in "ab"]
         self.start_etcd()
         self.addCleanup(self.end_etcd)
-        self.site = Site(self, f"etcd3+http://127.0.0.1:{self.ports[0]}")
+        self.site = Site(self, f"etcd3+http://127.0.0.1:{self.ports[0]}", lease=10)
 
     def start_etcd(self):
         client, peer = (f"http://127.0.0.1:{port}" for port in self.ports)
