@@ -9,15 +9,18 @@ from nova_twotier.db.states import OVER, JobState
 from tests.functional.manager_case import ENOUGH, InMemoryTestCase
 from tests.functional.queue_case import QueueTestCase
 
+#: In seconds.
+HOUR = 3600.0
+
 
 class TestOnNova(QueueTestCase):
     def after(self, condition, *others):
         given = [Dependency(other.number, condition) for other in others]
         return self.store.submit(1, [0.5], dependencies=given)
 
-    def replace_manager(self):
+    def replace_manager(self, **options):
         self.engine.close()
-        self.engine = self.new_engine()
+        self.engine = self.new_engine(**options)
 
     def polls(self, count=4):
         for _each in range(count):
@@ -59,12 +62,12 @@ class TestOnNova(QueueTestCase):
         self.assertEqual([], self.servers(second.number))
 
     def test_it_begins_at_its_time(self):
-        begin = time.time() + 3.0
+        begin = time.time() + HOUR
         job = self.store.submit(1, [0.5], begin_at=begin)
         self.polls()
         self.assertEqual([], self.servers(job.number))
         self.assertEqual("begin", self.store.job(job.number).reason.code.name)
-        self.replace_manager()
+        self.replace_manager(clock=lambda: time.time() + HOUR)
         started = self.until(job.number, JobState.RUNNING)
         self.assertEqual(begin, started.eligible_at)
         self.assertGreater(started.started_at, begin)
