@@ -30,7 +30,7 @@ class TestGate(testtools.TestCase):
         self.addCleanup(self.gate.__exit__)
 
     def come(self):
-        client = socket.create_connection(("127.0.0.1", self.gate.port), timeout=5)
+        client = socket.create_connection(("127.0.0.1", self.gate.port), timeout=60)
         self.addCleanup(client.close)
         return client
 
@@ -57,7 +57,7 @@ class TestGate(testtools.TestCase):
         client = self.come()
         self.echo(client)
         client.close()
-        for _ in range(100):
+        for _ in range(3000):
             if not self.gate.server_side():
                 break
             threading.Event().wait(0.02)

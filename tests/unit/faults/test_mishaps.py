@@ -1,6 +1,7 @@
 """What goes wrong is made good again, also when the run ends in between."""
 
 import pathlib
+import threading
 import time
 import types
 from unittest import mock
@@ -43,13 +44,23 @@ class TestMishaps(testtools.TestCase):
             time.sleep(0.01)
 
     def test_outage(self):
+        lasts, over = [], threading.Event()
+
+        def wait(seconds):
+            lasts.append(seconds)
+            return bool(seconds) and not over.wait(60)
+
         outage = Outage(0.0, self.site, "placement", seconds=0.3)
+        outage.over = mock.Mock(wait=wait)
+        self.addCleanup(over.set)
         self.assertIsNone(outage.before(REQUEST))
         outage.start()
         self.wait_for(outage)
         self.assertEqual(Fault.DROPPED, outage.before(REQUEST))
         self.assertEqual({outage}, self.harm.outages)
+        over.set()
         outage.join()
+        self.assertEqual([0.0, 0.3], lasts)
         self.assertIsNone(outage.before(REQUEST))
         self.assertEqual(set(), self.harm.outages)
         self.assertEqual({"placement down": 1, "placement up": 1}, dict(self.journal.counts))

@@ -2,14 +2,17 @@
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest import mock
 
 import requests
 import testtools
 
 from nova_twotier.tools.faults.proxy import Fault, Proxy
 
-#: Seconds for which the proxy holds a request back, and after which the client gives up.
-HOLD, PATIENCE = 0.4, 0.2
+#: Seconds for which the proxy is to hold a request back.
+HOLD = 7.5
+#: Seconds after which a client gives up, if it is to, and if it should not have to.
+IMPATIENCE, PATIENCE = 0.2, 60
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -41,6 +44,7 @@ class Once:
         self.fault = fault
         self.asked = []
         self.carried_out = []
+        self.noted = threading.Event()
 
     def before(self, request):
         self.asked.append(str(request))
@@ -49,6 +53,7 @@ class Once:
 
     def after(self, request):
         self.carried_out.append(str(request))
+        self.noted.set()
 
 
 class TestProxy(testtools.TestCase):
@@ -67,15 +72,22 @@ class TestProxy(testtools.TestCase):
         self.addCleanup(self.client.close)
 
     def proxy(self, fault=None):
-        self.once = Once(fault)
+        """The URL of a proxy, whose time of holding back is over when the client has given up."""
+        self.once, self.held, self.given_up = Once(fault), [], threading.Event()
         target = f"http://127.0.0.1:{self.service.server_port}/v2.1"
         proxy = Proxy("nova", target, [self.once], HOLD).__enter__()
         self.addCleanup(proxy.__exit__)
+        self.addCleanup(self.given_up.set)
+        proxy.closing = mock.Mock(wait=self.hold)
         return proxy.url
 
-    def post(self, url):
+    def hold(self, seconds):
+        self.held.append(seconds)
+        self.given_up.wait(PATIENCE)
+
+    def post(self, url, timeout=PATIENCE):
         return self.client.post(
-            f"{url}/servers", data=b"x" * 10, headers={"X-Auth-Token": "t"}, timeout=PATIENCE
+            f"{url}/servers", data=b"x" * 10, headers={"X-Auth-Token": "t"}, timeout=timeout
         )
 
     def test_passes_on(self):
@@ -91,11 +103,14 @@ class TestProxy(testtools.TestCase):
         self.assertEqual(202, self.post(url).status_code)
 
     def test_not_carried_out(self):
-        for fault in (Fault.DROPPED, Fault.SILENT):
+        for fault, error, timeout, held in (
+            (Fault.DROPPED, requests.ConnectionError, PATIENCE, []),
+            (Fault.SILENT, requests.Timeout, IMPATIENCE, [HOLD]),
+        ):
             url = self.proxy(fault)
-            error = requests.Timeout if fault is Fault.SILENT else requests.ConnectionError
-            self.assertRaises(error, self.post, url)
-            self.assertEqual([], self.once.carried_out)
+            self.assertRaises(error, self.post, url, timeout)
+            self.given_up.set()
+            self.assertEqual(([], held), (self.once.carried_out, self.held))
             self.assertEqual(202, self.post(url).status_code)
         self.assertEqual(2, len(self.service.seen))
 
@@ -108,12 +123,11 @@ class TestProxy(testtools.TestCase):
 
     def test_carried_out_after_the_client_gave_up(self):
         url = self.proxy(Fault.LATE)
-        self.assertRaises(requests.Timeout, self.post, url)
+        self.assertRaises(requests.Timeout, self.post, url, IMPATIENCE)
         self.assertEqual([], self.service.seen)
-        for _ in range(50):
-            if self.once.carried_out:
-                break
-            threading.Event().wait(0.05)
+        self.given_up.set()
+        self.assertTrue(self.once.noted.wait(PATIENCE))
+        self.assertEqual(([HOLD], 1), (self.held, len(self.once.carried_out)))
         self.assertEqual(1, len(self.service.seen))
 
     def test_errors(self):

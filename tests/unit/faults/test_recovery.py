@@ -36,7 +36,7 @@ class TestRecovery(testtools.TestCase):
         self.assertFalse(self.wait(0.5))
         with self.store.transaction() as session:
             session.get(Job, number).reason = waits.PAUSED()
-        self.assertTrue(self.wait(10.0))
+        self.assertTrue(self.wait(60.0))
         [seconds] = self.recovery.seconds["host"]
         self.assertGreaterEqual(seconds, 0.5)
 

@@ -11,14 +11,16 @@ from nova_twotier.tools.replay import supervisor as supervisor_module
 from nova_twotier.tools.replay.errors import ReplayError
 from nova_twotier.tools.replay.supervisor import Supervisor
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 FAILING = [sys.executable, "-c", "raise SystemExit(3)"]
 
 
 class TestSupervisor(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.useFixture(fixtures.MonkeyPatch(f"{supervisor_module.__name__}.PAUSE", 0.02))
+        # A program counts as ended at once also where its start takes long.
+        for name, seconds in (("PAUSE", 0.02), ("QUICK", 60.0)):
+            self.useFixture(fixtures.MonkeyPatch(f"{supervisor_module.__name__}.{name}", seconds))
         self.log = pathlib.Path(self.useFixture(fixtures.TempDir()).path, "log")
         self.said = []
 
@@ -28,7 +30,7 @@ class TestSupervisor(testtools.TestCase):
         return supervisor
 
     def wait(self, condition):
-        for _ in range(500):
+        for _ in range(3000):
             if condition():
                 return
             threading.Event().wait(0.02)
