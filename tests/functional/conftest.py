@@ -9,7 +9,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.util import LRUCache
 
-from nova_twotier.tools.fakecloud import messages
+from nova_twotier.tools.fakecloud import messages, sqlite
 from tests.cores import keep_to_one
 
 
@@ -55,6 +55,12 @@ def statements_compiled_once():
         mock.patch.object(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect))),
     ):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def writers_wait():
+    """Nova's tests have their databases in files of SQLite, and many threads that write there."""
+    sqlite.let_writers_wait()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,13 +14,18 @@ def url(path) -> str:
 
 
 def patch() -> None:
+    """Pool connections: to open and tune one costs as much as the average transaction. Let writers
+    wait for each other."""
+    engines.create_engine = functools.partial(engines.create_engine, _engine_target=_create_engine)
+    let_writers_wait()
+
+
+def let_writers_wait() -> None:
     """Begin writer transactions with BEGIN IMMEDIATE.
 
     oslo.db begins deferred: a transaction that reads and then writes fails at once with "database
     is locked" when another one wrote in between. A writer that takes its lock at the start waits.
-    Connections are pooled: to open and tune one costs as much as the average transaction.
     """
-    engines.create_engine = functools.partial(engines.create_engine, _engine_target=_create_engine)
     factory = enginefacade._TransactionFactory
     setup, session, connection = (
         factory._setup_for_connection,
