@@ -15,7 +15,7 @@ from tests.ports import free_port
 PROGRAMS = ("prometheus", "promtool")
 MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
 #: Seconds that a program may take on a slow machine.
-PATIENCE = 60
+PATIENCE = 180
 CONFIG = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:

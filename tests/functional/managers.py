@@ -13,7 +13,7 @@ from nova_twotier.db.store import Store
 
 #: Nobody listens there.
 NOWHERE = "http://127.0.0.1:9"
-PATIENCE = 60
+PATIENCE = 180
 CONF = """
 [DEFAULT]
 state_path = {directory}

@@ -23,7 +23,7 @@ from nova_twotier.db.store import Store
 from nova_twotier.ledger import names
 from nova_twotier.manager import election
 from tests.functional import test_databases
-from tests.functional.managers import Site
+from tests.functional.managers import PATIENCE, Site
 from tests.ports import free_port
 
 STANDS_BY = "Standing by: pool default is led by"
@@ -118,7 +118,7 @@ class TestOnFiles(testtools.TestCase):
     def test_wrong_options(self):
         site = Site(self, backend="zookeeper://me:secret@127.0.0.1")
         manager = site.start()
-        self.assertEqual(1, manager.process.wait(60))
+        self.assertEqual(1, manager.process.wait(PATIENCE))
         self.assertIn("twotier-manager: [coordination]backend_url: tooz cannot use", manager.log())
         self.assertNotIn("secret", manager.log())
 

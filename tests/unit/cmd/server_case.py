@@ -41,7 +41,7 @@ class ServerCase(testtools.TestCase):
         self.wait_for_server()
 
     def wait_for_server(self):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             self.assertIsNone(self.server.poll(), "the server has ended")
             try:
@@ -52,4 +52,4 @@ class ServerCase(testtools.TestCase):
 
     def stop(self):
         self.server.send_signal(signal.SIGTERM)
-        self.assertEqual(0, self.server.wait(30), self.server.stdout.read())
+        self.assertEqual(0, self.server.wait(60), self.server.stdout.read())

@@ -24,7 +24,7 @@ class TestServer(ServerCase):
         self.start()
         headers = {"X-Auth-Token": "alice:demo"}
         jobs = f"{self.url}/v1/jobs"
-        answer = requests.post(jobs, json={"size": 2}, headers=headers, timeout=30)
+        answer = requests.post(jobs, json={"size": 2}, headers=headers, timeout=60)
         self.assertEqual(201, answer.status_code)
         self.assertEqual(f"{jobs}/{answer.json()['uuid']}", answer.headers["Location"])
         self.assertEqual("twotier-api", answer.headers["Server"])
@@ -32,7 +32,7 @@ class TestServer(ServerCase):
             jobs,
             data=iter([b'{"size"', b": 1}"]),
             headers={**headers, "Content-Type": "application/json"},
-            timeout=30,
+            timeout=60,
         )
         self.assertEqual(201, in_pieces.status_code)
         self.stop()
@@ -40,14 +40,14 @@ class TestServer(ServerCase):
     def test_a_log_rotation_does_not_end_it(self):
         self.start()
         self.server.send_signal(signal.SIGHUP)
-        self.assertEqual(200, requests.get(f"{self.url}/healthcheck", timeout=30).status_code)
+        self.assertEqual(200, requests.get(f"{self.url}/healthcheck", timeout=60).status_code)
         self.stop()
 
     def submit_with_webhook(self):
         webhook = {"webhook": "https://hooks.example.org/a", "webhook_secret": SECRET}
         headers = {"X-Auth-Token": "alice:demo"}
         jobs = f"{self.url}/v1/jobs"
-        answer = requests.post(jobs, json={"size": 1, **webhook}, headers=headers, timeout=30)
+        answer = requests.post(jobs, json={"size": 1, **webhook}, headers=headers, timeout=60)
         return answer.status_code
 
     def test_webhooks_can_be_allowed_while_it_runs(self):
@@ -56,7 +56,7 @@ class TestServer(ServerCase):
         with self.conf.open("a") as file:
             file.write("[job_events]\nallowed_webhooks = https://hooks.example.org/\n")
         self.server.send_signal(signal.SIGHUP)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while self.submit_with_webhook() != 201:
             self.assertLess(time.monotonic(), deadline, "it was not reloaded")
             time.sleep(0.1)
@@ -75,14 +75,14 @@ class TestServer(ServerCase):
                 f"{self.url}/v1/jobs",
                 data=body,
                 headers={**headers, "Content-Type": "application/json"},
-                timeout=30,
+                timeout=60,
             )
             self.assertEqual(status, answer.status_code)
 
     def test_an_address_that_is_taken(self):
         self.start()
         taken = [sys.executable, "-m", "nova_twotier.cmd.api", "--config-file", str(self.conf)]
-        second = subprocess.run(taken, capture_output=True, text=True, timeout=60)
+        second = subprocess.run(taken, capture_output=True, text=True, timeout=180)
         self.assertEqual(1, second.returncode)
         self.assertIn("twotier-api: [Errno 98] Address already in use", second.stderr)
 

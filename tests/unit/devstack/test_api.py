@@ -141,7 +141,7 @@ class TestServer(PhaseCase):
         return devstack, address
 
     def wait_for(self, url, server):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             self.assertIsNone(server.poll(), "the server has ended")
             try:
