@@ -52,7 +52,7 @@ def test_a_job_waits_is_held_and_is_cancelled(api, board):
     expect(row.locator("code")).to_have_text("slots")
     expect(row.locator(".c-position")).to_have_text("1")
     row.get_by_role("link", name="ocean").press("Enter")
-    assert page.url.endswith(f"/board#/job/{job['uuid']}")
+    expect(page).to_have_url(f"{api.url}/board#/job/{job['uuid']}")
 
     page.get_by_role("button", name="Hold").click()
     expect(page.get_by_role("button", name="Release")).to_be_visible()
@@ -76,17 +76,16 @@ def test_whoever_changes_a_job_gets_no_older_answers(api, board):
     job = api.submit(ALICE, name="changed")
     page = board(f"{api.url}/board")
 
-    def allowed():
+    def allowed(act=lambda: None):
         with page.expect_request(lambda request: "/v1/queue/jobs?" in request.url) as asked:
-            pass
+            act()
         return asked.value.headers.get("cache-control", "")
 
     assert "max-stale" in allowed()
     page.get_by_role("link", name="changed").click()
     page.get_by_role("button", name="Hold").click()
     expect(page.get_by_role("button", name="Release")).to_be_visible()
-    page.get_by_role("link", name="Queue", exact=True).click()
-    assert "max-stale" not in allowed()
+    assert "max-stale" not in allowed(page.get_by_role("link", name="Queue", exact=True).click)
     assert api.store.find(job["uuid"]).held
 
 
@@ -118,14 +117,15 @@ def test_nothing_of_another_project_reaches_the_browser(api, board):
     page = board(f"{api.url}/board")
     become(page, ALICE)
     expect(page.get_by_role("checkbox", name="Own jobs first")).to_have_count(0)
-    answers = []
-    page.on("response", lambda answer: answers.append(answer))
+    finished = []
+    page.on("requestfinished", lambda request: finished.append(request))
     page.get_by_text(re.compile("^All ")).click()
     page.get_by_role("link", name="victim").click()
     expect(page.get_by_role("main")).to_contain_text("preempted by a job of another project")
     page.goto(f"{api.url}/board#/job/{theirs['uuid']}")
     expect(page.get_by_text("there is no such job in your project")).to_be_visible()
-    texts = [answer.text() for answer in answers if "/v1/" in answer.url and answer.ok]
+    answers = [request.response() for request in finished if "/v1/" in request.url]
+    texts = [answer.text() for answer in answers if answer.ok]
     assert any("victim" in text for text in texts)
     for secret in ("confidential", "bob", theirs["uuid"], "node-of-"):
         assert not any(secret in text for text in texts), secret
