@@ -11,7 +11,7 @@ from nova_twotier.cloud.notifications import Listener
 from nova_twotier.conf import notifications as options
 
 #: Seconds within which something is heard that is said again and again.
-PATIENCE = 30
+PATIENCE = 60
 
 
 class Heard:
@@ -52,6 +52,9 @@ class NotificationBehaviour:
         listener.start(heard.of_servers, heard.of_hosts)
         self.addCleanup(self.end, listener)
         self.until(lambda: heard.servers, again=lambda: self.notify("instance.create.end"))
+        # After all that was said again and again.
+        self.notify("service.update")
+        self.until(lambda: heard.hosts)
         return listener, heard
 
     def end(self, listener):
@@ -80,7 +83,7 @@ class NotificationBehaviour:
 
     def test_what_wakes_and_what_does_not(self):
         _listener, heard = self.listen()
-        heard.servers = 0
+        heard.servers = heard.hosts = 0
         for event in ("instance.create.start", "instance.update", "keypair.create.end", "metrics"):
             self.notify(event)
         self.notify("instance.power_off.end")
