@@ -113,6 +113,7 @@ class TestPatient(testtools.TestCase):
         self.there.go_on.clear()
         self.assertEqual("here", self.ask())
         self.assertIn("no answer in 0.05 s", log.output)
+        self.assertTrue(self.there.asked.wait(30))
         self.there.go_on.set()
         self.useFixture(fixtures.MonkeyPatch("nova_twotier.api.patient.PATIENCE", 30.0))
         # It is not asked again at once, but after a while.

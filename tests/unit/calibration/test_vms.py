@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import itertools
 import os
 import pathlib
 import signal
@@ -14,7 +13,7 @@ from fixtures import MonkeyPatch
 
 from nova_twotier.calibration import qemu, vms
 from nova_twotier.calibration.loads import Load, LoadFailed
-from tests.unit.calibration.steps import await_steps
+from tests.unit.calibration.steps import PATIENCE, await_steps
 
 CPUS = sorted(os.sched_getaffinity(0))
 #: A step that is short, but leaves the CPU to others.
@@ -104,14 +103,23 @@ class TestJob(testtools.TestCase):
             job.resume()
             await_steps(job, 1)
             job.pause()
-            # A stop takes effect as soon as the threads would run on, and what they have
-            # reported by then is still on its way.
-            for sample, later in itertools.pairwise(iter(job.sample, None)):
-                time.sleep(0.1)
-                if sample == later == job.sample():
-                    break
+            self.await_rest(job.sample)
+            before = job.sample()
             time.sleep(0.05)
-            self.assertEqual(later, job.sample())
+            self.assertEqual(before, job.sample())
+
+    def await_rest(self, sample):
+        """Wait until it stays the same for a second.
+
+        A stop takes effect as soon as the threads would run on, and what they have reported by then
+        is still on its way.
+        """
+        deadline = time.monotonic() + PATIENCE
+        seen = []
+        while len(seen) < 10 or len({*seen[-10:]}) > 1:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+            seen.append(sample())
 
     @unittest.skipIf(len(CPUS) < 2, "one CPU has no parallel jobs")
     def test_its_guests_wait_for_each_other(self):
@@ -119,7 +127,7 @@ class TestJob(testtools.TestCase):
             job.resume()
             await_steps(job, 20)
             os.kill(job._vms[1].pid, signal.SIGSTOP)
-            time.sleep(0.1)
+            self.await_rest(lambda: job.sample().steps)
             before = job.sample().steps
             time.sleep(0.1)
             self.assertEqual(before, job.sample().steps)
