@@ -35,7 +35,7 @@ class TestRace(TwoTierTestCase):
         """Nova's claim; the first of each request waits until both have read and chosen."""
         if vm in self.first:
             self.first.remove(vm)
-            self.barrier.wait(timeout=30)
+            self.barrier.wait(timeout=120)
         claimed = self.claim(context, client, spec, vm, *args, **kwargs)
         self.refused += not claimed
         return claimed

@@ -52,7 +52,7 @@ class TestLibvirtHost(testtools.TestCase):
         return self.host._connection.lookupByName(NAME)
 
     def wait_for(self, changed):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while self.changed != changed and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertEqual(changed, self.changed)

@@ -176,14 +176,14 @@ class TestReconciler(testtools.TestCase):
 
         def hang(uuid):
             self.host.asks = asked
-            self.assertTrue(released.wait(30))
+            self.assertTrue(released.wait(120))
             self.host.asks = None
             return False
 
         self.host.is_busy = hang
         thread = threading.Thread(target=self.reconciler.run, args=(0.01,))
         thread.start()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.host.held["x"].weight != 10000 and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertEqual({"a": 10000, "x": 10000, "other": 1024}, self.weights())

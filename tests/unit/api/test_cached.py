@@ -53,13 +53,13 @@ class TestCached(testtools.TestCase):
 
         def slow():
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
             return "slow"
 
         self.answer = slow
         with ThreadPoolExecutor(4) as threads:
             asked = [threads.submit(self.cached.get) for _ in range(4)]
-            self.assertTrue(begun.wait(10))
+            self.assertTrue(begun.wait(60))
             go_on.set()
-            self.assertEqual({"slow"}, {each.result(10) for each in asked})
+            self.assertEqual({"slow"}, {each.result(60) for each in asked})
         self.assertEqual(1, self.reads)

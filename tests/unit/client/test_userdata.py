@@ -96,7 +96,7 @@ class TestRunner(testtools.TestCase):
         return server
 
     def boot(self):
-        return self.start().wait(30)
+        return self.start().wait(60)
 
     def kill(self, server, number):
         """Send a signal to all processes of a server."""
@@ -145,7 +145,7 @@ class TestRunner(testtools.TestCase):
         self.wait_for(self.log)
         # As a shutdown does: to all processes.
         self.kill(server, signal.SIGTERM)
-        self.assertEqual(143, server.wait(30))
+        self.assertEqual(143, server.wait(60))
         self.assertEqual(["ran", "saved"], self.log())
         self.assertIsNone(self.reported())
         self.boot()
@@ -185,7 +185,7 @@ class TestSaving(TestRunner):
             "while :; do sleep 0.05; done",
         )
         server = self.start()
-        self.addCleanup(server.wait, 30)
+        self.addCleanup(server.wait, 60)
         self.addCleanup(self.kill, server, signal.SIGKILL)
         self.wait_for(self.log)
         return server
@@ -210,7 +210,7 @@ class TestSaving(TestRunner):
         )
         self.write(self.directory / "script", f"{program} &", "wait")
         server = self.start()
-        self.addCleanup(server.wait, 30)
+        self.addCleanup(server.wait, 60)
         self.addCleanup(self.kill, server, signal.SIGKILL)
         self.wait_for(self.log)
         self.tell("2026-11-24T02:00:00+00:00")
@@ -240,7 +240,7 @@ class TestSaving(TestRunner):
         self.tell("2026-11-24T02:00:00+00:00")
         self.wait_for(self.saved)
         self.kill(server, signal.SIGKILL)
-        server.wait(30)
+        server.wait(60)
         self.write(self.directory / "script", "sleep 0.5", "echo again >> log")
         self.boot()
         self.assertEqual(["ran", "saved", "again", "off"], self.log())

@@ -14,7 +14,7 @@ from nova_twotier.manager.engine import Engine
 from tests.unit.manager import builders
 
 #: Seconds that a request may take on a slow machine.
-WAIT = 10
+WAIT = 60
 
 BOOT = RequestKey("boot")
 

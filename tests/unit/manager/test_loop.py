@@ -431,9 +431,9 @@ class TestStop(LoopTestCase):
         self.script = [lambda _engine: looked.set()]
         thread = threading.Thread(target=loop.run)
         thread.start()
-        self.assertTrue(looked.wait(10))
+        self.assertTrue(looked.wait(60))
         loop.stop()
-        thread.join(10)
+        thread.join(60)
         self.assertFalse(thread.is_alive())
         self.assertEqual(1, len(self.looks))
 

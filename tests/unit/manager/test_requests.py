@@ -40,12 +40,12 @@ class TestRequests(testtools.TestCase):
 
     def answers(self, count, now=0.0):
         for _answer in range(count):
-            self.assertTrue(self.woken.acquire(timeout=10))
+            self.assertTrue(self.woken.acquire(timeout=60))
         return self.requests.collect(now).get(ACTION, [])
 
     def test_nobody_waits(self):
         over = threading.Event()
-        self.requests.make(ACTION, [CloudRequest(RequestKey("a"), lambda: over.wait(10))])
+        self.requests.make(ACTION, [CloudRequest(RequestKey("a"), lambda: over.wait(60))])
         self.assertTrue(self.requests.waiting(ACTION, 0.0))
         self.assertEqual({}, self.requests.collect(0.0))
         over.set()
@@ -58,7 +58,7 @@ class TestRequests(testtools.TestCase):
         self.requests.make(
             ACTION,
             [
-                CloudRequest(RequestKey("a"), lambda: over.wait(10)),
+                CloudRequest(RequestKey("a"), lambda: over.wait(60)),
                 CloudRequest(RequestKey("b"), lambda: None),
             ],
         )
@@ -72,7 +72,7 @@ class TestRequests(testtools.TestCase):
 
         def ask():
             runs.append("a")
-            over.wait(10)
+            over.wait(60)
 
         self.addCleanup(over.set)
         question = CloudRequest(RequestKey("a"), ask, asks=True)
@@ -92,7 +92,7 @@ class TestRequests(testtools.TestCase):
 
         self.requests.make(ACTION, [CloudRequest(RequestKey("a"), ask, asks=True)])
         found = []
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not found and time.monotonic() < deadline:
             found = self.requests.collect(0.0).get(ACTION, [])
         self.assertEqual([(RequestKey("a"), False)], [(each.key, each.final) for each in found])

@@ -210,7 +210,9 @@ class TestResume(SweepCase):
         command = [sys.executable, "-m", "nova_twotier.sim.cli", "sweep", "lublin:300"]
         command += ["--policy", "fcfs,easy", "--seeds", "100", "--jobs", "1", "--nodes", "32"]
         child = subprocess.Popen([*command, "--out", str(out)], cwd=ROOT)
-        deadline = time.monotonic() + 60
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        deadline = time.monotonic() + 120
         while not list(out.glob("runs/*.json")):
             self.assertIsNone(child.poll(), "the sweep ended before it could be killed")
             self.assertLess(time.monotonic(), deadline)
