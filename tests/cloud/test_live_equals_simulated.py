@@ -21,7 +21,7 @@ JOBS = [
 
 def test_the_same_decisions(fakecloud, tmp_path):
     path = tmp_path / "state.conf"
-    path.write_text(f"[DEFAULT]\nstate_path = {tmp_path}/state\n[manager]\npoll_interval = 0.2\n")
+    path.write_text(f"[DEFAULT]\nstate_path = {tmp_path}/state\n[manager]\npoll_interval = 0.5\n")
     files = [f"--config-file={fakecloud.info()['files']['manager_conf']}", f"--config-file={path}"]
     said = []
     argv = python("nova_twotier.cmd.manager", *files)

@@ -14,7 +14,10 @@ from tests.unit.core.builders import BG, FG, cluster, hosts, job, jobs
 from tests.unit.core.driver import Driver, promise
 
 #: The properties are inherited: each policy's class runs them, which is meant.
-inherited = settings(max_examples=50, suppress_health_check=[HealthCheck.differing_executors])
+inherited = settings(
+    max_examples=50,
+    suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
+)
 
 
 @st.composite
