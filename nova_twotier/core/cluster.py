@@ -8,7 +8,7 @@ import math
 import random
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -143,6 +143,11 @@ class Cluster:
         """
         later = self._running[FG][bisect_right(self._orders[FG], after) :]
         return [run for run in later if not run.pinned]
+
+    def held_by(self, numbers: Container[int], after: tuple[float, int]) -> int:
+        """Foreground slots of those of these jobs that arrived after a position and are pinned."""
+        later = self._running[FG][bisect_right(self._orders[FG], after) :]
+        return sum([run.job.size for run in later if run.pinned and run.job.number in numbers])
 
     @property
     def promotable(self) -> Queue:

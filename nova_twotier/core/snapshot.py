@@ -2,7 +2,8 @@
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from nova_twotier.core.actions import BG, FG
 from nova_twotier.core.cluster import Cluster
@@ -37,11 +38,13 @@ class Snapshot:
 
     :param queue: the waiting jobs; those whose state was saved are among them.
     :param since: time of the last decision; None if each arrival is decided at once.
+    :param settling: numbers of the foreground jobs that no policy may evict only because they, or
+        their last change, are too recent. See `settling_slots`.
     :param away: the position of the earliest job that wants the foreground and is on its way, to
         the queue or the background. Where only the earliest may evict, none behind it may.
     """
 
-    __slots__ = ("away", "cluster", "queue", "since")
+    __slots__ = ("away", "cluster", "queue", "settling", "since")
 
     def __init__(
         self,
@@ -49,11 +52,26 @@ class Snapshot:
         queue: Queue | Iterable[Job] = (),
         since: float | None = None,
         away: Order = NONE_AWAY,
+        settling: frozenset[int] = frozenset(),
     ):
         self.cluster = cluster
         self.queue = queue if isinstance(queue, Queue) else Queue(queue)
         self.since = since
         self.away = away
+        self.settling = settling
+
+    @property
+    def settling_slots(self) -> Callable[[Order], int] | None:
+        """Slots that a job of a position could take if nothing was `settling`; None if nothing is.
+
+        A job for which these are enough keeps the idle slots until it may have them: whoever took
+        the idle ones out of turn would be settling then, and so on, and it would never start.
+        """
+        return partial(self.cluster.held_by, self.settling) if self.settling else None
 
     def copy(self) -> "Snapshot":
-        return Snapshot(self.cluster.copy(), self.queue.copy(), self.since, self.away)
+        return self.on(self.cluster.copy(), self.queue.copy())
+
+    def on(self, cluster: Cluster, queue: Queue) -> "Snapshot":
+        """The same with another cluster and queue."""
+        return Snapshot(cluster, queue, self.since, self.away, self.settling)

@@ -160,7 +160,7 @@ def _play(
     pinned: set[int] = set()
     for _attempt in range(ATTEMPTS):
         limited = hosts.copy()
-        shown = Snapshot(limited, snapshot.queue.copy(), snapshot.since, snapshot.away)
+        shown = snapshot.on(limited, snapshot.queue.copy())
         for number in pinned:
             run = limited.remove(limited.runs[number].job)
             limited.adopt(run._replace(pinned=True))

@@ -215,7 +215,8 @@ class Decisions:
         fixed = {number: seen.suspended_on(saved[number]) for number in saved.keys() & queue.keys()}
         windows = Windows(self._options, jobs, seen, now)
         away = order.earliest_coming(opened, jobs, now)
-        found, aside = self._ask(cluster, queue, fixed, windows, away, now)
+        settling = self._settling(settled, placing.values(), jobs, seen, now)
+        found, aside = self._ask(cluster, queue, fixed, windows, away, settling, now)
         decision, after = found.actions, found.after
         # Late actions are not waited for: the owner of a job can draw them out at will.
         passing = {
@@ -282,7 +283,7 @@ class Decisions:
         for number in fixed.keys() - started:
             if fixed[number] is not None:
                 waiting.remove(self._cores[number])
-        return Snapshot(after.cluster, waiting, after.since, after.away)
+        return after.on(after.cluster, waiting)
 
     def _guesses(
         self, decision: Sequence[decided.Action], unplaced: Mapping[int, Action], jobs: Jobs
@@ -337,6 +338,22 @@ class Decisions:
                 settled[job.number] = end
         return settled
 
+    @staticmethod
+    def _settling(
+        settled: Mapping[int, float],
+        placing: Iterable[Action],
+        jobs: Jobs,
+        seen: Observation,
+        now: float,
+    ) -> frozenset[int]:
+        """Those of the settled jobs, and of the starting ones, of which others wait for the slots.
+
+        Not those whose owners could draw it out.
+        """
+        starting = {action.number for action in placing if not order.is_late(action, now)}
+        recent = {n for n, end in settled.items() if end < math.inf and not seen.busy(jobs[n])}
+        return frozenset(recent | starting)
+
     def _ask(
         self,
         cluster: Cluster,
@@ -344,6 +361,7 @@ class Decisions:
         fixed: Mapping[int, tuple[int, ...] | None],
         windows: Windows,
         away: Order,
+        settling: frozenset[int],
         now: float,
     ) -> tuple[Decision, set[int]]:
         """The policy's decision, and the numbers of the jobs that it was not shown.
@@ -353,7 +371,7 @@ class Decisions:
 
         :param cluster: may be used up.
         :param fixed: the hosts on which each saved job has to resume; None: it may start on any.
-        :param away: as of `Snapshot.away`.
+        :param away: as of `Snapshot`, like `settling`.
         """
         bound = {number: hosts for number, hosts in fixed.items() if hosts is not None}
         aside = {
@@ -364,7 +382,8 @@ class Decisions:
         while True:
             # To see who is stuck, it is needed as it was.
             played_on = cluster.copy() if bound else cluster
-            shown = Snapshot(played_on, self._queue.copy(), self.events.decided_at, away)
+            since = self.events.decided_at
+            shown = Snapshot(played_on, self._queue.copy(), since, away, settling)
             for number in aside:
                 shown.queue.remove(self._cores[number])
             pending = self.events.pending

@@ -113,7 +113,7 @@ class Windows:
             limited.limit_hosts({i for i, host in names if host.name not in self._closes})
         elif not never:
             return after
-        return Snapshot(cluster, queue, after.since, after.away)
+        return after.on(cluster, queue)
 
     def _named(self, taking: frozenset[int], tier: Tier) -> str:
         """The hosts for the scheduler: it names those that are fewer."""

@@ -84,11 +84,21 @@ class Guaranteeing(Policy):
                 break
             step.start(head)
         # 2. The others take the remaining slots (lines 3-9 with i > 1).
+        if queue and self._awaits(snapshot, head):
+            return step.actions()
         if len(queue) > 1 and queue.has_fitting(cluster.idle[FG]):
             for job in list(self.candidates(queue)):
                 if job.number != head.number and cluster.fits(job, FG):
                     step.backfill(job)
         return step.actions()
+
+    def _awaits(self, snapshot: Snapshot, head: Job) -> bool:
+        """Whether there would be enough slots for the head if others were not settling."""
+        cluster, settling = snapshot.cluster, snapshot.settling_slots
+        if settling is None:
+            return False
+        passed = sum([run.job.size for run in self.passed(cluster, head)])
+        return head.size <= cluster.idle[FG] + passed + settling(head.order)
 
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         return partial(self._reason, snapshot.cluster, snapshot.queue.allowed(FG).head)

@@ -12,6 +12,7 @@ from nova_twotier.core.policies.preemption import (
     Holders,
     Selection,
     by_places,
+    kept_for,
     lacks,
     lacks_background,
     select,
@@ -47,7 +48,7 @@ class Consolidation(Policy):
             return self._embed(snapshot, event)
         queue = snapshot.queue.allowed(FG)
         selection, fills = None, False
-        if self.reorders or event in FOREGROUND_CHANGED:
+        if self._rearranges(snapshot, event):
             selection = self._select(snapshot)
         elif event is not BACKGROUND:
             fills = queue.has_fitting(idle[FG])
@@ -75,10 +76,14 @@ class Consolidation(Policy):
         step.fill(BG)
         return step.actions()
 
+    def _rearranges(self, snapshot: Snapshot, event: Event) -> bool:
+        """Whether the foreground may be rearranged; else, an arrival may take idle slots."""
+        return self.reorders or bool(snapshot.settling) or event in FOREGROUND_CHANGED
+
     def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
         """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
         step = EmbeddingPass(snapshot, self.shortest_first)
-        if self.reorders or event in FOREGROUND_CHANGED:
+        if self._rearranges(snapshot, event):
             step.rearrange(self.only_head)
         elif event is not BACKGROUND:
             step.fill(FG)
@@ -93,13 +98,14 @@ class Consolidation(Policy):
         queue, cluster = snapshot.queue.allowed(FG), snapshot.cluster
         below, evictable = cluster.promotable, cluster.evictable
         idle, straddling = cluster.idle[FG], cluster.straddling(FG)
+        settling = snapshot.settling_slots
         if self.only_head:
             away, shortest_first = snapshot.away, self.shortest_first
             selection = select_in_turn(
-                queue, below, evictable, idle, straddling, away, shortest_first
+                queue, below, evictable, idle, straddling, away, shortest_first, settling
             )
         else:
-            selection = select(queue, below, evictable, idle, straddling)
+            selection = select(queue, below, evictable, idle, straddling, settling)
         return selection if selection.chosen else None
 
     def _rearrange(self, step: TwoTierPass, selection: Selection) -> None:
@@ -114,13 +120,16 @@ class Consolidation(Policy):
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
-        return partial(self._reason, snapshot, held)
+        return partial(self._reason, snapshot, held, kept_for(snapshot, held))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+    def _reason(self, snapshot: Snapshot, held: Holders, keeper: Job | None, job: Job) -> Reason:
         idle, tier = snapshot.cluster.idle, FG if job.foreground else BG
-        if job.mbps and job.size <= idle[tier]:
+        first = None
+        if keeper is not None and keeper.order < job.order and job.size <= idle[FG]:
+            first = keeper.number
+        elif job.mbps and job.size <= idle[tier]:
             return snapshot.cluster.need(job, tier)
         if tier is BG:
             return lacks_background(job.size, idle[BG])
         below = idle[BG] if job.background else None
-        return lacks(job.size, idle[FG], held.later(job), below)
+        return lacks(job.size, idle[FG], held.later(job), below, first)

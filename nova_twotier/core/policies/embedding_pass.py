@@ -29,6 +29,7 @@ class EmbeddingPass(TwoTierPass):
         #: The runs that lost the foreground in this pass, and have no slots.
         self._losing: dict[int, Run] = {}
         self._away = snapshot.away
+        self._settling = snapshot.settling_slots
 
     def place(self, job: Job, tier: Tier, promised: Mapping[int, int] = NOTHING) -> None:
         if job.mbps:
@@ -52,27 +53,36 @@ class EmbeddingPass(TwoTierPass):
         """
         turns = self._turns()
         if only_head:
-            self._enter_by_arrival(turns, self._away)
-            self._backfill([job for _order, job in turns])
+            if self._enter_by_arrival(turns, self._away):
+                self._backfill([job for _order, job in turns])
         else:
             self._enter_each(turns)
         for run in self.demote(list(self._losing.values())):
             self.wait(run.job)
 
-    def _enter_by_arrival(self, turns: list[tuple[Order, Job]], away: Order) -> None:
+    def _enter_by_arrival(self, turns: list[tuple[Order, Job]], away: Order) -> bool:
         """Move candidates into the foreground by arrival, up to the first that has no room there
         even if it evicts all that it may.
 
         :param away: none behind this position may evict.
+        :returns: whether others may have the slots that are left over.
         """
         while turns:
             _order, job = heapq.heappop(turns)
             if not self._fits(self.cluster, job):
                 victims = self._victims(job, FG) if job.order < away else []
                 if not victims:
-                    return
+                    return not (job.order < away and self._awaits(job))
                 self._line_up(victims, turns)
             self._enter(job)
+        return True
+
+    def _awaits(self, job: Job) -> bool:
+        """Whether there would be enough slots for a job if others were not settling."""
+        if self._settling is None:
+            return False
+        later = sum([run.job.size for run in self.cluster.evictable(job.order)])
+        return job.size <= self.cluster.idle[FG] + later + self._settling(job.order)
 
     def _backfill(self, jobs: list[Job]) -> None:
         """Move those of the jobs into the foreground that fit without evicting anyone."""
@@ -94,6 +104,8 @@ class EmbeddingPass(TwoTierPass):
                     continue
                 victims = self._victims(job, FG)
                 if not victims:
+                    if self._awaits(job):
+                        return
                     refused.append(job)
                     continue
                 # What they leave may be enough for others.

@@ -7,7 +7,14 @@ from typing import ClassVar
 from nova_twotier.core.actions import FG, Action, Evict, Start, make_start
 from nova_twotier.core.jobs import Job
 from nova_twotier.core.policies.policy import Policy, in_turn
-from nova_twotier.core.policies.preemption import NOBODY, Holders, by_places, lacks, select
+from nova_twotier.core.policies.preemption import (
+    NOBODY,
+    Holders,
+    by_places,
+    kept_for,
+    lacks,
+    select,
+)
 from nova_twotier.core.policies.turns import select_in_turn
 from nova_twotier.core.reasons import Reason
 from nova_twotier.core.snapshot import ARRIVAL, Event, Snapshot
@@ -25,14 +32,18 @@ class Migrating(Policy):
         cluster, queue = snapshot.cluster, snapshot.queue.allowed(FG)
         if not queue:
             return []
-        if event is ARRIVAL:
+        settling = snapshot.settling_slots
+        if event is ARRIVAL and settling is None:
             # New arrivals cannot evict anyone, and jobs that waited for slots still wait for them.
             return [self._start(job, snapshot) for job in queue.fitting(cluster.idle, FG)]
         evictable, idle, straddling = cluster.evictable, cluster.idle[FG], cluster.straddling(FG)
         if self.only_head:
-            selection = select_in_turn(queue, NOBODY, evictable, idle, straddling, snapshot.away)
+            away = snapshot.away
+            selection = select_in_turn(
+                queue, NOBODY, evictable, idle, straddling, away, settling=settling
+            )
         else:
-            selection = select(queue, NOBODY, evictable, idle, straddling)
+            selection = select(queue, NOBODY, evictable, idle, straddling, settling)
         evictions = []
         for victim, preemptor in selection.evicted.values():
             cluster.remove(victim)
@@ -48,9 +59,12 @@ class Migrating(Policy):
     def reasons(self, snapshot: Snapshot) -> Callable[[Job], Reason]:
         cluster = snapshot.cluster
         held = Holders(by_places(cluster.evictable(), cluster.straddling(FG)))
-        return partial(self._reason, snapshot, held)
+        return partial(self._reason, snapshot, held, kept_for(snapshot, held))
 
-    def _reason(self, snapshot: Snapshot, held: Holders, job: Job) -> Reason:
+    def _reason(self, snapshot: Snapshot, held: Holders, keeper: Job | None, job: Job) -> Reason:
         if not job.foreground:
             return self.background_only()
-        return lacks(job.size, snapshot.cluster.idle[FG], held.later(job))
+        idle, first = snapshot.cluster.idle[FG], None
+        if keeper is not None and keeper.order < job.order and job.size <= idle:
+            first = keeper.number
+        return lacks(job.size, idle, held.later(job), first=first)

@@ -15,10 +15,12 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
+from nova_twotier.core.actions import FG
 from nova_twotier.core.cluster import NOTHING, Run
 from nova_twotier.core.jobs import Job, Order
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.reasons import Reason, waits
+from nova_twotier.core.snapshot import Snapshot
 
 _order = attrgetter("order")
 #: With so few candidates, checking each of them is faster.
@@ -42,6 +44,7 @@ def select(
     evictable: Callable[[Order], list[Run]],
     idle: int,
     straddling: Mapping[int, int] = NOTHING,
+    settling: Callable[[Order], int] | None = None,
 ) -> Selection:
     """Decide who holds the foreground.
 
@@ -50,6 +53,7 @@ def select(
     :param evictable: the runs that have it and may lose it to one of a position, by arrival.
     :param idle: idle foreground slots.
     :param straddling: as of `Cluster.straddling`.
+    :param settling: as `Snapshot.settling_slots`.
     """
     first, promoted = queue.head, below.head
     if promoted is not None and (first is None or promoted.order < first.order):
@@ -60,7 +64,7 @@ def select(
     # before. Candidates that need more are not checked.
     runs = evictable(first.order)
     held = Holders(by_places(runs, straddling))
-    reach = idle + held.slots
+    reach = idle + held.slots + (settling(first.order) if settling is not None else 0)
     if not (below.has_fitting(reach) or queue.has_fitting(reach)):
         return Selection([], {})
     chosen: list[Job] = []
@@ -87,8 +91,19 @@ def select(
         else:
             if not idle and not held.slots:
                 break
+            if settling and job.size <= idle + held.later(job) + settling(job.order):
+                spare(evicted, idle)
+                break
             candidates.refuse(job)
     return Selection(chosen, whole(evicted, runs) if straddling else evicted)
+
+
+def spare(evicted: dict[int, tuple[Job, Job]], idle: int) -> None:
+    """Let evicted jobs that fit the idle slots keep them: these may be evicted at any time."""
+    for victim in sorted((victim for victim, _by in evicted.values()), key=_order):
+        if victim.size <= idle:
+            idle -= victim.size
+            del evicted[victim.number]
 
 
 def by_places(runs: list[Run], straddling: Mapping[int, int]) -> list[Run]:
@@ -265,6 +280,18 @@ def spared(collected: list[Job], surplus: int) -> list[Job]:
         surplus -= collected[count].size
         count += 1
     return collected[count:]
+
+
+def kept_for(snapshot: Snapshot, held: Holders) -> Job | None:
+    """The job for which idle foreground slots are kept, see `Snapshot.settling_slots`."""
+    settling, idle = snapshot.settling_slots, snapshot.cluster.idle[FG]
+    if settling is None:
+        return None
+    candidates = [*snapshot.queue.allowed(FG), *snapshot.cluster.promotable]
+    for job in sorted(candidates, key=_order):
+        if idle < job.size <= idle + held.later(job) + settling(job.order):
+            return job
+    return None
 
 
 @lru_cache(MOST_REASONS)

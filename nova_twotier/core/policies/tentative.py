@@ -56,16 +56,17 @@ class Tentative(Policy):
             return self._embed(snapshot, event)
         selection, surplus, tries = None, 0, False
         if event is not BACKGROUND:
-            selection, surplus = self._select(snapshot)
-            tries = self.aggressive and queue.allowed(FG).has_fitting(idle[FG])
+            selection, surplus, left_over = self._select(snapshot)
+            tries = self.aggressive and left_over
         fills = queue.allowed(BG).has_fitting(idle[BG])
         scavenged = snapshot.cluster.has_scavengers
-        if not (selection or tries or fills or (scavenged and reclaims(snapshot))):
+        may_try = tries and queue.allowed(FG).has_fitting(idle[FG])
+        if not (selection or may_try or fills or (scavenged and reclaims(snapshot))):
             return []
         step = TentativePass(snapshot)
         if selection:
             self._rearrange(step, selection, surplus)
-        if self.aggressive and event is not BACKGROUND:
+        if tries:
             step.fill_tentatively(FG)
         if scavenged:
             step.reclaim()
@@ -75,22 +76,20 @@ class Tentative(Policy):
     def _embed(self, snapshot: Snapshot, event: Event) -> list[Action]:
         """Decide on a cluster that embeds jobs with bandwidth, in the steps of `schedule`."""
         step = TentativeEmbeddingPass(snapshot)
-        if event is not BACKGROUND:
-            step.take_turns(self.aggressive)
-            if self.aggressive:
-                step.fill_tentatively(FG)
+        if event is not BACKGROUND and step.take_turns(self.aggressive) and self.aggressive:
+            step.fill_tentatively(FG)
         step.free_links()
         if snapshot.cluster.has_scavengers:
             step.reclaim()
         step.fill_tentatively(BG)
         return step.actions()
 
-    def _select(self, snapshot: Snapshot) -> tuple[Selection | None, int]:
+    def _select(self, snapshot: Snapshot) -> tuple[Selection | None, int, bool]:
         """FCFS over the waiting jobs and those in the background (SelectJobs[_Refined]).
 
-        Also tells how many foreground slots are left over.
+        Also tells how many foreground slots are left over, and whether others may have them.
         """
-        cluster = snapshot.cluster
+        cluster, settling, left_over = snapshot.cluster, snapshot.settling_slots, True
         idle = cluster.idle[FG]
         held = None
         chosen: list[Job] = []
@@ -106,10 +105,12 @@ class Tentative(Policy):
                         evicted[victim.number] = victim, job
                         idle += victim.size
             if job.size > idle:
+                if held is not None and settling is not None:
+                    left_over = job.size > idle + held.later(job) + settling(job.order)
                 break
             idle -= job.size
             chosen.append(job)
-        return (Selection(chosen, evicted) if chosen else None), idle
+        return (Selection(chosen, evicted) if chosen else None), idle, left_over
 
     def _rearrange(self, step: TentativePass, selection: Selection, surplus: int) -> None:
         """Give the foreground to those whose turn it is."""

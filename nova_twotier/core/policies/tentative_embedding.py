@@ -16,17 +16,20 @@ class TentativeEmbeddingPass(EmbeddingPass):
 
     kills = True
 
-    def take_turns(self, aggressive: bool) -> None:
+    def take_turns(self, aggressive: bool) -> bool:
         """Promote or start jobs by arrival, up to the first for which the foreground has no room.
 
         JSS 2015, SelectJobs and SelectJobs_Refined. Who is evicted for that has its turn again, or
         stays on its hosts in the background, or is killed (RefineEvictedJobs).
 
         :param aggressive: whether a job may take the places and links of later ones.
+        :returns: whether others may have the slots that are left over.
         """
-        self._enter_by_arrival(self._turns(), NONE_AWAY if aggressive else FIRST)
+        away = NONE_AWAY if aggressive else FIRST
+        left_over = self._enter_by_arrival(self._turns(), away)
         for run in self.demote(list(self._losing.values())):
             self.kill(run.job)
+        return left_over
 
     def fill_tentatively(self, tier: Tier) -> None:
         """Start waiting jobs for which a tier has room, the smallest first, on trial."""

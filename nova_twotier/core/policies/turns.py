@@ -10,7 +10,7 @@ from typing import TypeAlias
 from nova_twotier.core.actions import FG, Tier
 from nova_twotier.core.cluster import NOTHING, Run
 from nova_twotier.core.jobs import Job, Order
-from nova_twotier.core.policies.preemption import Holders, Selection, by_places, whole
+from nova_twotier.core.policies.preemption import Holders, Selection, by_places, spare, whole
 from nova_twotier.core.queue import Queue
 from nova_twotier.core.snapshot import NONE_AWAY
 
@@ -25,6 +25,7 @@ def select_in_turn(
     straddling: Mapping[int, int] = NOTHING,
     away: Order = NONE_AWAY,
     shortest_first: bool = False,
+    settling: Callable[[Order], int] | None = None,
 ) -> Selection:
     """Decide who holds the foreground. See `preemption.select` for the parameters not listed here.
 
@@ -43,7 +44,11 @@ def select_in_turn(
             if held is None:
                 runs = evictable(job.order)
                 held = Holders(by_places(runs, straddling))
-            if job.size > idle + held.later(job):
+            reach = idle + held.later(job)
+            if job.size > reach:
+                if settling is not None and job.size <= reach + settling(job.order):
+                    spare(evicted, idle)
+                    idle = 0
                 break
             victims = held.victims(job, idle)
             for victim in victims:

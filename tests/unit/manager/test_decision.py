@@ -42,6 +42,21 @@ class TestAntiThrash(DecisionCase):
         found = self.ask(decisions, jobs, self.gang, now=1020.0)
         self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
 
+    def test_until_then_no_other_takes_the_idle_slot(self):
+        """It would have its minimum time then, too, and so on for ever."""
+        jobs = [self.first, self.late, waiting(number=3, size=1)]
+        decisions = self.decisions("ambf", min_run_time=30.0)
+        self.assertEqual([], self.ask(decisions, jobs, self.gang, now=1000.0, levels=1))
+        found = self.ask(decisions, jobs, self.gang, now=1020.0, levels=1)
+        self.assertEqual([(ActionKind.EVICT, 2), (ActionKind.START, 1)], found)
+
+    def test_but_it_does_not_wait_for_nova(self):
+        jobs = [self.first, self.late, waiting(number=3, size=1)]
+        decisions = self.decisions("ambf", min_run_time=30.0)
+        busy = servers(self.late, task="migrating")
+        found = self.ask(decisions, jobs, busy, now=1000.0, levels=1)
+        self.assertEqual([(ActionKind.START, 3)], found)
+
     def test_nor_soon_after_a_swap(self):
         self.late.swapped_at = 995.0
         decisions = self.decisions(swap_hysteresis=10.0)
