@@ -11,7 +11,7 @@ from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import ColumnElement, func, insert, inspect, select, union_all, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from nova_twotier.db.models import DEFAULT_POOL, EndedJobs, Job
 from nova_twotier.db.states import OPEN, OVER, JobState
@@ -49,8 +49,15 @@ def not_over(
     yield Job.state.in_(OPEN)
     for column, value in ((Job.project_id, project_id), (Job.pool, pool)):
         if value is not None:
-            # As an expression: by an index on it, all jobs that it ever had would be looked at.
-            yield func.coalesce(column, "") == value
+            yield not_by_index(column, value)
+
+
+def not_by_index(column: InstrumentedAttribute[str], value: str) -> ColumnElement[bool]:
+    """The condition that a job has this project or pool, for a query that has a better index.
+
+    It is an expression: by the index on the column, all jobs that it ever had would be read.
+    """
+    return func.coalesce(column, "") == value
 
 
 def follow(session: Session, _context: Any, _instances: Any) -> None:

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import Job as CoreJob
+from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, as_it_is
-from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_jobs
 
 #: If more jobs have changed, all are read, to bound the length of the statement.
@@ -50,9 +50,7 @@ class OpenJobs:
 
     def read(self, session: Session) -> dict[int, Job]:
         """The jobs by number, by arrival in the queue."""
-        query = select(Job.number, Job.revision).where(
-            Job.pool == self._pool, Job.state.not_in(OVER)
-        )
+        query = select(Job.number, Job.revision).where(*job_counts.not_over(pool=self._pool))
         # Read before the jobs, so that the next read finds changes made in between.
         query = query.order_by(Job.eligible_at, Job.number)
         revisions = dict(session.execute(query).all())

@@ -12,6 +12,7 @@ from nova_twotier.core.prediction.calibration import Calibration, Interval
 from nova_twotier.core.prediction.present import Forecast, Past
 from nova_twotier.core.queue_state import past_of
 from nova_twotier.core.reasons import failures
+from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, PoolPrediction, Prediction
 from nova_twotier.db.prediction import ALL, NOTHING, START, TIMES
 from nova_twotier.db.states import OVER, JobState
@@ -70,7 +71,8 @@ def ended(session: Session, pool: str, since: float, most: int) -> Sequence[Row]
             *(Prediction.work, Prediction.ran),
         )
         .outerjoin(Prediction, Prediction.job == Job.number)
-        .where(Job.pool == pool, Job.started_at.is_not(None), Job.finished_at >= since, _BY_ITSELF)
+        .where(job_counts.not_by_index(Job.pool, pool), Job.finished_at >= since)
+        .where(Job.started_at.is_not(None), _BY_ITSELF)
         .order_by(Job.finished_at.desc())
         .limit(most)
     )
@@ -123,7 +125,7 @@ def done(session: Session, pool: str) -> dict[int, tuple[float, float]]:
     """The work that is recorded of the jobs that are not over, and in which time they did it."""
     query = select(Prediction.job, Prediction.work, Prediction.ran)
     query = query.join(Job, Job.number == Prediction.job)
-    found = session.execute(query.where(Job.pool == pool, Job.state.not_in(OVER)))
+    found = session.execute(query.where(*job_counts.not_over(pool=pool)))
     return {number: (work, ran) for number, work, ran in found}
 
 
@@ -157,7 +159,8 @@ def judge(session: Session, pool: str, learning: Calibrations) -> list[float]:
         _BY_ITSELF.label("by_itself"),
     )
     query = query.join(Job, Job.number == Prediction.job)
-    query = query.where(Job.pool == pool, Prediction.judged < ALL)
+    # The table has the predictions of the whole history, too, but all of them are judged.
+    query = query.where(job_counts.not_by_index(Job.pool, pool), Prediction.judged < ALL)
     judged, errors = [], []
     for row in session.execute(query.order_by(Job.finished_at, Job.started_at)).all():
         level, made = row.judged, row.first_made_at
@@ -188,7 +191,7 @@ def write(
     Those of jobs that are over by now are left out.
     """
     query = select(Job.number, Prediction.job).outerjoin(Prediction, Prediction.job == Job.number)
-    query = query.where(Job.pool == pool, Job.state.not_in(OVER))
+    query = query.where(*job_counts.not_over(pool=pool))
     # The prediction that there is of each job that is not over; others may have ended meanwhile.
     known = dict(session.execute(query).all())
     new, old = [], []

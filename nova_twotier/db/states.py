@@ -19,7 +19,8 @@ class JobState(StrEnum):
 
 #: Final states.
 OVER = (JobState.FINISHED, JobState.FAILED, JobState.CANCELLED)
-#: All others. Databases find them by the index of the states, but not those that are not over.
+#: All others. Databases find them by the index of the states, but not those that are not over: see
+#: `job_counts.not_over`.
 OPEN = tuple(state for state in JobState if state not in OVER)
 
 

@@ -390,9 +390,8 @@ def open_jobs(
 
     :param numbers: only those of them.
     """
-    query = select(Job).where(Job.state.not_in(OVER)).order_by(Job.eligible_at, Job.number)
-    if pool is not None:
-        query = query.where(Job.pool == pool)
+    query = select(Job).where(*job_counts.not_over(pool=pool))
+    query = query.order_by(Job.eligible_at, Job.number)
     if numbers is not None:
         query = query.where(Job.number.in_(numbers))
     # User data has up to 64 KiB per job, and is read when it boots: `Store.user_data`.

@@ -5,10 +5,10 @@ from dataclasses import replace
 from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
+from nova_twotier.db import job_counts
 from nova_twotier.db.models import Job, Place, PoolPrediction, Prediction
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.prediction import JOB_TIMES, POOL_TIMES
-from nova_twotier.db.states import OVER
 from nova_twotier.db.store import open_actions
 
 
@@ -22,7 +22,7 @@ def shift(session: Session, pool: str, seconds: float) -> None:
     _shift_places(session, pool, seconds)
     times = Job.run_since, Job.swapped_at, Job.warned_at, Job.discarded_at
     measured = or_(*(time.is_not(None) for time in times), Job.not_before > 0)
-    jobs = update(Job).where(Job.pool == pool, Job.state.not_in(OVER), measured)
+    jobs = update(Job).where(*job_counts.not_over(pool=pool), measured)
     values = {
         **{time.key: time + seconds for time in times},
         # 0 means no pause.
@@ -52,7 +52,7 @@ def _shift_places(session: Session, pool: str, seconds: float) -> None:
 
     What it held before `discarded_at`, which is shifted too, is lost; what it held since is not.
     """
-    opened = select(Job.number).where(Job.pool == pool, Job.state.not_in(OVER))
+    opened = select(Job.number).where(*job_counts.not_over(pool=pool))
     anew = opened.where(Job.discarded_at.is_not(None))
     begins = {"since": Place.since + seconds}
     for whose, values in (
@@ -64,7 +64,7 @@ def _shift_places(session: Session, pool: str, seconds: float) -> None:
 
 
 def _shift_predictions(session: Session, pool: str, seconds: float) -> None:
-    opened = select(Job.number).where(Job.pool == pool, Job.state.not_in(OVER))
+    opened = select(Job.number).where(*job_counts.not_over(pool=pool))
     for table, names, whose in (
         (Prediction, JOB_TIMES, Prediction.job.in_(opened)),
         (PoolPrediction, POOL_TIMES, PoolPrediction.pool == pool),

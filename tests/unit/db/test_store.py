@@ -5,10 +5,11 @@ import testtools
 from sqlalchemy import event
 
 from nova_twotier import conf as config
-from nova_twotier.db import job_counts, revisions, schedule
+from nova_twotier.db import job_counts, predictions, revisions, schedule
 from nova_twotier.db.models import Base
+from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
-from nova_twotier.db.store import Store, StoreError, open_store
+from nova_twotier.db.store import Store, StoreError, open_jobs, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
@@ -94,6 +95,32 @@ class TestPlans(testtools.TestCase):
             ]
             self.assertEqual(1, len(of_jobs), plan)
             self.assertIn("ix_job_state (state=?)", of_jobs[0])
+
+    def test_jobs_that_are_not_over(self):
+        """Each poll and each prediction reads them; the history may be a thousand times as long."""
+        learning = predictions.Calibrations.load({})
+        for read, *args in (
+            (OpenJobs("gpu").read,),
+            (open_jobs, "gpu"),
+            (open_jobs, None),
+            (predictions.done, "gpu"),
+            (predictions.write, "gpu", 0.0, [], learning),
+        ):
+            [plan] = self.plans(read, *args)
+            self.assertIn("SEARCH job USING INDEX ix_job_state (state=?)", plan)
+        self.store.submit(1, [1.0], pool="gpu")
+        _revisions, fresh = self.plans(OpenJobs("gpu").read)
+        self.assertRegex(fresh[0], r"ix_job_state \(state=\? AND rowid=\?\)|PRIMARY KEY")
+
+    def test_predictions_that_are_not_judged(self):
+        [plan] = self.plans(predictions.judge, "gpu", predictions.Calibrations.load({}))
+        self.assertIn("SEARCH prediction USING INDEX ix_prediction_judged (judged<?)", plan)
+
+    def test_the_last_jobs_that_ended(self):
+        """The newest first, so that the others are not read."""
+        [plan] = self.plans(predictions.ended, "gpu", 0.0, 10)
+        self.assertIn("SEARCH job USING INDEX ix_job_finished_at (finished_at>?)", plan)
+        self.assertNotIn("TEMP B-TREE", str(plan))
 
     def test_the_revision(self):
         [plan] = self.plans(revisions.read, 10.0)
