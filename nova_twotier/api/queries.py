@@ -5,12 +5,13 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 
-from sqlalchemy import and_, case, func, or_, select
-from sqlalchemy.orm import load_only
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy.orm import Session, load_only
 
 from nova_twotier.core.qos import PRECEDENCE, Qos
 from nova_twotier.core.reasons import waits
 from nova_twotier.db import job_counts, queue_policy
+from nova_twotier.db.job_counts import not_by_index
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan
 from nova_twotier.db.states import OVER, ActionKind, ActionState, JobState, QueueMode
@@ -18,6 +19,8 @@ from nova_twotier.db.store import Store, queue_event
 
 #: Kinds of the events of a queue.
 QUEUE_KINDS = [*(queue_event(mode) for mode in QueueMode), queue_policy.CHOSEN]
+#: A project with more jobs than this has many, for lists of its events.
+MANY_JOBS = 5000
 #: What jobs that are not over do: one that starts, restarts, is preempted or ends is running.
 PHASES = (WAITING, RUNNING) = ("waiting", "running")
 
@@ -166,25 +169,49 @@ def events(
     :param since: only events of this time or later, in seconds since the epoch.
     :param after: id of the last event of the page before.
     """
-    query = select(Event, Job).outerjoin(Job, Event.job == Job.number)
-    query = query.options(
-        load_only(Job.uuid, Job.project_id, Job.array, Job.array_index, raiseload=True)
+    asked: list[ColumnElement[bool]] = []
+    if job is not None:
+        asked.append(Event.job == job)
+    if array is not None:
+        asked.append(Job.array == array)
+    if since is not None:
+        asked.append(Event.at >= since)
+    if after is not None:
+        asked.append(Event.id < after if newest_first else Event.id > after)
+    query = (
+        select(Event, Job)
+        .where(*asked)
+        .options(load_only(Job.uuid, Job.project_id, Job.array, Job.array_index, raiseload=True))
     )
     query = query.order_by(Event.id.desc() if newest_first else Event.id).limit(limit)
-    if project_id is not None:
+    of_all = query.outerjoin(Job, Event.job == Job.number)
+    if project_id is None:
+        with store.reading() as session:
+            return [(event, owner) for event, owner in session.execute(of_all)]
+    of_jobs = query.join(Job, Event.job == Job.number)
+    with store.snapshot() as session:
+        if job is not None or array is not None:
+            of_jobs = of_jobs.where(Job.project_id == project_id)
+            return [(event, owner) for event, owner in session.execute(of_jobs)]
+        # Two queries, each with an index. One for either kind of event would read all events.
+        of_jobs = of_jobs.where(_project(session, project_id))
         # Other events without a job may name hosts.
-        of_queue = and_(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
-        query = query.where(or_(Job.project_id == project_id, of_queue))
-    if job is not None:
-        query = query.where(Event.job == job)
-    if array is not None:
-        query = query.where(Job.array == array)
-    if since is not None:
-        query = query.where(Event.at >= since)
-    if after is not None:
-        query = query.where(Event.id < after if newest_first else Event.id > after)
-    with store.reading() as session:
-        return [(event, owner) for event, owner in session.execute(query)]
+        of_queue = of_all.where(Event.job.is_(None), Event.kind.in_(QUEUE_KINDS))
+        found = [
+            (event, owner) for some in (of_jobs, of_queue) for event, owner in session.execute(some)
+        ]
+    return sorted(found, key=lambda each: each[0].id, reverse=newest_first)[:limit]
+
+
+def _project(session: Session, project_id: str) -> ColumnElement[bool]:
+    """The condition that a job is this project's, for events in the order of their records.
+
+    Those of a project with few jobs are found by its jobs, and sorted. Of one with many that takes
+    longer than to go through the events of all until there are enough.
+    """
+    jobs = select(Job.number).where(Job.project_id == project_id).limit(MANY_JOBS + 1).subquery()
+    few = session.scalar(select(func.count()).select_from(jobs)) <= MANY_JOBS
+    return Job.project_id == project_id if few else not_by_index(Job.project_id) == project_id
 
 
 def latest(store: Store, job: int, count: int) -> list[Event]:

@@ -51,8 +51,11 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
     """A tenant's job; its reason says why it waits, or how it ended."""
 
     __tablename__ = "job"
-    # To find the last job of a kind at once, however many of its name others have.
     __table_args__ = (
+        # For the pages of lists, of all projects and of one.
+        Index("ix_job_submitted_at_number", "submitted_at", "number"),
+        Index("ix_job_project_id_submitted_at_number", "project_id", "submitted_at", "number"),
+        # To find the last job of a kind at once, however many of its name others have.
         Index(
             "ix_job_project_id_user_id_name_finished_at",
             "project_id",
@@ -79,7 +82,7 @@ class Job(Queueing, ArrayTask, Predicted, Reasoned, Base):
     used_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     estimate: Mapped[float | None]
     submitted_at: Mapped[float]
-    project_id: Mapped[str] = mapped_column(String(64), default="", server_default="", index=True)
+    project_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
     user_id: Mapped[str] = mapped_column(String(64), default="", server_default="")
     state: Mapped[str] = mapped_column(String(16), default=JobState.QUEUED, index=True)
     tier: Mapped[str | None] = mapped_column(String(2))

@@ -71,7 +71,7 @@ def ended(session: Session, pool: str, since: float, most: int) -> Sequence[Row]
             *(Prediction.work, Prediction.ran),
         )
         .outerjoin(Prediction, Prediction.job == Job.number)
-        .where(job_counts.not_by_index(Job.pool, pool), Job.finished_at >= since)
+        .where(job_counts.not_by_index(Job.pool) == pool, Job.finished_at >= since)
         .where(Job.started_at.is_not(None), _BY_ITSELF)
         .order_by(Job.finished_at.desc())
         .limit(most)
@@ -160,7 +160,7 @@ def judge(session: Session, pool: str, learning: Calibrations) -> list[float]:
     )
     query = query.join(Job, Job.number == Prediction.job)
     # The table has the predictions of the whole history, too, but all of them are judged.
-    query = query.where(job_counts.not_by_index(Job.pool, pool), Prediction.judged < ALL)
+    query = query.where(job_counts.not_by_index(Job.pool) == pool, Prediction.judged < ALL)
     judged, errors = [], []
     for row in session.execute(query.order_by(Job.finished_at, Job.started_at)).all():
         level, made = row.judged, row.first_made_at

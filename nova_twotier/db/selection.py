@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, or_
 
+from nova_twotier.db.job_counts import not_by_index
 from nova_twotier.db.models import Job
-from nova_twotier.db.states import OVER
+from nova_twotier.db.states import OPEN
 
 #: The wildcards of a pattern, and what means something in LIKE, as LIKE has them.
 _LIKE = str.maketrans({"*": "%", "?": "_", "%": "/%", "_": "/_", "/": "//"})
@@ -40,29 +41,39 @@ class Selection:
 
         :param dialect: SQLAlchemy's name of the database's.
         """
+        # Few jobs are not over: they are found by their states. Others are read in the order of
+        # the list, of which a page is wanted: an index on anything else would find too many.
+        few = self._only_open
+        if self.pool is not None:
+            query = query.where(not_by_index(Job.pool) == self.pool)
+        if self.project_id is not None:
+            project = not_by_index(Job.project_id) if few else Job.project_id
+            query = query.where(project == self.project_id)
+        if self.states is not None:
+            state = Job.state if few else not_by_index(Job.state)
+            query = query.where(state.in_(self.states))
         for column, value in (
-            (Job.project_id, self.project_id),
             (Job.user_id, self.user_id),
             (Job.name, self.name),
-            (Job.pool, self.pool),
             (Job.array, self.array),
         ):
             if value is not None:
                 query = query.where(column == value)
-        for column, values in (
-            (Job.uuid, self.uuids),
-            (Job.state, self.states),
-            (Job.qos, self.classes),
-        ):
+        for column, values in ((Job.uuid, self.uuids), (Job.qos, self.classes)):
             if values is not None:
                 query = query.where(column.in_(values))
         if self.active is not None:
-            query = query.where(Job.state.not_in(OVER) if self.active else Job.state.in_(OVER))
+            query = query.where(Job.state.in_(OPEN) if self.active else Job.state.not_in(OPEN))
         if self.since is not None:
-            query = query.where(or_(Job.state.not_in(OVER), Job.finished_at >= self.since))
+            query = query.where(or_(Job.state.in_(OPEN), Job.finished_at >= self.since))
         if self.name_pattern is not None:
             query = query.where(_matches(self.name_pattern, dialect))
         return query
+
+    @property
+    def _only_open(self) -> bool:
+        """Whether no job that is over can be one of them."""
+        return bool(self.active) or (self.states is not None and set(self.states) <= set(OPEN))
 
 
 #: All jobs.

@@ -260,6 +260,8 @@ class StoreBehaviour:
         self.assertEqual([2, 3], self.numbers(active=False))
         self.assertEqual([1, 3, 4, 5], self.numbers(since=200.0))
         self.assertEqual([2, 3, 4], self.numbers(states=["finished", "running"]))
+        self.assertEqual([], self.numbers(active=False, states=["running"]))
+        self.assertEqual([4], self.numbers(active=True, states=["finished", "running"]))
         self.assertEqual([5], self.numbers(user_id="bob"))
         uuids = [self.store.job(number).uuid for number in (2, 5)]
         self.assertEqual([2, 5], self.numbers(uuids=uuids))

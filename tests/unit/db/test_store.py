@@ -1,18 +1,23 @@
 """The store on a SQLite file, and what it says of databases that cannot be."""
 
+from unittest import mock
+
 import fixtures
 import testtools
 from sqlalchemy import event
 
 from nova_twotier import conf as config
+from nova_twotier.api import queries
 from nova_twotier.db import job_counts, predictions, revisions, schedule
 from nova_twotier.db.models import Base
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
+from nova_twotier.db.selection import Selection
 from nova_twotier.db.store import Store, StoreError, open_jobs, open_store
 from tests.unit.db.behaviour import StoreBehaviour
 from tests.unit.db.changes_behaviour import ChangesBehaviour
 from tests.unit.db.deliveries_behaviour import DeliveriesBehaviour
+from tests.unit.db.events_behaviour import EventsBehaviour
 from tests.unit.db.job_counts_behaviour import JobCountsBehaviour
 from tests.unit.db.open_jobs_behaviour import OpenJobsBehaviour
 from tests.unit.db.revisions_behaviour import RevisionsBehaviour
@@ -25,7 +30,7 @@ from tests.unit.db.utilisation_behaviour import UtilisationBehaviour
 class TestStoreOnSqlite(
     *(ChangesBehaviour, DeliveriesBehaviour, OpenJobsBehaviour, StoreBehaviour, UpkeepBehaviour),
     *(JobCountsBehaviour, RevisionsBehaviour, ScheduleBehaviour, UsageBehaviour),
-    UtilisationBehaviour,
+    *(EventsBehaviour, UtilisationBehaviour),
     testtools.TestCase,
 ):
     def setUp(self):
@@ -45,20 +50,31 @@ class TestPlans(testtools.TestCase):
 
     def plans(self, read, *args):
         """How each statement of `read(session, ...)` is carried out."""
+
+        def ask():
+            with self.store.reading() as session:
+                read(session, *args)
+
+        return self.plans_of(ask)
+
+    def plans_of(self, ask):
+        """How each statement of `ask()` is carried out."""
         asked = []
+
+        def listen(_connection, _cursor, statement, parameters, *_):
+            if statement.startswith("SELECT"):
+                asked.append((statement, parameters))
+
+        engine = self.store._engine
+        event.listen(engine, "before_cursor_execute", listen)
+        ask()
+        event.remove(engine, "before_cursor_execute", listen)
+        plans = []
         with self.store.reading() as session:
-            connection = session.connection()
-            event.listen(
-                connection,
-                "before_cursor_execute",
-                lambda _c, _cursor, statement, parameters, *_: asked.append(
-                    (statement, parameters)
-                ),
-            )
-            read(session, *args)
-            plans = []
-            for statement, parameters in list(asked):
-                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            for statement, parameters in asked:
+                rows = session.connection().exec_driver_sql(
+                    f"EXPLAIN QUERY PLAN {statement}", parameters
+                )
                 plans.append([row.detail for row in rows])
         return plans
 
@@ -121,6 +137,54 @@ class TestPlans(testtools.TestCase):
         [plan] = self.plans(predictions.ended, "gpu", 0.0, 10)
         self.assertIn("SEARCH job USING INDEX ix_job_finished_at (finished_at>?)", plan)
         self.assertNotIn("TEMP B-TREE", str(plan))
+
+    def test_pages_of_jobs(self):
+        """They are not sorted out of all that come, whatever is asked for."""
+        for index, asked in (
+            ("SCAN job USING INDEX ix_job_submitted_at_number", {}),
+            ("SCAN job USING INDEX ix_job_submitted_at_number", {"pool": "gpu"}),
+            ("SCAN job USING INDEX ix_job_submitted_at_number", {"active": False}),
+            ("SCAN job USING INDEX ix_job_submitted_at_number", {"states": ["finished"]}),
+            ("ix_job_project_id_submitted_at_number (project_id=?)", {"project_id": "p"}),
+            (
+                "ix_job_project_id_submitted_at_number (project_id=?)",
+                {"project_id": "p", "states": ["finished"], "pool": "gpu"},
+            ),
+        ):
+            for newest_first in (False, True):
+                page = {"newest_first": newest_first, "limit": 10}
+                [plan] = self.plans_of(
+                    lambda: self.store.jobs(selection=Selection(**asked), **page)  # noqa: B023
+                )
+                self.assertIn(index, plan[0], asked)
+                self.assertNotIn("TEMP B-TREE", str(plan), asked)
+
+    def test_lists_of_jobs_that_are_not_over(self):
+        for asked in ({"active": True}, {"states": ["queued", "running"]}):
+            for more in ({}, {"project_id": "p"}, {"pool": "gpu"}):
+                selection = Selection(**asked, **more)
+                [plan] = self.plans_of(lambda: self.store.jobs(selection=selection, limit=10))  # noqa: B023
+                self.assertEqual("SEARCH job USING INDEX ix_job_state (state=?)", plan[0])
+
+    def test_events_of_a_project(self):
+        """Neither of the two queries reads the events of others."""
+        _count, of_jobs, of_queue = self.plans_of(
+            lambda: queries.events(self.store, project_id="p", newest_first=True, limit=10)
+        )
+        self.assertIn("(project_id=?)", of_jobs[0])
+        self.assertEqual("SEARCH event USING INDEX ix_event_job (job=?)", of_jobs[1])
+        self.assertEqual("SEARCH event USING INDEX ix_event_job (job=?)", of_queue[0])
+        self.assertNotIn("TEMP B-TREE", str(of_queue))
+
+    def test_events_of_a_project_with_many_jobs(self):
+        """Those of all are read in order until there are enough: none are sorted."""
+        self.store.submit(1, [1.0], project_id="p")
+        with mock.patch.object(queries, "MANY_JOBS", 0):
+            _count, of_jobs, _of_queue = self.plans_of(
+                lambda: queries.events(self.store, project_id="p", newest_first=True, limit=10)
+            )
+        self.assertEqual("SCAN event", of_jobs[0])
+        self.assertNotIn("TEMP B-TREE", str(of_jobs))
 
     def test_the_revision(self):
         [plan] = self.plans(revisions.read, 10.0)
