@@ -1,14 +1,16 @@
 """Deletes old records in small steps, while API and manager work."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from oslo_db.exception import DBDuplicateEntry
-from sqlalchemy import Select, and_, delete, exists, func, or_, select
-from sqlalchemy.orm import Session, aliased, load_only
+from sqlalchemy import Row, Select, and_, delete, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
-from nova_twotier.db import job_counts, purged_usage, revisions
+from nova_twotier.db import dependencies, job_counts, purged_usage, revisions
 from nova_twotier.db.models import (
     Action,
     Array,
@@ -20,6 +22,7 @@ from nova_twotier.db.models import (
     Place,
     Prediction,
 )
+from nova_twotier.db.parts import in_parts
 from nova_twotier.db.states import OVER, ActionState
 from nova_twotier.db.store import Store, rows_changed
 
@@ -56,8 +59,10 @@ def purge(
     :param dry_run: only count.
     :param pause: called with the seconds that each step took; pausing as long halves the load.
     """
-    purged = Purged()
-    for step in (_jobs, _swaps, _events):
+    purged, awaited = Purged(), Awaited()
+    with store.reading() as session:
+        awaited.read(session)
+    for step in (partial(_jobs, awaited), _swaps, _events):
         while True:
             began = time.monotonic()
             if dry_run:
@@ -80,7 +85,38 @@ def purge(
     return purged
 
 
-def _jobs(session: Session, before: float, batch: int | None) -> Purged:
+class Awaited:
+    """The jobs and the arrays that others are still to start after: these stay.
+
+    Thousands may wait for others. What each of them waits for is read once, before the purge takes
+    the database for itself; after that, only that of jobs which were submitted meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._numbers: set[int] = set()
+        #: Those of them that would be deleted: few, and no bound on the length of a statement.
+        self.kept: set[int] = set()
+
+    def read(self, session: Session) -> None:
+        """Read the dependencies of the jobs that were not there at the last time."""
+        # By their numbers: a job may show after another with a higher one.
+        gated = set(session.scalars(select(Job.number).where(Job.gated, *job_counts.not_over())))
+        for some in in_parts(gated - self._known):
+            query = select(Job.dependencies_data).where(Job.number.in_(some))
+            for data in session.scalars(query):
+                given = dependencies.load(data or ())
+                self._numbers.update(each.job for each in given if each.met_at is None)
+        self._known |= gated
+
+    def keep(self, rows: Iterable[Row]) -> bool:
+        """Add to `kept` what of these jobs and their arrays is awaited; whether any was."""
+        found = self._numbers.intersection(chain.from_iterable(rows))
+        self.kept |= found
+        return bool(found)
+
+
+def _jobs(awaited: Awaited, session: Session, before: float, batch: int | None) -> Purged:
     """Delete at most `batch` jobs with their rows; with None, only count what would be deleted."""
     newest_event = select(Event.job).where(Event.id == _greatest(Event.id)).scalar_subquery()
     # No ended job should have any of these; if one does, the manager is not done with it.
@@ -88,24 +124,27 @@ def _jobs(session: Session, before: float, batch: int | None) -> Purged:
         exists().where(Action.job == Job.number, Action.state == ActionState.EXPECTED),
         exists().where(Place.job == Job.number, Place.until.is_(None)),
     )
-    awaited = _awaited(session)
-    over = select(Job.number).where(
+    awaited.read(session)
+    old = (
         Job.state.in_(OVER),
         Job.finished_at < before,
-        Job.number.not_in(awaited),
-        func.coalesce(Job.array.not_in(awaited), True),
         Job.number != _greatest(Job.number),
         func.coalesce(Job.number != newest_event, True),
         ~under_way,
         or_(Job.array.is_(None), Job.array.not_in(_arrays_needed(before))),
     )
+    while True:
+        kept = Job.number.in_(awaited.kept), func.coalesce(Job.array.in_(awaited.kept), False)
+        chosen = select(Job.number, Job.array).where(*old, ~or_(*kept))
+        rows = session.execute(chosen.order_by(Job.number).limit(batch)).all()
+        if not awaited.keep(rows):
+            break
     tables = ((Event, Event.job), (Action, Action.job), (Place, Place.job))
     if batch is None:
+        over = chosen.with_only_columns(Job.number)
         of_jobs = (select(func.count()).where(column.in_(over)) for _table, column in tables)
-        counts = (select(func.count()).select_from(over.subquery()), *of_jobs)
-        return Purged(*(session.scalars(count).one() for count in counts))
-    numbers = list(session.scalars(over.order_by(Job.number).limit(batch)))
-    numbers = purged_usage.keep(session, numbers)
+        return Purged(len(rows), *(session.scalars(count).one() for count in of_jobs))
+    numbers = purged_usage.keep(session, [row.number for row in rows])
     if not numbers:
         return Purged()
     of_them = select(Event.id).where(Event.job.in_(numbers))
@@ -141,14 +180,6 @@ def _arrays_needed(before: float) -> Select[int | None]:
     )
     of_arrays = select(task.array).join(Array, Array.number == task.array)
     return of_arrays.where(needed).distinct()
-
-
-def _awaited(session: Session) -> set[int]:
-    """Numbers of the jobs, and of the arrays, that others are still to start after."""
-    gated = select(Job).where(Job.gated, Job.state.not_in(OVER))
-    gated = gated.options(load_only(Job.dependencies_data))
-    given = (each for job in session.scalars(gated) for each in job.dependencies)
-    return {each.job for each in given if each.met_at is None}
 
 
 def _events(session: Session, before: float, batch: int | None) -> Purged:

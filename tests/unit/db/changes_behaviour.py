@@ -1,6 +1,9 @@
 """What owners change of their jobs, on whatever database: run by a test case for each of them."""
 
 import time
+from unittest import mock
+
+from sqlalchemy import event
 
 from nova_twotier.core.jobs import InvalidJob
 from nova_twotier.db import changes, purge
@@ -67,6 +70,40 @@ class ChangesBehaviour:
         for dry_run in (True, False):
             self.assertEqual(2, purge.purge(self.store, 3.0, dry_run, pause=lambda _s: None).jobs)
         self.assertEqual([awaited.number], [job.number for job in self.store.jobs()][:-1])
+
+    def test_a_purge_keeps_what_others_begin_to_wait_for_meanwhile(self):
+        jobs = [self.store.submit(1, [1.0], at=1.0) for _each in range(4)]
+        for job in jobs:
+            self.become(job, state=JobState.FINISHED, finished_at=2.0)
+        self.store.submit(1, [1.0])
+        late = Dependency(jobs[2].number, Condition.SUCCEEDED)
+
+        def pause(_seconds):
+            if len(self.store.jobs()) == 4:
+                self.store.submit(1, [1.0], dependencies=[late])
+
+        with mock.patch.object(purge, "BATCH", 1):
+            self.assertEqual(3, purge.purge(self.store, 3.0, pause=pause).jobs)
+        self.assertEqual(jobs[2].number, self.store.jobs()[0].number)
+
+    def test_a_purge_reads_once_what_jobs_wait_for(self):
+        """Not for each batch: thousands may wait, and nobody else writes meanwhile."""
+        jobs = [self.store.submit(1, [1.0], at=1.0) for _each in range(4)]
+        for job in jobs:
+            self.become(job, state=JobState.FINISHED, finished_at=2.0)
+        for _each in range(3):
+            awaited = Dependency(jobs[0].number, Condition.SUCCEEDED)
+            self.store.submit(1, [1.0], dependencies=[awaited])
+        asked = []
+
+        def listen(_connection, _cursor, statement, *_):
+            asked.append(statement)
+
+        event.listen(self.store._engine, "before_cursor_execute", listen)
+        with mock.patch.object(purge, "BATCH", 1):
+            self.assertEqual(3, purge.purge(self.store, 3.0, pause=lambda _s: None).jobs)
+        event.remove(self.store._engine, "before_cursor_execute", listen)
+        self.assertEqual(1, len([each for each in asked if "dependencies" in each]))
 
     # Changes
 
