@@ -3,6 +3,7 @@
 import threading
 import time
 from concurrent import futures
+from unittest import mock
 
 import fixtures
 from oslo_db.exception import DBError
@@ -12,7 +13,7 @@ from nova_twotier.core.actions import Tier
 from nova_twotier.core.jobs import UNKNOWN_CPU, InvalidJob
 from nova_twotier.core.policies import UnknownPolicy
 from nova_twotier.core.reasons import Effect, changes, failures, waits
-from nova_twotier.db import drains, queue_policy, terms, time_shift
+from nova_twotier.db import drains, learned, queue_policy, terms, time_shift
 from nova_twotier.db.models import Action, Event, Job
 from nova_twotier.db.plans import EndPlan, SwapPlan, TierChange
 from nova_twotier.db.progress import Progress, Refusal, RequestKey
@@ -147,6 +148,18 @@ class StoreBehaviour:
         ):
             self.assertIsNone(self.store.submit(1, [], **other).learned, other)
         self.assertEqual([0.5], self.store.submit(1, [], **kind).learned)
+
+    def test_a_job_learns_from_one_of_the_newest_of_its_name(self):
+        """Many may have ended, none of which was of its kind."""
+        kind = {"name": "solver", "project_id": "p", "user_id": "u"}
+        self.finish(self.store.submit(1, [], image="i", **kind), measured=[0.5])
+        self.store.submit(1, [], image="i", **kind)  # has not ended
+        for state in (JobState.FINISHED, JobState.FAILED):
+            self.finish(self.store.submit(1, [], **kind), finished_at=10.0, state=state)
+        with mock.patch.object(learned, "NEWEST", 3):
+            self.assertEqual([0.5], self.store.submit(1, [], image="i", **kind).learned)
+        with mock.patch.object(learned, "NEWEST", 2):
+            self.assertIsNone(self.store.submit(1, [], image="i", **kind).learned)
 
     def test_what_a_job_boots_and_how_it_may_end_is_kept(self):
         said = {

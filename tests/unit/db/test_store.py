@@ -8,8 +8,8 @@ from sqlalchemy import event
 
 from nova_twotier import conf as config
 from nova_twotier.api import queries
-from nova_twotier.db import job_counts, predictions, revisions, schedule
-from nova_twotier.db.models import Base
+from nova_twotier.db import job_counts, learned, predictions, revisions, schedule
+from nova_twotier.db.models import Base, Job
 from nova_twotier.db.open_jobs import OpenJobs
 from nova_twotier.db.schedule import Marker, Window
 from nova_twotier.db.selection import Selection
@@ -185,6 +185,18 @@ class TestPlans(testtools.TestCase):
             )
         self.assertEqual("SCAN event", of_jobs[0])
         self.assertNotIn("TEMP B-TREE", str(of_jobs))
+
+    def test_what_a_new_job_learns(self):
+        """Of the jobs of its name the newest, and of them only what tells the kind."""
+        job = Job(name="solver", project_id="p", user_id="u", flavor="slot", image="i")
+        [plan] = self.plans(learned.learned, job)
+        index = "ix_job_project_id_user_id_name_finished_at"
+        self.assertIn(
+            f"SEARCH job USING INDEX {index} (project_id=? AND user_id=? AND name=? AND "
+            "finished_at>?)",
+            plan,
+        )
+        self.assertIn("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)", plan)
 
     def test_the_revision(self):
         [plan] = self.plans(revisions.read, 10.0)
